@@ -202,7 +202,7 @@ func (e *Engine) notifyUnprotected(round int) {
 			e.guardian.Unprotected(&u)
 		}
 		switch s := &e.slots[u.Strategy-1]; {
-		case s.onUnprotected == nil:
+		case s.onUnprotected == nil || u.Cause == strategy.CauseUnknown: // which the exchange's answer decides
 		case round == maxRounds:
 			e.halt(s, fmt.Sprintf("%d rounds of orders in one step", maxRounds))
 		default:

@@ -7,11 +7,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
@@ -46,39 +49,81 @@ func (r *runner) checkAccount(ctx context.Context, began bool) error {
 }
 
 // checkLastOrder warns of an exchange that has begun anew, as bot exchange without --state does at
-// each start: it does not know the latest order that it accepted. In mode sandbox the bot does not
-// start. One query; the reconcile settles everything else about orders.
+// each start: it knows nothing of the run. In mode sandbox the bot does not start. The reconcile
+// settles everything else about orders.
 func (r *runner) checkLastOrder(ctx context.Context) error {
 	last, err := r.lastTaken()
-	if err != nil || last == nil || last.Done() && r.client.Now().Sub(last.Updated) > orderRetention {
+	if err != nil || last == nil {
 		return err
 	}
-	if _, err := r.client.Order(ctx, last.Market, last.ClientOrderID, last.ExchangeID); errors.Is(err,
-		exchange.ErrCode(exchange.CodeNotFound)) {
-		if r.plan.Config.Bot.Mode == config.ModeSandbox {
-			return r.plan.Config.Source.Place(config.Keyf([]string{"bot", "state"}, "the exchange has begun anew: "+
-				"it does not know the last order that it took; begin anew too: remove the folder %s (bot exchange "+
-				"--state FILE keeps an exchange over restarts)", r.plan.Config.Bot.State))
-		}
-		r.log.Warn().Stringer("order", last.ClientOrderID).
-			Msgf("the exchange has begun anew: it does not know the last order that it took; stop the bot and begin "+
-				"anew too: remove the state folder %s, or name another by bot.state",
-				r.plan.Config.Bot.State)
+	if r.knows(ctx, last, last.State.Terminal()) {
+		return nil
 	}
+	if r.plan.Config.Bot.Mode == config.ModeSandbox {
+		return r.plan.Config.Source.Place(config.Keyf([]string{"bot", "state"}, "the exchange has begun anew: "+
+			"it does not know the last order that it took; begin anew too: remove the folder %s (bot exchange "+
+			"--state FILE keeps an exchange over restarts)", r.plan.Config.Bot.State))
+	}
+	r.log.Warn().Stringer("order", last.ClientOrderID).
+		Msgf("the exchange has begun anew: it does not know the last order that it took; stop the bot and begin "+
+			"anew too: remove the state folder %s, or name another by bot.state",
+			r.plan.Config.Bot.State)
 	return nil
 }
 
-// errFound ends a walk that has found its entry.
-var errFound = errors.New("found")
+// knows reports whether the exchange may know something of the run: the latest order that it took,
+// or one of the latest trades. It forgets orders that have ended: untraded is the answer for a run
+// of which nothing has filled.
+func (r *runner) knows(ctx context.Context, last *journal.OrderRow, untraded bool) bool {
+	_, err := r.client.Order(ctx, last.Market, last.ClientOrderID, last.ExchangeID)
+	if !errors.Is(err, exchange.ErrCode(exchange.CodeNotFound)) {
+		return true
+	}
+	fills, err := r.latestFills()
+	if err != nil || len(fills) == 0 {
+		return err != nil || untraded
+	}
+	for i := range fills {
+		f := &fills[i]
+		trades, _, err := r.client.Trades(ctx, f.Market, f.Time)
+		if err != nil || slices.ContainsFunc(trades, func(t exchange.Trade) bool { return t.ID == f.ID }) {
+			return true
+		}
+	}
+	return false
+}
 
-// lastTaken is the latest order in these markets with a report of the exchange; nil: there is none.
-func (r *runner) lastTaken() (last *journal.OrderRow, err error) {
-	traded := map[market.ID]bool{} // the client knows no others
+// latestFills are the latest fills at the exchange in the traded markets, one of each.
+func (r *runner) latestFills() (fills []journal.FillRow, err error) {
+	traded, left := r.tradedMarkets(), maxReportsBack
+	err = r.store.FillsBack(func(f *journal.FillRow) bool {
+		if traded[f.Market] && !f.Crossed {
+			fills = append(fills, *f)
+			delete(traded, f.Market)
+		}
+		left--
+		return left > 0 && len(traded) > 0
+	})
+	return fills, err
+}
+
+// tradedMarkets are the markets of the strategies: the client knows no others.
+func (r *runner) tradedMarkets() map[market.ID]bool {
+	traded := map[market.ID]bool{}
 	for i := range r.plan.Strategies {
 		for _, m := range r.plan.Strategies[i].Markets {
 			traded[m.ID] = true
 		}
 	}
+	return traded
+}
+
+// errFound ends a walk that has found its entry.
+var errFound = errors.New("found")
+
+// lastTaken is the latest order in these markets that the exchange has accepted; nil: there is none.
+func (r *runner) lastTaken() (last *journal.OrderRow, err error) {
+	traded := r.tradedMarkets()
 	var ids []market.OrderID // the latest first
 	err = r.store.EntriesBack(0, func(e *journal.Entry) error {
 		if ids = append(ids, e.Record.(*journal.Report).Order); len(ids) == maxReportsBack {
@@ -91,7 +136,8 @@ func (r *runner) lastTaken() (last *journal.OrderRow, err error) {
 	}
 	for _, id := range slices.Compact(ids) {
 		// an order that was compacted away has no row
-		if row, err := r.store.Order(id); err == nil && traded[row.Market] {
+		row, err := r.store.Order(id)
+		if err == nil && traded[row.Market] && row.Reported && row.State != state.Rejected && row.ExchangeID != uuid.Nil {
 			return &row, nil
 		}
 	}
@@ -113,8 +159,8 @@ func (r *runner) checkKey(ctx context.Context) error {
 		_, err := r.client.Order(ctx, last.Market, last.ClientOrderID, last.ExchangeID)
 		return err
 	})
-	if !errors.Is(err, exchange.ErrCode(exchange.CodeNotFound)) || last.Done() &&
-		r.client.Now().Sub(last.Updated) > orderRetention {
+	if !errors.Is(err, exchange.ErrCode(exchange.CodeNotFound)) ||
+		r.knows(ctx, last, last.Done() && r.client.Now().Sub(last.Updated) > orderRetention) {
 		return nil // what else is wrong with the key will show
 	}
 	return r.plan.Config.Source.Place(config.At([]string{"exchange", "key"},

@@ -162,3 +162,45 @@ func TestAnExchangeThatBeganAnewIsNamedWithTheWayOut(t *testing.T) {
 			"begin anew too: remove the folder "+s.Folder)
 	})
 }
+
+// forgetful is an exchange that knows no single order, and whose trades may be gone as well.
+type forgetful struct {
+	http.RoundTripper
+	trades bool // it has forgotten them too
+}
+
+func (f *forgetful) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := f.RoundTripper.RoundTrip(r)
+	switch {
+	case err != nil || r.Method != http.MethodGet:
+	case strings.HasSuffix(r.URL.Path, "/order"):
+		answer.StatusCode = http.StatusNotFound
+		answer.Body = io.NopCloser(strings.NewReader(`{"errorCode":240,"error":"No order found."}`))
+	case strings.HasSuffix(r.URL.Path, "/trades") && f.trades:
+		answer.Body = io.NopCloser(strings.NewReader("[]"))
+	}
+	return answer, err
+}
+
+// An exchange that has forgotten the run's orders and knows its trades has not begun anew.
+func TestAnExchangeThatForgetsOrdersHasNotBegunAnew(t *testing.T) {
+	for _, trades := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStage(t, 4, nil)
+			p := s.start()
+			time.Sleep(2 * time.Minute)
+			require.NoError(t, p.end())
+			s.wrap = func(next http.RoundTripper) http.RoundTripper { return &forgetful{next, trades} }
+			plan := s.plan(&wire{traffic: s.traffic})
+			plan.Config.Bot.Mode = config.ModeSandbox
+			require.Contains(t, s.log.String(), `"message":"fill"`, "the run has traded")
+			r, err := openRunner(t.Context(), plan, zerolog.New(&s.log), s.options())
+			if trades {
+				require.ErrorContains(t, err, "the exchange has begun anew")
+			} else {
+				require.NoError(t, err)
+			}
+			require.NoError(t, r.close())
+		})
+	}
+}

@@ -2,6 +2,7 @@ package bracket
 
 import (
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -46,9 +47,10 @@ func (s *Set) report(b *bracket, cause strategy.Cause, code int, why string) {
 	})
 }
 
-// uncovered is the part of a bracket's amount that no exit sells.
+// uncovered is the part of a bracket's amount that no exit sells. An exit that the exchange may
+// never have got sells nothing.
 func (s *Set) uncovered(b *bracket) market.Qty {
-	if o := s.orders.Own(b.exit); o != nil {
+	if o := s.orders.Own(b.exit); o != nil && o.State != state.Unknown {
 		return max(0, b.amount-o.AmountRemaining)
 	}
 	return b.amount

@@ -96,7 +96,7 @@ func (s *Set) followExit(b *bracket, o *state.Order, r *market.Report, fresh []m
 	case r != nil && r.Exec == market.ExecRestated && r.RestatementReason == 0:
 		b.restated(o)
 	case o.State == state.Unknown:
-		s.expose(b, strategy.CauseUnknown)
+		s.report(b, strategy.CauseUnknown, 0, "it is not known whether the exchange has the exit")
 		return
 	}
 	if !s.exposeRest(b, o) {

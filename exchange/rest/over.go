@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -31,7 +32,8 @@ type Socket interface {
 
 // SocketOrders is a Client whose orders leave over a socket: the same intents, the same outcomes,
 // the same budget. A write without an answer when its connection ends is unresolved. While the
-// socket is not authenticated, orders leave over HTTP; everything else always does.
+// socket is not authenticated, orders leave over HTTP; everything else always does. So do new sells,
+// exits among them: a signed window bounds them, and a lost one is proven absent in seconds.
 //
 // Known limitation: an action on a socket is not signed and has no access window. Prepare says that
 // the exchange may take it for the longest window of the specification, a minute. A network that
@@ -49,17 +51,24 @@ var _ exchange.Trading = (*SocketOrders)(nil)
 // Over returns the client with its orders over a socket.
 func (c *Client) Over(s Socket) *SocketOrders { return &SocketOrders{Client: c, socket: s} }
 
-// Prepare is Client.Prepare, with the window of a socket.
+// Prepare is Client.Prepare, with the window of a socket where the intent is to leave over it.
 func (o *SocketOrders) Prepare(command *market.Command) (exchange.Intent, error) {
 	intent, err := o.Client.Prepare(command)
-	intent.Window = int64(maxWindow / time.Millisecond)
+	if !sells(&intent) {
+		intent.Window = int64(maxWindow / time.Millisecond)
+	}
 	return intent, err
+}
+
+// sells reports whether an intent is a new sell.
+func sells(intent *exchange.Intent) bool {
+	return intent.Command == market.CommandPlace && bytes.Contains(intent.Body, []byte(`"side":"sell"`))
 }
 
 // Send is Client.Send over the socket: the action with the members of the intent's body, or of its
 // query.
 func (o *SocketOrders) Send(ctx context.Context, intent *exchange.Intent) (exchange.Record, error) {
-	if o.socket.Authenticated() {
+	if !sells(intent) && o.socket.Authenticated() {
 		o.bySocket.Add(1)
 		return o.sendBy(ctx, intent, o.socket)
 	}
@@ -70,7 +79,7 @@ func (o *SocketOrders) Send(ctx context.Context, intent *exchange.Intent) (excha
 // BySocket is the number of writes that found the socket authenticated.
 func (o *SocketOrders) BySocket() int64 { return o.bySocket.Load() }
 
-// ByHTTP is the number of writes that went over HTTP, because the socket was not authenticated.
+// ByHTTP is the number of writes that went over HTTP: new sells, and what found no socket.
 func (o *SocketOrders) ByHTTP() int64 { return o.byHTTP.Load() }
 
 // errNoReply is the reason to end a connection.
