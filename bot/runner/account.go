@@ -121,7 +121,8 @@ func (r *runner) tradedMarkets() map[market.ID]bool {
 // errFound ends a walk that has found its entry.
 var errFound = errors.New("found")
 
-// lastTaken is the latest order in these markets that the exchange has accepted; nil: there is none.
+// lastTaken is the latest order in these markets that the exchange has accepted; nil: there is
+// none.
 func (r *runner) lastTaken() (last *journal.OrderRow, err error) {
 	traded := r.tradedMarkets()
 	var ids []market.OrderID // the latest first
@@ -137,7 +138,8 @@ func (r *runner) lastTaken() (last *journal.OrderRow, err error) {
 	for _, id := range slices.Compact(ids) {
 		// an order that was compacted away has no row
 		row, err := r.store.Order(id)
-		if err == nil && traded[row.Market] && row.Reported && row.State != state.Rejected && row.ExchangeID != uuid.Nil {
+		taken := row.Reported && row.State != state.Rejected && row.ExchangeID != uuid.Nil
+		if err == nil && traded[row.Market] && taken {
 			return &row, nil
 		}
 	}

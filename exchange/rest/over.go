@@ -32,8 +32,8 @@ type Socket interface {
 
 // SocketOrders is a Client whose orders leave over a socket: the same intents, the same outcomes,
 // the same budget. A write without an answer when its connection ends is unresolved. While the
-// socket is not authenticated, orders leave over HTTP; everything else always does. So do new sells,
-// exits among them: a signed window bounds them, and a lost one is proven absent in seconds.
+// socket is not authenticated, orders leave over HTTP; everything else always does. So do new
+// sells, exits among them: a signed window bounds them, and a lost one is proven absent in seconds.
 //
 // Known limitation: an action on a socket is not signed and has no access window. Prepare says that
 // the exchange may take it for the longest window of the specification, a minute. A network that
