@@ -78,7 +78,7 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command, f *strategy.Follow
 			e.tell(&e.slots[id-1], c, &e.refusal)
 			return 0, &e.refusal
 		}
-		if len(e.tactics) > 0 && c.Changed&^market.ChangeExits != 0 && e.ownsTactic(id, c.Order.ID) {
+		if len(e.tactics) > 0 && c.Changed&^(market.ChangeExits|market.ChangeSells) != 0 && e.ownsTactic(id, c.Order.ID) {
 			return 0, fmt.Errorf("%w: order %d is of a MakerFirst or a TWAP: Update changes its exits alone",
 				strategy.ErrMeaningless, c.Order.ID)
 		}
@@ -252,11 +252,13 @@ func (e *Engine) noteSent(s *slot, id market.OrderID) {
 
 func (e *Engine) update(c *market.Command, attached bool) error {
 	terms, found := e.brackets.Terms(c.Order.Strategy, c.Order.ID)
+	sells := c.Changed.Has(market.ChangeSells)
+	c.Changed &^= market.ChangeSells
 	if c.Changed.Has(market.ChangeExits) {
 		// the rest, if any, is for the entry itself; the gate refuses a change of nothing
 		c.Changed &^= market.ChangeExits
 		if found {
-			if err := e.updateExits(c, &terms); err != nil || c.Changed == 0 {
+			if err := e.updateExits(c, &terms, sells); err != nil || c.Changed == 0 {
 				return err
 			}
 			terms.Entry = 0 // updateExits has checked them against the changed entry
@@ -271,8 +273,8 @@ func (e *Engine) update(c *market.Command, attached bool) error {
 
 // updateExits sets new levels, c.Order.Bracket, for a bracket. The levels of an entry that has
 // bought nothing are checked against its price after the same command, otherwise against the
-// market's price.
-func (e *Engine) updateExits(c *market.Command, terms *bracket.Terms) error {
+// market's price, unless an exit that the price has passed may sell at once.
+func (e *Engine) updateExits(c *market.Command, terms *bracket.Terms, sells bool) error {
 	own := e.account.Own(terms.Entry)
 	x := &e.exits
 	*x = risk.Exits{Strategy: c.Order.Strategy, Market: terms.Market, Levels: c.Order.Bracket, Current: terms.Levels,
@@ -282,6 +284,7 @@ func (e *Engine) updateExits(c *market.Command, terms *bracket.Terms) error {
 	} else {
 		x.Amount += e.coming(c.Order.ID)
 	}
+	x.Passed = sells && !terms.Untouched
 	if own != nil && terms.Untouched {
 		e.entry = own.Order
 		exchange.ApplyChange(&e.entry, c)

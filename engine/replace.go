@@ -148,7 +148,7 @@ func (e *Engine) waiting(s market.StrategyID, id market.OrderID) *replacement {
 // holdsUpdate reports whether an update has to wait for a replacement: it changes a waiting order,
 // or the terms of the order that it replaces.
 func (e *Engine) holdsUpdate(s market.StrategyID, c *market.Command) bool {
-	terms := c.Changed&^market.ChangeExits != 0
+	terms := c.Changed&^(market.ChangeExits|market.ChangeSells) != 0
 	return e.waiting(s, c.Order.ID) != nil || terms && e.replacementOf(c.Order.ID) != nil
 }
 

@@ -361,6 +361,33 @@ func TestExitsSetByAnUpdateCountFromTheEntry(t *testing.T) {
 	}
 }
 
+// An exit that the price has passed is refused, or, with OrSell, sells at once.
+func TestAnUpdateBehindTheMarketSellsWhereItMay(t *testing.T) {
+	for name, level := range map[string]strategy.Option{"target": strategy.TargetAt(99 * at1),
+		"stop": strategy.StopAt(101 * at1)} {
+		for _, keep := range []market.Leg{market.KeepStop, market.KeepTarget} {
+			var refused error
+			s := &script{candle: minutely(map[int]func(d *strategy.Desk){
+				1: func(d *strategy.Desk) {
+					d.In(1).Buy(strategy.Amount(btc), strategy.Exits(90*at1, 200*at1), strategy.Keep(keep))
+					require.Error(t, d.Update(1, level, strategy.OrSell()), "the entry has bought nothing")
+				},
+				3: func(d *strategy.Desk) {
+					refused = d.Update(1, level)
+					require.NoError(t, d.Update(1, level, strategy.OrSell()))
+				},
+			})}
+			b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}})
+			b.flat(3, 100)
+			require.Equal(t, btc, b.position())
+			require.ErrorContains(t, refused, "latest price", name)
+			b.flat(1, 100)
+			require.Zero(t, b.position(), "%s, keeps %d", name, keep)
+			require.Zero(t, b.realised())
+		}
+	}
+}
+
 func TestAHeldPositionIsFollowed(t *testing.T) {
 	s := &script{candle: minutely(map[int]func(d *strategy.Desk){
 		1: func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(btc)) },

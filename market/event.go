@@ -88,6 +88,7 @@ const (
 	ChangePostOnly
 	ChangeSelfTradePrevention
 	ChangeExits // ours: moves the exits of a bracket, and becomes an update of the one that rests
+	ChangeSells // ours: with ChangeExits, an exit that the price has passed already sells at once
 )
 
 // Has reports whether all fields of f are in c.

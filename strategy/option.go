@@ -41,6 +41,7 @@ const (
 	fieldSelfTrade
 	fieldExits
 	fieldKeep
+	fieldOrSell
 	fieldReplacing
 	fieldTrail
 	fieldTrailBy
@@ -124,6 +125,10 @@ func Exits(stop, target market.Price) Option {
 // Keep says which exit of a bracket rests at the venue; the default is market.KeepStop.
 func Keep(leg market.Leg) Option { return Option{field: fieldKeep, number: int64(leg)} }
 
+// OrSell lets an Update of a bracket that holds something set a stop or a target that the price has
+// passed already: that exit sells at once. Without it such a level is refused.
+func OrSell() Option { return Option{field: fieldOrSell, number: 1} }
+
 // apply sets the option's field of the order and returns the matching change of an update.
 func (p *Option) apply(o *market.Order) (market.Change, error) {
 	if err := p.check(); err != nil {
@@ -173,6 +178,8 @@ func (p *Option) apply(o *market.Order) (market.Change, error) {
 		return market.ChangeExits, nil
 	case fieldKeep:
 		o.Bracket.Keep = market.Leg(n)
+	case fieldOrSell:
+		return market.ChangeSells, nil
 	}
 	return 0, nil
 }
@@ -233,6 +240,7 @@ var numbers = [...]struct {
 	fieldTakeAfter:     {"TakeAfter", 1, math.MaxInt64, "a duration is positive"},
 	fieldTakeBeyond:    {"TakeBeyond", 1, int64(market.Whole), "a rate is above 0 and at most 100%"},
 	fieldTWAP:          {"TWAP", int64(time.Second), math.MaxInt64, "it lasts at least a second"},
+	fieldOrSell:        {"OrSell", 1, 1, ""},
 }
 
 // check refuses a number out of its valid range.
