@@ -1,7 +1,9 @@
 package runner
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,8 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/bot/handover"
 	"github.com/tidemark-trading/tidemark/engine/bracket"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // A strategy that holds what it has in brackets, with stops that follow, partial targets, exits
@@ -52,6 +56,96 @@ func TestAPositionHasItsExitOverEveryStop(t *testing.T) {
 				require.Positive(t, s.agree(p).Orders)
 			})
 		}
+	}
+}
+
+// patientKind buys once, with a stop and a target far away.
+var patientKind = strategy.Define("patient", "buys once in a bracket",
+	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
+	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &patient{}, nil })
+
+type patient struct{ strategy.Base }
+
+func (s *patient) OnTicker(d *strategy.Desk, t market.Ticker) {
+	if m := d.In(t.Market); m.Flat() && len(m.OpenOrders()) == 0 {
+		last := t.Last / 100 * 100
+		_, _ = m.Buy(strategy.Amount(1_000_000), strategy.StopAt(last/100*80/100*100), strategy.TargetAt(last/100*120/100*100))
+	}
+}
+
+// inBracket is a stage whose bot has bought in a bracket.
+func inBracket(t *testing.T, keep bool) (*stage, *process) {
+	s := stageOf(t, "patient", patientKind)
+	s.edit("keep_exits = false", fmt.Sprintf("keep_exits = %t", keep))
+	p := s.start()
+	time.Sleep(10 * time.Second)
+	require.Len(t, s.OpenAtTheExchange(), 1)
+	return s, p
+}
+
+// guards requires that the exit rests at the exchange and the target is watched.
+func (s *stage) guards(p *process) {
+	s.T.Helper()
+	require.Len(s.T, s.OpenAtTheExchange(), 1)
+	p.look(func() {
+		require.Empty(s.T, p.engine.Bare())
+		require.Len(s.T, p.engine.Watched(1), 1)
+		require.False(s.T, p.engine.Watched(1)[0].Stop)
+	})
+}
+
+// status sets the status of the exchange's market.
+func (s *stage) status(to market.MarketStatus) error {
+	m := *s.Market()
+	m.Status = to
+	return s.ex.SetRules(m.Name, &m)
+}
+
+// A stop in a market that takes no cancels leaves the whole bracket, also one that was to take the
+// exits with it.
+func TestAStopInAHaltedMarketKeepsTheBracket(t *testing.T) {
+	for _, keep := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			s, p := inBracket(t, keep)
+			require.NoError(t, s.status(market.Halted))
+			time.Sleep(40 * time.Second)
+			if err := p.end(); keep {
+				require.NoError(t, err)
+			} else {
+				require.ErrorContains(t, err, "orders are still open")
+			}
+			p = s.start()
+			time.Sleep(10 * time.Second)
+			require.NoError(t, s.status(market.Trading))
+			time.Sleep(time.Minute)
+			s.guards(p)
+			require.NoError(t, p.end())
+			s.onlyExits(p)
+		})
+	}
+}
+
+// After a stop in good order the exits go over to another name, and so do those that the stop took
+// away: the handover says that the next start places them.
+func TestAHandoverAfterAStopTakesTheExitsAlong(t *testing.T) {
+	for _, keep := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			s, p := inBracket(t, keep)
+			require.NoError(t, p.end())
+			s.onlyExits(p)
+			s.rename("patient", "heir")
+			for _, check := range []bool{true, false} {
+				r, err := s.adopt("patient", "heir", func(a *handover.Ask) { a.Check = check })
+				require.NoError(t, err)
+				require.Equal(t, 1, r.Exits)
+				said := strings.Join(r.Notes, "\n")
+				require.Equal(t, !keep, strings.Contains(said, "have no exit at the exchange; the next start places it"))
+			}
+			p = s.start()
+			time.Sleep(10 * time.Second)
+			s.guards(p)
+			require.NoError(t, p.end())
+		})
 	}
 }
 
