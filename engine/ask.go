@@ -78,7 +78,8 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command, f *strategy.Follow
 			e.tell(&e.slots[id-1], c, &e.refusal)
 			return 0, &e.refusal
 		}
-		if len(e.tactics) > 0 && c.Changed&^(market.ChangeExits|market.ChangeSells) != 0 && e.ownsTactic(id, c.Order.ID) {
+		if len(e.tactics) > 0 && c.Changed&^(market.ChangeExits|market.ChangeSells) != 0 &&
+			e.ownsTactic(id, c.Order.ID) {
 			return 0, fmt.Errorf("%w: order %d is of a MakerFirst or a TWAP: Update changes its exits alone",
 				strategy.ErrMeaningless, c.Order.ID)
 		}

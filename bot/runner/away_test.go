@@ -68,8 +68,8 @@ type patient struct{ strategy.Base }
 
 func (s *patient) OnTicker(d *strategy.Desk, t market.Ticker) {
 	if m := d.In(t.Market); m.Flat() && len(m.OpenOrders()) == 0 {
-		last := t.Last / 100 * 100
-		_, _ = m.Buy(strategy.Amount(1_000_000), strategy.StopAt(last/100*80/100*100), strategy.TargetAt(last/100*120/100*100))
+		units := t.Last / 100_00 * 100 // of a hundredth of the price
+		_, _ = m.Buy(strategy.Amount(1_000_000), strategy.StopAt(units*80), strategy.TargetAt(units*120))
 	}
 }
 
@@ -139,7 +139,8 @@ func TestAHandoverAfterAStopTakesTheExitsAlong(t *testing.T) {
 				require.NoError(t, err)
 				require.Equal(t, 1, r.Exits)
 				said := strings.Join(r.Notes, "\n")
-				require.Equal(t, !keep, strings.Contains(said, "have no exit at the exchange; the next start places it"))
+				bare := strings.Contains(said, "have no exit at the exchange; the next start places it")
+				require.Equal(t, !keep, bare)
 			}
 			p = s.start()
 			time.Sleep(10 * time.Second)
