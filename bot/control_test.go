@@ -446,7 +446,7 @@ func TestTheStatusNamesMarketsThatDoNotTrade(t *testing.T) {
 	b.stop()
 }
 
-func TestFlattenIsDoneWhereOnlyDustIsLeft(t *testing.T) {
+func TestFlattenIsNotDoneWhereTheMinimumHasRisenAboveThePosition(t *testing.T) {
 	bottest.Unraced(t)
 	t.Parallel()
 	b := trade(t, "--set", "poll.rules=500ms")
@@ -456,11 +456,15 @@ func TestFlattenIsDoneWhereOnlyDustIsLeft(t *testing.T) {
 		report
 		Unsold []string
 	}
-	bottest.Await(t, func() bool { return b.try("flatten", &done) == 0 }, "the bot has to hear of the rule")
-	require.True(t, done.Done)
+	require.Equal(t, 1, b.try("flatten", &done))
+	require.False(t, done.Done)
 	require.Len(t, done.Held, 1)
 	require.Len(t, done.Unsold, 1)
 	require.Contains(t, done.Unsold[0], "minimum in quote currency")
+	b.admin("/rules", `{"market":"BTC-EUR","minOrderInQuoteAsset":"5"}`)
+	bottest.Await(t, func() bool { return b.try("flatten", &done) == 0 }, "the bot has to hear of the rule")
+	require.True(t, done.Done)
+	require.Empty(t, done.Held)
 	b.stop()
 }
 

@@ -137,6 +137,13 @@ func (k *killSwitch) run(ctx context.Context, log *direct.Log) (*direct.Report, 
 		by += " --flatten"
 	}
 	err := s.Begin(by, k.flags.flatten)
+	var held []direct.Want
+	if err == nil {
+		held, err = k.held(s)
+	}
+	if err == nil && k.flags.flatten {
+		s.KeepExits(ctx, held)
+	}
 	if err == nil {
 		err = s.Cancel(ctx)
 	}
@@ -146,8 +153,17 @@ func (k *killSwitch) run(ctx context.Context, log *direct.Log) (*direct.Report, 
 	if err == nil && k.flags.flatten {
 		err = k.flatten(ctx, s)
 	}
+	s.Leave(held)
 	report, ended := s.End()
 	return report, errors.Join(err, ended)
+}
+
+// held is what the bot holds, or what was typed.
+func (k *killSwitch) held(s *direct.Switch) ([]direct.Want, error) {
+	if k.holdings == nil {
+		return k.typedWants()
+	}
+	return s.Held(k.names, k.access.Config.OperatorID)
 }
 
 // awaitWindow waits until the window of the bot's last request has passed, then cancels the orders
@@ -200,6 +216,11 @@ func (k *killSwitch) wants(ctx context.Context, s *direct.Switch) (wants []direc
 	if len(k.typed) == 0 {
 		return nil, errors.New("nothing is sold: what is held is not known, and nothing was typed")
 	}
+	return k.typedWants()
+}
+
+// typedWants are the sales that the user has typed.
+func (k *killSwitch) typedWants() (wants []direct.Want, err error) {
 	for _, t := range k.typed {
 		m := k.catalog.MarketNamed(t.market)
 		if m == nil {
@@ -318,6 +339,12 @@ func (k *killSwitch) print(report *direct.Report) {
 	}
 	for _, why := range report.Unsold {
 		fmt.Fprintf(k.Stdout, "not sold: %s\n", why)
+	}
+	for _, o := range report.Kept {
+		fmt.Fprintf(k.Stdout, "left to protect: %s %s: %s\n", o.Market, o.Client, o.Reason)
+	}
+	for _, b := range report.Bare {
+		fmt.Fprintf(k.Stdout, "position without exit: %s %s %s\n", b.Strategy, b.Amount, b.Market)
 	}
 	if report.Cancelled+len(report.Open)+len(report.Sold) > 0 {
 		fmt.Fprintf(k.Stdout, "what was sent stands in %s: the bot books it\n", report.Log)

@@ -138,6 +138,7 @@ var unplayed = map[string]string{
 	"bot resolve 1 --as-exchange": "the same",
 	"bot resolve 1 --as-absent":   "the same",
 	"bot resolve":                 "the same",
+	"bot resolve --gone MARKET":   "needs a market that has gone: bot/runner/gone_test.go",
 
 	"bot sweep merge --out all.sweep part-*of3.sweep": "needs shards; testdata/script/sweep.txtar plays it",
 	"bot sweep -c sweep.toml --out all.sweep":         "the same",

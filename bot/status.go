@@ -53,7 +53,7 @@ func printStatus(w io.Writer, s *operator.Status) error {
 			stampText(s, x.AtMS))
 	}
 	for _, x := range s.Markets {
-		line("market", "%s: %s; what it would refuse is not sent", x.Market, x.Status)
+		line("market", "%s", x.Words())
 	}
 	for _, x := range s.Weight {
 		line("weight "+x.Of, "%d points left until %s%s", x.Left, operator.ClockOf(x.ResetMS), banText(&x))

@@ -37,6 +37,7 @@ type Position struct {
 	Strategy string `json:"strategy"`
 	Market   string `json:"market"`
 	Amount   string `json:"amount"`
+	OpenedMS int64  `json:"opened_ms,omitempty"` // when the strategy began to hold it
 }
 
 // HeldOrder is an own order that still expects something.

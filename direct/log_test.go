@@ -118,8 +118,9 @@ func TestHoldingsAreTheOwnersAloneAndSayWhenTheyAreDamaged(t *testing.T) {
 	h, err := ReadHoldings(folder)
 	require.NoError(t, err)
 	require.Nil(t, h)
-	want := &Holdings{AtMS: 5, Run: uuid.UUID{3: 3}, LastOrder: 9, Positions: []Position{{"dip", "BTC-EUR", "1.5"}},
-		Orders: []HeldOrder{{Client: uuid.UUID{9}, Side: "sell"}}}
+	want := &Holdings{AtMS: 5, Run: uuid.UUID{3: 3}, LastOrder: 9,
+		Positions: []Position{{Strategy: "dip", Market: "BTC-EUR", Amount: "1.5"}},
+		Orders:    []HeldOrder{{Client: uuid.UUID{9}, Side: "sell"}}}
 	require.NoError(t, want.Write(folder))
 	path := filepath.Join(folder, HoldingsFile)
 	info, err := os.Stat(path)

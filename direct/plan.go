@@ -100,13 +100,29 @@ func (s *Switch) Settle(ctx context.Context) (unknown map[string]bool, err error
 // Wants is what is left to sell of a bot's holdings: less the later sales of its orders, of the
 // log, and of the account's other trades. Later purchases are not added.
 func (s *Switch) Wants(ctx context.Context, n *Names, operator func(strategy string) int64) ([]Want, error) {
-	var wants []Want
+	wants, err := s.Held(n, operator)
+	if err != nil {
+		return nil, err
+	}
 	for _, p := range n.holdings.Positions {
-		m := s.Catalog.MarketNamed(p.Market)
-		if m == nil {
+		if s.Catalog.MarketNamed(p.Market) == nil {
 			s.report.Done = false
 			s.report.Unsold = append(s.report.Unsold, fmt.Sprintf("%s: %s %s: the exchange does not list the market",
 				p.Strategy, p.Amount, p.Market))
+		}
+	}
+	if err := s.subtractOrders(ctx, n, wants); err != nil {
+		return nil, err
+	}
+	s.subtractSales(wants, n)
+	return wants, s.subtractTrades(ctx, n, wants)
+}
+
+// Held is what a bot's holdings list, in markets that the exchange has.
+func (s *Switch) Held(n *Names, operator func(strategy string) int64) (wants []Want, err error) {
+	for _, p := range n.holdings.Positions {
+		m := s.Catalog.MarketNamed(p.Market)
+		if m == nil {
 			continue
 		}
 		amount, err := m.ParseQty(p.Amount)
@@ -115,14 +131,10 @@ func (s *Switch) Wants(ctx context.Context, n *Names, operator func(strategy str
 		}
 		if amount > 0 {
 			wants = append(wants, Want{Strategy: p.Strategy, Market: m.ID, Amount: amount,
-				Operator: operator(p.Strategy)})
+				Operator: operator(p.Strategy), OpenedMS: p.OpenedMS})
 		}
 	}
-	if err := s.subtractOrders(ctx, n, wants); err != nil {
-		return nil, err
-	}
-	s.subtractSales(wants, n)
-	return wants, s.subtractTrades(ctx, n, wants)
+	return wants, nil
 }
 
 // reduce subtracts a sold amount from a strategy's wants in a market, and the part that it does not

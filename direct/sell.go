@@ -3,6 +3,7 @@ package direct
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -11,9 +12,12 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// maxSales is the most sales in a row for one position: the exchange may end a sale before it is
-// filled.
+// maxSales is the most sales of one position that sell less than they were to: the exchange may end
+// a sale before it is filled.
 const maxSales = 5
+
+// dustShare is the share of what was bought that counts as dust where it is too small to be sold.
+const dustShare = 10
 
 // Want is an amount to be sold.
 type Want struct {
@@ -21,6 +25,7 @@ type Want struct {
 	Market   market.ID
 	Amount   market.Qty
 	Operator int64
+	OpenedMS int64 // when the holder began to hold it; 0: unknown
 }
 
 // Sell sells at market. A sale leaves once; its end is queried, and another follows only for what
@@ -38,9 +43,13 @@ func (s *Switch) Sell(ctx context.Context, wants []Want) error {
 // sell sells one position in one or more sales.
 func (s *Switch) sell(ctx context.Context, w *Want) error {
 	m, left := s.Catalog.Market(w.Market), w.Amount
-	for range maxSales {
-		o, dust, why := s.order(ctx, w, left)
+	for short := 0; short < maxSales; {
+		o, small, why := s.order(ctx, w, left)
 		if why != "" {
+			dust, err := s.dust(ctx, w, left, small)
+			if err != nil {
+				return err
+			}
 			s.unsold(w, left, why)
 			s.report.Done = s.report.Done && dust
 			return nil
@@ -58,6 +67,9 @@ func (s *Switch) sell(ctx context.Context, w *Want) error {
 		if left -= filled; left <= 0 {
 			return nil
 		}
+		if filled < o.Amount {
+			short++
+		}
 		s.Say("%s of %s %s are left to sell", m.FormatQty(left), m.FormatQty(w.Amount), m.Name)
 	}
 	s.unsold(w, left, fmt.Sprintf("not all could be sold in %d sales", maxSales))
@@ -69,6 +81,27 @@ func (s *Switch) unsold(w *Want, left market.Qty, why string) {
 	m := s.Catalog.Market(w.Market)
 	s.report.Unsold = append(s.report.Unsold, fmt.Sprintf("%s%s %s: %s", owner(w.Strategy), m.FormatQty(left), m.Name,
 		why))
+}
+
+// dust reports whether what is left of a want, too small to be sold, is the rest of sales.
+func (s *Switch) dust(ctx context.Context, w *Want, left market.Qty, small bool) (bool, error) {
+	if !small || left <= w.Amount/dustShare || w.OpenedMS == 0 {
+		return small, nil
+	}
+	opened, err := market.TimeOfMillis(w.OpenedMS)
+	if err != nil {
+		return false, err
+	}
+	bought, m := market.Qty(0), s.Catalog.Market(w.Market)
+	err = s.trades(ctx, m, opened.Add(-market.Duration(time.Minute)), func(t *exchange.Trade) {
+		if t.Side == market.Buy {
+			bought += t.Amount
+		}
+	})
+	if err != nil {
+		return false, fmt.Errorf("purchases in %s: %w", m.Name, err)
+	}
+	return left <= bought/dustShare, nil
 }
 
 func owner(strategy string) string {
@@ -104,25 +137,65 @@ func (s *Switch) order(ctx context.Context, w *Want, left market.Qty) (o *market
 			facts.Available = h.Available
 		}
 	}
-	amount := min(left, market.Qty(facts.Available))
-	if m.MaxOrderInBase > 0 {
-		amount = min(amount, m.MaxOrderInBase)
-	}
+	amount := exchange.PortionAtMarket(m, min(left, market.Qty(facts.Available)), facts.Reference)
 	if unit := market.Qty(market.Pow10(m.AmountDigits - m.QuantityDecimals)); unit > 1 {
 		amount -= amount % unit
 	}
 	if amount <= 0 {
 		return nil, left <= market.Qty(facts.Available), "the account has " + m.FormatQty(market.Qty(facts.Available)) +
-			" available"
+			" available; another order may hold the rest"
 	}
 	o = &market.Order{Market: m.ID, Side: market.Sell, Type: market.TypeMarket, OperatorID: w.Operator,
 		OrderState: market.OrderState{Amount: amount, AmountRemaining: amount, TimeInForce: market.GTC,
 			SelfTradePrevention: market.DecrementAndCancel}, ClientOrderID: uuid.New()}
 	if _, refused := exchange.CheckPlace(m, o, &facts); refused != nil {
-		return nil, amount == left &&
-			(refused.Code == exchange.CodeMinBase || refused.Code == exchange.CodeMinQuote), refused.Error()
+		return nil, amount == left && tooSmall(refused), refused.Error() + sizeText(m, amount, facts.Reference)
 	}
 	return o, false, ""
+}
+
+func tooSmall(refused *exchange.Error) bool {
+	return refused.Code == exchange.CodeMinBase || refused.Code == exchange.CodeMinQuote
+}
+
+// sizeText is the value of an amount, beside a refusal.
+func sizeText(m *market.Market, amount market.Qty, price market.Price) string {
+	worth, err := m.Notional(price, amount)
+	if err != nil || price == 0 {
+		return ""
+	}
+	_, quote, _ := strings.Cut(m.Name, "-")
+	return fmt.Sprintf(" (worth %s %s)", m.FormatMoney(worth), quote)
+}
+
+// KeepExits keeps the bot's sells in markets in which nothing of what is wanted could be sold now:
+// an exit goes only where a sale replaces it. Without prices it knows less, and keeps fewer.
+func (s *Switch) KeepExits(ctx context.Context, wants []Want) {
+	prices, err := s.Exchange.TickerPrices(ctx, nil)
+	if err != nil {
+		s.Say("the prices could not be asked for: %v", err)
+	}
+	s.kept = map[market.ID]bool{}
+	could := map[market.ID]bool{}
+	for i := range wants {
+		w := &wants[i]
+		m := s.Catalog.Market(w.Market)
+		facts := exchange.Facts{Available: market.Money(w.Amount)}
+		for _, t := range prices {
+			if t.Market == m.ID {
+				facts.Reference = t.Last
+			}
+		}
+		amount := exchange.PortionAtMarket(m, w.Amount, facts.Reference)
+		o := market.Order{Market: m.ID, Side: market.Sell, Type: market.TypeMarket, OrderState: market.OrderState{
+			Amount: amount, AmountRemaining: amount, TimeInForce: market.GTC}}
+		if _, refused := exchange.CheckPlace(m, &o, &facts); refused == nil {
+			could[m.ID] = true
+		}
+	}
+	for i := range wants {
+		s.kept[wants[i].Market] = !could[wants[i].Market]
+	}
 }
 
 // sellOnce logs a sale, sends it, and waits until its end is certain.

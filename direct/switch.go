@@ -33,6 +33,7 @@ type Switch struct {
 	Fault    func(point string)               // for tests: called between two steps; nil: not called
 	report   Report
 	known    map[uuid.UUID]bool // orders that this run has cancelled
+	kept     map[market.ID]bool // markets in which sells of the bot stay: KeepExits
 }
 
 // Report is the result of the switch.
@@ -41,8 +42,17 @@ type Report struct {
 	Log       string   `json:"log"`       // path of the log
 	Cancelled int      `json:"cancelled"` // orders that have ended
 	Open      []Left   `json:"open"`      // orders that may be open
+	Kept      []Left   `json:"kept"`      // sells that stay, because nothing can be sold there now
+	Bare      []Bare   `json:"bare"`      // what the bot holds and no order sells any more
 	Sold      []Sale   `json:"sold"`
 	Unsold    []string `json:"unsold"` // each with its reason
+}
+
+// Bare is an amount that a bot holds and that no order of its own sells.
+type Bare struct {
+	Strategy string `json:"strategy"`
+	Market   string `json:"market"`
+	Amount   string `json:"amount"`
 }
 
 // Left is an order that may be open.
@@ -74,7 +84,8 @@ const Margin = market.Duration(margin)
 
 // Begin logs that a person has started the switch.
 func (s *Switch) Begin(by string, flatten bool) error {
-	s.report = Report{Done: true, Log: s.Log.path, Open: []Left{}, Sold: []Sale{}, Unsold: []string{}}
+	s.report = Report{Done: true, Log: s.Log.path, Open: []Left{}, Kept: []Left{}, Bare: []Bare{},
+		Sold: []Sale{}, Unsold: []string{}}
 	s.known = map[uuid.UUID]bool{}
 	return s.note(&Line{Kind: KindBegin, AtMS: s.Exchange.Now().Millis(), By: by, Flatten: flatten})
 }
@@ -86,6 +97,26 @@ func (s *Switch) End() (*Report, error) {
 		answer = "not all confirmed"
 	}
 	return &s.report, s.note(&Line{Kind: KindDone, AtMS: s.Exchange.Now().Millis(), Answer: answer})
+}
+
+// Leave lists what is held without an order that sells it, after all cancels and sales.
+func (s *Switch) Leave(wants []Want) {
+	for i := range wants {
+		w := &wants[i]
+		m := s.Catalog.Market(w.Market)
+		for _, sale := range s.report.Sold {
+			if sale.Market != m.Name || sale.Strategy != w.Strategy {
+				continue
+			}
+			if sold, err := m.ParseQty(sale.Amount); err == nil {
+				w.Amount -= sold
+			}
+		}
+		if w.Amount > 0 && !s.kept[w.Market] {
+			s.report.Bare = append(s.report.Bare,
+				Bare{Strategy: w.Strategy, Market: m.Name, Amount: m.FormatQty(w.Amount)})
+		}
+	}
 }
 
 // Fail marks the report as not confirmed because of an error that is not the log's, and returns the
@@ -147,8 +178,15 @@ func (s *Switch) open(ctx context.Context) (open []market.Order, err error) {
 	if err != nil {
 		return nil, err
 	}
+	s.report.Kept = s.report.Kept[:0]
 	for i := range records {
-		if o := &records[i].Order; s.Foreign || s.Own(o) {
+		o := &records[i].Order
+		switch {
+		case !s.Foreign && !s.Own(o):
+		case s.kept[o.Market] && o.Side == market.Sell && s.Own(o):
+			s.report.Kept = append(s.report.Kept, Left{Client: o.ClientOrderID, Order: o.ExchangeID,
+				Market: s.Catalog.Market(o.Market).Name, Reason: "nothing can be sold there now"})
+		default:
 			open = append(open, *o)
 		}
 	}

@@ -16,15 +16,17 @@ func (e *Engine) Adopt(at market.Time, o *market.Order) *state.Order {
 	return e.account.Send(o, max(0, min(market.Money(o.Amount), available)))
 }
 
-// Dissolve ends the brackets of exits, and the tactics of orders, that were cancelled without the
-// engine, so that their positions get no new exits and nothing is bought in their place. It returns
-// the cancels of the other orders of these. What a cancelled entry has bought keeps its exit.
+// Dissolve ends the tactics of orders that were cancelled without the engine, so that nothing is
+// bought in their place, and withdraws the brackets of exits among them, as CancelAll does. It
+// returns the cancels of the other orders of these. What a cancelled entry has bought keeps its
+// exit.
 func (e *Engine) Dissolve(at market.Time, ids []market.OrderID) []market.Command {
 	e.begin(at)
 	for _, id := range ids {
 		e.cancelTactic(id)
-		e.brackets.Dissolve(id)
+		e.brackets.Withdraw(id)
 	}
+	e.notifySent()
 	return e.out
 }
 

@@ -37,7 +37,7 @@ func (e *Engine) close(id market.StrategyID, m market.ID, amount market.Qty, tag
 	}
 	e.asked = *c
 	if held > 0 {
-		if err := e.gate.CheckClose(e.account, c, whole); err != nil {
+		if err := e.gate.CheckClose(e.account, c, whole && !e.brackets.Guards(id, m)); err != nil {
 			e.reportRefusal(c, err)
 			e.tell(&e.slots[id-1], c, err)
 			return err
@@ -85,12 +85,25 @@ func (e *Engine) figures(c *market.Command) []state.Figure {
 
 // MayClose passes a Close that a bracket begins by itself through the gate.
 func (e exits) MayClose(id market.StrategyID, m market.ID, amount market.Qty) (market.OrderID, error) {
+	return e.mayClose(e.sale(id, m, amount, ""))
+}
+
+// MayLeave passes a Close that a person begins through the gate.
+func (e exits) MayLeave(id market.StrategyID, m market.ID, amount market.Qty) (market.OrderID, error) {
 	c := e.sale(id, m, amount, "")
+	c.Attached = true
+	return e.mayClose(c)
+}
+
+// Newest is the newest order number.
+func (e exits) Newest() market.OrderID { return e.lastID }
+
+func (e exits) mayClose(c *market.Command) (market.OrderID, error) {
 	if e.replaying || e.stopped {
 		return 0, e.refuse(c)
 	}
 	e.asked = *c
-	if err := e.gate.CheckClose(e.account, c, true); err != nil {
+	if err := e.gate.CheckClose(e.account, c, !e.brackets.Guards(c.Order.Strategy, c.Order.Market)); err != nil {
 		e.reportRefusal(c, err)
 		return 0, err
 	}

@@ -329,16 +329,19 @@ func TestACloseOfAHaltedStrategyGoesOn(t *testing.T) {
 	require.Empty(t, c.failed, "a halted strategy is not called")
 }
 
-// An operator who ends everything ends a Close too.
-func TestFlattenTakesOverFromAClose(t *testing.T) {
+func TestFlattenGoesOnWhereACloseFails(t *testing.T) {
 	c := &closer{}
 	b, _ := byHandClose(t, c, 0)
 	b.cancelled(2, 0)
-	commands, _ := b.engine.Flatten(b.now, 1, "a test")
+	commands, unsold := b.engine.Flatten(b.now, 1, "a test")
 	require.Empty(t, commands, "the sale is on its way")
-	require.Empty(t, b.sells(3, 3, btc/4, market.StatusExpired), "nothing protects the rest")
-	commands, _ = b.engine.Flatten(b.now, 1, "a test")
-	require.Equal(t, "sell 0.75 attached", describe(&commands[0]))
+	require.Empty(t, unsold)
+	require.Equal(t, []string{"stop 0.75 @ 90 attached"}, b.sells(3, 3, btc/4, market.StatusExpired),
+		"the stop is back at once")
+	_, unsold = b.engine.Flatten(b.now, 1, "a test")
+	require.Len(t, unsold, 1)
+	require.Equal(t, 1, unsold[0].Tries)
+	require.NotEmpty(t, unsold[0].Why)
 }
 
 func TestACloseOfAllEndsTheOtherOrdersOfTheMarketFirst(t *testing.T) {

@@ -70,19 +70,29 @@ func (e *Engine) HaltedOpen() bool {
 }
 
 // Resume lets a halted strategy trade again. It receives the next event as if it had never been
-// halted. One whose saved state was not loaded stays halted.
+// halted. One whose saved state was not loaded stays halted. What Flatten has not sold stays, and
+// the exits that CancelAll took away come back, also those of a strategy that was not halted.
 func (e *Engine) Resume(at market.Time, id market.StrategyID) []market.Command {
 	e.begin(at)
 	if e.Unloaded(id) {
 		return e.out
 	}
-	e.slots[id-1].halted, e.slots[id-1].unsaved, e.saves.changed = false, "", true
-	e.gate.Resume(id)
+	if s := &e.slots[id-1]; s.halted {
+		s.halted, s.unsaved, e.saves.changed = false, "", true
+		e.gate.Resume(id)
+	}
+	e.brackets.EndDepartures(id)
+	e.brackets.Readmit(id)
+	e.brackets.Retry()
+	e.notifySent()
 	return e.out
 }
 
 // Unloaded reports whether a strategy stays halted until a start that can load its saved state.
 func (e *Engine) Unloaded(id market.StrategyID) bool { return e.slots[id-1].unloaded != nil }
+
+// Withdrawn reports whether CancelAll keeps the exits of a strategy's positions from the exchange.
+func (e *Engine) Withdrawn(id market.StrategyID) bool { return e.brackets.Withdrawn(id) }
 
 // Halted is the latest halt of a strategy, and whether the strategy is still halted.
 func (e *Engine) Halted(id market.StrategyID) (latest Halt, halted bool) {
@@ -101,10 +111,21 @@ func (e *Engine) Stack(id market.StrategyID) []byte { return e.slots[id-1].stack
 // Protects reports whether an order is the exit of a bracket: a halt leaves it open.
 func (e *Engine) Protects(id market.OrderID) bool { return e.brackets.IsExit(id) }
 
-// CancelAll cancels every own open order, exits of brackets included, and dissolves their brackets.
+// CancelAll cancels every own open order, exits of brackets included. Their brackets place no exit
+// before Resume, or before a Restore of a strategy that is not halted; until then their positions
+// count as unprotected.
 func (e *Engine) CancelAll(at market.Time) []market.Command {
 	e.begin(at)
-	e.cancelOf(0)
+	e.brackets.WithdrawAll()
+	for i := range e.slots {
+		e.dropRebalance(&e.slots[i])
+		e.EndTactics(e.slots[i].id, 0)
+	}
+	e.dropReplacements(0, "all orders are cancelled")
+	for _, o := range e.account.Open(nil, 0, 0) {
+		e.cancel(o.ID, false)
+	}
+	e.notifySent()
 	return e.out
 }
 
@@ -132,68 +153,57 @@ func (e *Engine) Cancel(at market.Time, ids []market.OrderID) []market.Command {
 	return e.out
 }
 
-// cancelOf cancels the open orders of a strategy, 0 for all strategies, and ends its brackets.
-func (e *Engine) cancelOf(id market.StrategyID) {
-	e.brackets.EndAll(id)
-	for i := range e.slots {
-		if s := &e.slots[i]; id == 0 || s.id == id {
-			e.dropRebalance(s)
-			e.EndTactics(s.id, 0)
-		}
-	}
-	e.dropReplacements(id, "all orders are cancelled")
-	for _, o := range e.account.Open(nil, id, 0) {
-		e.cancel(o.ID, false)
-	}
-}
-
-// Unsold is a holding that Flatten could not sell: dust below the market's minimum, or a halted
-// market.
+// Unsold is a holding that Flatten cannot sell now, and why.
 type Unsold struct {
 	Market  market.ID
 	Amount  market.Qty
-	Refusal risk.Refusal
+	Code    int // of the exchange, where it refused or would
+	Why     string
+	Small   bool // it is below the market's minimum
+	Refused bool // the exchange would refuse the sale now, so that nothing was tried
+	Tries   int  // that have failed
 }
 
-// Flatten brings a strategy one step nearer to holding nothing. While it has open orders they are
-// cancelled, exits of brackets included; once none is left, its holdings are sold at market,
-// through the gate, as reduce-only orders that its limits do not stop. Sales of an earlier call are
-// waited for. The first call halts the strategy. With no commands and no open orders left, the
-// strategy is as flat as possible: unsold lists the rest.
+// Flatten brings a strategy one step nearer to holding nothing. The first call halts the strategy
+// and cancels its orders except exits; each position is left as by Close, which no limit of the
+// strategy stops. An exit goes when the sale in its place would be taken. Where nothing can be sold
+// now, or a sale fails, the exits stay or return, and the sale goes on by itself when it can, also
+// after a restart, until Resume. Sales of an earlier call are waited for. unsold lists the
+// positions that are not being sold now.
 func (e *Engine) Flatten(at market.Time, id market.StrategyID, reason string) (commands []market.Command,
 	unsold []Unsold) {
 	e.begin(at)
-	e.halt(&e.slots[id-1], reason)
-	e.brackets.EndAll(id)
-	open := e.account.Open(nil, id, 0)
-	for _, o := range open {
-		if !Liquidates(o) {
-			e.cancelOf(id)
-			break
+	s := &e.slots[id-1]
+	e.halt(s, reason)
+	e.cancelUnprotected(s)
+	for _, m := range e.catalog.Markets() {
+		if e.account.Position(id, m.ID).Amount > 0 || len(e.account.Open(nil, id, m.ID)) > 0 {
+			e.brackets.Depart(id, m.ID, tagFlatten)
 		}
 	}
-	if len(open) > 0 {
-		return e.out, nil
-	}
+	e.notifySent()
 	for _, m := range e.catalog.Markets() {
-		if held := e.account.Position(id, m.ID).Amount; held > 0 {
-			if refusal := e.sellOff(id, m.ID, held); refusal != nil {
-				unsold = append(unsold, Unsold{Market: m.ID, Amount: held, Refusal: *refusal})
-			}
+		if held := e.account.Position(id, m.ID).Amount; held > 0 && !e.brackets.Closing(id, m.ID) {
+			unsold = append(unsold, e.unsold(id, m.ID, held))
 		}
 	}
 	return e.out, unsold
 }
 
-// sellOff sells at market as an exit, which the gate checks only against the exchange's own rules.
-func (e *Engine) sellOff(id market.StrategyID, m market.ID, amount market.Qty) *risk.Refusal {
-	c := &e.command
-	*c = market.Command{Kind: market.CommandPlace, At: e.now, Attached: true}
-	o := &c.Order
-	o.Strategy, o.Market, o.Side, o.Type, o.Amount, o.Tag = id, m, market.Sell, market.TypeMarket, amount, tagFlatten
-	o.TimeInForce, o.SelfTradePrevention = market.GTC, market.DecrementAndCancel
-	_, err := e.place(c, true)
-	var refusal *risk.Refusal
-	errors.As(err, &refusal)
-	return refusal
+// unsold says why a position is not being sold.
+func (e *Engine) unsold(id market.StrategyID, m market.ID, held market.Qty) Unsold {
+	for _, d := range e.brackets.Departures(id) {
+		if d.Market == m && d.Why != "" {
+			return Unsold{Market: m, Amount: held, Code: d.Code, Why: d.Why, Small: d.Small, Tries: d.Failures,
+				Refused: d.Refused}
+		}
+	}
+	u := Unsold{Market: m, Amount: held, Refused: true}
+	c := e.sale(id, m, held, tagFlatten)
+	c.Attached = true
+	var refused *risk.Refusal
+	if errors.As(e.gate.CheckClose(e.account, c, false), &refused) {
+		u.Code, u.Why, u.Small = refused.Code, refused.Error(), refused.Dust()
+	}
+	return u
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/engine"
-	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
@@ -22,7 +21,18 @@ func holder() *script {
 	})}
 }
 
-func TestFlattenCancelsFirstAndSellsWhenTheCancelsAreConfirmed(t *testing.T) {
+// flattens enters a Flatten until the strategy holds nothing or cannot go on, minute by minute.
+func (b *bench) flattens(t *testing.T, minutes int, price market.Price) (unsold []engine.Unsold) {
+	for range minutes {
+		var commands []market.Command
+		commands, unsold = b.engine.Flatten(b.now, 1, "flatten")
+		b.send(commands)
+		b.flat(1, price)
+	}
+	return unsold
+}
+
+func TestFlattenSellsWhenTheCancelsAreConfirmed(t *testing.T) {
 	b := newBench(t, setup{slots: []engine.Slot{{Name: "holder", Strategy: holder()}},
 		limits: []risk.Limits{{MaxOrderValue: 150 * eur}}})
 	b.flat(3, 100)
@@ -39,15 +49,9 @@ func TestFlattenCancelsFirstAndSellsWhenTheCancelsAreConfirmed(t *testing.T) {
 	commands, unsold = b.engine.Flatten(b.now, 1, "flatten")
 	require.Empty(t, commands, "nothing is sold before the cancels are confirmed")
 	require.Empty(t, unsold)
-	b.flat(1, 180)
-	commands, unsold = b.engine.Flatten(b.now, 1, "flatten")
-	require.Empty(t, unsold)
-	require.Len(t, commands, 1)
-	b.send(commands)
-	again, _ := b.engine.Flatten(b.now, 1, "flatten")
-	require.Empty(t, again, "the sell is on its way")
 	b.flat(2, 180)
 	require.Zero(t, b.position())
+	require.Equal(t, []string{"sell 1 attached"}, b.sent[sent+2:])
 	require.Empty(t, b.account.Open(nil, 0, 0))
 	latest, halted := b.engine.Halted(1)
 	require.True(t, halted)
@@ -55,16 +59,121 @@ func TestFlattenCancelsFirstAndSellsWhenTheCancelsAreConfirmed(t *testing.T) {
 	require.Len(t, b.engine.Halts(), 1, "said once")
 }
 
-func TestFlattenTellsWhatTheExchangeWouldNotTake(t *testing.T) {
-	b := newBench(t, setup{slots: []engine.Slot{{Name: "holder",
-		Strategy: &script{candle: once(func(d *strategy.Desk) { _, _ = d.In(1).Buy(strategy.Amount(btc)) })}}}})
+// statuses in which no market order is taken.
+var notTrading = []market.MarketStatus{market.Halted, market.CancelOnly, market.Auction, market.AuctionMatching}
+
+func TestFlattenLeavesTheExitWhereNothingCanBeSoldAndGoesOnWhenItCan(t *testing.T) {
+	for _, status := range notTrading {
+		t.Run(status.String(), func(t *testing.T) {
+			b := newBench(t, setup{slots: []engine.Slot{{Name: "holder", Strategy: holder()}}})
+			b.flat(3, 100)
+			b.step(&market.Event{Kind: market.KindMarketStatus, At: b.now, Market: 1, Status: status})
+			sent := len(b.sent)
+			commands, unsold := b.engine.Flatten(b.now, 1, "flatten")
+			b.send(commands)
+			require.Equal(t, []string{"cancel 2"}, b.sent[sent:], "the stop stays")
+			require.Len(t, unsold, 1)
+			require.True(t, unsold[0].Refused)
+			require.Contains(t, unsold[0].Why, "the exchange would answer 4")
+			require.EqualValues(t, btc, unsold[0].Amount)
+			b.step(&market.Event{Kind: market.KindMarketStatus, At: b.now, Market: 1, Status: market.Trading})
+			b.flat(2, 100)
+			require.Zero(t, b.position(), "the sale goes on by itself")
+			require.Equal(t, []string{"cancel 2", "cancel 3", "sell 1 attached"}, b.sent[sent:])
+			require.Empty(t, b.account.Open(nil, 1, 0))
+		})
+	}
+}
+
+func TestAPositionBelowTheMinimumThatHasRisenKeepsItsExit(t *testing.T) {
+	b := newBench(t, setup{slots: []engine.Slot{{Name: "holder", Strategy: holder()}}})
+	b.flat(3, 100)
+	rules := *b.catalog.Market(1)
+	rules.MinOrderInQuote = 200 * eur
+	b.step(&market.Event{Kind: market.KindMarketStatus, At: b.now, Market: 1, Status: market.Trading, Rules: &rules})
+	unsold := b.flattens(t, 2, 100)
+	require.Len(t, unsold, 1)
+	require.True(t, unsold[0].Small)
+	require.Contains(t, unsold[0].Why, "100", "the value")
+	require.Contains(t, unsold[0].Why, "minimum 200")
+	require.True(t, b.engine.Protects(3), "the stop stays")
+	require.Len(t, b.account.Open(nil, 1, 0), 1)
+	rules.MinOrderInQuote = 5 * eur
+	b.step(&market.Event{Kind: market.KindMarketStatus, At: b.now, Market: 1, Status: market.Trading, Rules: &rules})
 	b.flat(2, 100)
-	b.step(&market.Event{Kind: market.KindMarketStatus, At: b.now, Market: 1, Status: market.Halted})
-	commands, unsold := b.engine.Flatten(b.now, 1, "flatten")
-	require.Empty(t, commands)
-	require.Equal(t, []engine.Unsold{{Market: 1, Amount: btc,
-		Refusal: risk.Refusal{Reason: risk.ReasonExchange, Code: exchange.CodeHalted,
-			Message: unsold[0].Refusal.Message}}}, unsold)
+	require.Zero(t, b.position())
+}
+
+func TestWhatIsLargerThanTheLargestOrderIsSoldInSeveral(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		base       market.Qty
+		quote      market.Money
+		minimum    market.Qty
+		last       []string
+		untilSells int
+	}{
+		{name: "base", base: btc * 4 / 10, minimum: btc * 3 / 10,
+			last: []string{"cancel 3", "sell 0.33333334 attached", "sell 0.33333333 attached",
+				"sell 0.33333333 attached"}},
+		{name: "quote", quote: 60 * eur, last: []string{"cancel 3", "sell 0.5 attached", "sell 0.5 attached"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t, setup{slots: []engine.Slot{{Name: "holder", Strategy: holder()}}})
+			b.flat(3, 100)
+			rules := *b.catalog.Market(1)
+			rules.MaxOrderInBase, rules.MaxOrderInQuote, rules.MinOrderInBase = c.base, c.quote, c.minimum
+			b.step(&market.Event{Kind: market.KindMarketStatus, At: b.now, Market: 1, Status: market.Trading,
+				Rules: &rules})
+			sent := len(b.sent)
+			require.Empty(t, b.flattens(t, 6, 100))
+			require.Zero(t, b.position())
+			require.Equal(t, append([]string{"cancel 2"}, c.last...), b.sent[sent:])
+		})
+	}
+}
+
+func TestAStopThatIsLargerThanTheMarketTakesSellsInTurns(t *testing.T) {
+	b := newBench(t, setup{slots: []engine.Slot{{Name: "holder", Strategy: &script{candle: once(func(d *strategy.Desk) {
+		_, _ = d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(50*at1))
+	})}}}})
+	b.flat(3, 100)
+	rules := *b.catalog.Market(1)
+	rules.MaxOrderInBase = btc * 6 / 10
+	b.step(&market.Event{Kind: market.KindMarketStatus, At: b.now, Market: 1, Status: market.Trading, Rules: &rules})
+	require.EqualValues(t, btc, b.account.Order(2).AmountRemaining, "what rests is not touched")
+	b.send(b.engine.Cancel(b.now, []market.OrderID{2}))
+	b.flat(2, 100)
+	open := b.account.Open(nil, 1, 0)
+	require.Len(t, open, 1)
+	require.EqualValues(t, btc/2, open[0].AmountRemaining)
+	bare := b.engine.Bare()
+	require.Len(t, bare, 1)
+	require.Equal(t, strategy.CausePartly, bare[0].Cause)
+	require.EqualValues(t, btc/2, bare[0].Amount)
+	b.candle(100, 100, 40, 45)
+	b.flat(3, 45)
+	require.Zero(t, b.position())
+	require.Empty(t, b.engine.Bare())
+}
+
+func TestAfterCancelAllThePositionCountsAsUnprotectedUntilItsStrategyIsResumed(t *testing.T) {
+	b := newBench(t, setup{slots: []engine.Slot{{Name: "holder", Strategy: holder()}}})
+	b.flat(3, 100)
+	b.send(b.engine.CancelAll(b.now))
+	b.flat(3, 100)
+	require.Empty(t, b.account.Open(nil, 1, 0), "no exit comes by itself")
+	bare := b.engine.Bare()
+	require.Len(t, bare, 1)
+	require.Equal(t, strategy.CauseCancelled, bare[0].Cause)
+	require.EqualValues(t, btc, bare[0].Amount)
+	require.True(t, b.engine.Withdrawn(1))
+	b.send(b.engine.Resume(b.now, 1))
+	b.flat(2, 100)
+	open := b.account.Open(nil, 1, 0)
+	require.Len(t, open, 1)
+	require.EqualValues(t, 50*at1, open[0].TriggerAmount)
+	require.Empty(t, b.engine.Bare())
 }
 
 func TestAHaltLeavesTheExitsAndCancelAllDoesNot(t *testing.T) {
@@ -165,15 +274,11 @@ func TestWhatAHaltCouldNotCancelIsAskedForAgain(t *testing.T) {
 	require.Len(t, b.account.Open(nil, 1, 0), 1)
 
 	commands, _ = b.engine.Flatten(b.now, 1, "flatten")
-	b.send(commands)
-	b.flat(1, 100)
-	commands, _ = b.engine.Flatten(b.now, 1, "flatten")
-	require.Len(t, commands, 1, "the sell")
+	require.Len(t, commands, 1, "the cancel of the stop")
+	require.Equal(t, []string{"sell 1 attached"}, b.cancelled(3, 0))
 	again, left = b.engine.CancelHalted(b.now)
 	require.Empty(t, again)
 	require.Zero(t, left, "what flatten sells by is to fill")
-	b.send(commands)
-	b.flat(1, 100)
 }
 
 func TestAnOrderTaggedAsThoseOfFlattenDoesNotOutliveAHalt(t *testing.T) {

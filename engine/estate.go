@@ -131,6 +131,7 @@ func (e *Estate) memory(b *Bequest, s *SavedEngine, saved map[string][]byte) {
 	}
 	s.Timers = handed(e, b, s.Timers, func(t *SavedTimer) *string { return &t.Strategy })
 	s.Rebalances = handed(e, b, s.Rebalances, func(r *SavedRebalance) *string { return &r.Strategy })
+	s.Departures = handed(e, b, s.Departures, func(d *bracket.SavedDeparture) *string { return &d.Strategy })
 	s.Replaces = handed(e, b, s.Replaces, func(r *SavedReplace) *string { return &r.Strategy })
 	var reason string
 	s.Halts = slices.DeleteFunc(s.Halts, func(h SavedHalt) bool {

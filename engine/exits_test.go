@@ -362,7 +362,7 @@ func TestAStrategyMaySellWhatCannotBeProtected(t *testing.T) {
 	require.Equal(t, unprotected, b.engine.Unprotected())
 }
 
-func TestFlattenEndsABracketThatHasNoExit(t *testing.T) {
+func TestFlattenSellsWhatABracketWithoutAnExitHolds(t *testing.T) {
 	b := byHand(t, &bearer{})
 	b.refuse(market.CommandPlace, 2, exchange.CodeInvalid)
 	b.refuse(market.CommandPlace, 3, exchange.CodeInvalid)
@@ -372,7 +372,8 @@ func TestFlattenEndsABracketThatHasNoExit(t *testing.T) {
 	commands, unsold := b.engine.Flatten(b.now, 1, "a test")
 	require.Empty(t, unsold)
 	require.Len(t, commands, 1)
-	require.Equal(t, "sell 1 attached", describe(&commands[0]))
+	require.Equal(t, "sell 1", describe(&commands[0]))
+	require.Empty(t, b.sells(5, 5, btc, market.StatusFilled))
 	require.Empty(t, b.engine.Bare())
 	_, waiting := b.engine.NextTimer()
 	require.False(t, waiting)

@@ -102,6 +102,11 @@ func (e *Engine) Restore(at market.Time, saved map[string][]byte,
 			e.haltUnloaded(&e.slots[i], s, err)
 		}
 	}
+	for i := range e.slots {
+		if !e.slots[i].halted {
+			e.brackets.Readmit(e.slots[i].id)
+		}
+	}
 	if e.now > s.Now {
 		e.brackets.Resume()
 	}
@@ -155,7 +160,8 @@ func (e *Engine) restoreSelf(s *SavedEngine, names []string) error {
 	err := errors.Join(e.brackets.RestoreTimes(s.ByCause, s.Unprotected),
 		e.brackets.Restore(s.Brackets, names, s.LastID))
 	if err == nil {
-		err = e.brackets.RestoreCloses(s.Closes, names, s.LastID)
+		err = errors.Join(e.brackets.RestoreCloses(s.Closes, names, s.LastID),
+			e.brackets.RestoreDepartures(s.Departures, names))
 	}
 	if err != nil {
 		return err
@@ -184,14 +190,14 @@ func (e *Engine) restoreSelf(s *SavedEngine, names []string) error {
 }
 
 // checkMarkets requires that a strategy still trades every market where it has a position or an
-// order.
+// order, except one that has gone, and dust.
 func (e *Engine) checkMarkets(s *slot) error {
 	for _, m := range e.catalog.Markets() {
-		if slices.Contains(s.Markets, m.ID) {
+		if m.Status == market.Delisted || slices.Contains(s.Markets, m.ID) {
 			continue
 		}
 		held := e.account.Position(s.id, m.ID).Amount
-		if held > 0 && held >= m.MinOrderInBase || len(e.account.Open(nil, s.id, m.ID)) > 0 {
+		if held > 0 && !e.brackets.IsDust(m.ID, held) || len(e.account.Open(nil, s.id, m.ID)) > 0 {
 			return fmt.Errorf("strategy %s holds %s of %s, or has orders there, and does not trade it any more; take "+
 				"it back into the config",
 				s.Name, m.FormatQty(held), m.Name)

@@ -41,18 +41,19 @@ const (
 // by name, amounts in the units of the saved account. The asks of a step have left with its
 // commands, so they are not part of it.
 type SavedEngine struct {
-	Now         market.Time          `json:"now"`
-	LastID      market.OrderID       `json:"lastId"` // order numbers go on from here and are never used again
-	Strategies  map[string]SavedSlot `json:"strategies"`
-	Brackets    []bracket.Saved      `json:"brackets,omitempty"`
-	Closes      []bracket.SavedClose `json:"closes,omitempty"`
-	Timers      []SavedTimer         `json:"timers,omitempty"` // in the order in which they fire
-	Halts       []SavedHalt          `json:"halts,omitempty"`
-	Unprotected market.Duration      `json:"unprotected,omitzero"` // nanoseconds, all causes
-	ByCause     bracket.SavedTimes   `json:"unprotectedBy,omitempty"`
-	Rebalances  []SavedRebalance     `json:"rebalances,omitempty"`
-	Replaces    []SavedReplace       `json:"replaces,omitempty"` // a restart drops them
-	Tactics     []SavedTactic        `json:"tactics,omitempty"`
+	Now         market.Time              `json:"now"`
+	LastID      market.OrderID           `json:"lastId"` // order numbers go on from here and are never used again
+	Strategies  map[string]SavedSlot     `json:"strategies"`
+	Brackets    []bracket.Saved          `json:"brackets,omitempty"`
+	Closes      []bracket.SavedClose     `json:"closes,omitempty"`
+	Departures  []bracket.SavedDeparture `json:"departures,omitempty"`
+	Timers      []SavedTimer             `json:"timers,omitempty"` // in the order in which they fire
+	Halts       []SavedHalt              `json:"halts,omitempty"`
+	Unprotected market.Duration          `json:"unprotected,omitzero"` // nanoseconds, all causes
+	ByCause     bracket.SavedTimes       `json:"unprotectedBy,omitempty"`
+	Rebalances  []SavedRebalance         `json:"rebalances,omitempty"`
+	Replaces    []SavedReplace           `json:"replaces,omitempty"` // a restart drops them
+	Tactics     []SavedTactic            `json:"tactics,omitempty"`
 }
 
 // SavedSlot is a strategy's state in SavedEngine.
@@ -262,7 +263,8 @@ func (s *slot) save(dst []byte, limit int) (all []byte, err error) {
 
 func (e *Engine) saveSelf(dst []byte, names []string) ([]byte, error) {
 	s := SavedEngine{Now: e.now, LastID: e.lastID, Strategies: make(map[string]SavedSlot, len(e.slots)),
-		Brackets: e.brackets.Save(names), Closes: e.brackets.SaveCloses(names)}
+		Brackets: e.brackets.Save(names), Closes: e.brackets.SaveCloses(names),
+		Departures: e.brackets.SaveDepartures(names)}
 	s.ByCause, s.Unprotected = e.brackets.SaveTimes()
 	for i := range e.slots {
 		slot := &e.slots[i]

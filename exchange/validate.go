@@ -78,7 +78,7 @@ func CheckUpdate(m *market.Market, old *market.Order, c *market.Command, f *Fact
 
 // CheckCancel decides whether orders of m may be cancelled at all (specification 3.2).
 func CheckCancel(m *market.Market) *Error {
-	if m.Status == market.Halted {
+	if m.Status == market.Halted || m.Status == market.Delisted {
 		return ErrCode(CodeHalted)
 	}
 	return nil
@@ -87,7 +87,7 @@ func CheckCancel(m *market.Market) *Error {
 // checkStatus applies specification 3.2 to a new order in a market that is not trading.
 func checkStatus(m *market.Market, o *market.Order) *Error {
 	switch m.Status {
-	case market.Halted:
+	case market.Halted, market.Delisted:
 		return ErrCode(CodeHalted)
 	case market.CancelOnly:
 		return ErrCode(CodeCancelOnly)
@@ -107,7 +107,7 @@ func checkStatus(m *market.Market, o *market.Order) *Error {
 // changed.
 func checkOpenToChange(m *market.Market, old *market.Order, c *market.Command) *Error {
 	switch {
-	case m.Status == market.Halted:
+	case m.Status == market.Halted || m.Status == market.Delisted:
 		return ErrCode(CodeHalted)
 	case m.Status == market.CancelOnly:
 		return ErrCode(CodeCancelOnly)
@@ -278,6 +278,40 @@ func checkQuoteSize(m *market.Market, value market.Value) *Error {
 		return ErrCode(CodeAmountTooLarge)
 	}
 	return nil
+}
+
+// MostBase is the largest amount that one order of a market may have.
+func MostBase(m *market.Market) market.Qty {
+	over, most := bits.Mul64(maxAmountUnits, uint64(market.Pow10(m.AmountDigits)))
+	if over != 0 || most > math.MaxInt64 {
+		most = math.MaxInt64
+	}
+	if m.MaxOrderInBase > 0 {
+		return min(m.MaxOrderInBase, market.Qty(most))
+	}
+	return market.Qty(most)
+}
+
+// Portion is the part of an amount that the next order sells, where all of it is sold in as few
+// orders as the market takes: orders of equal size, so that none is left below the smallest. price
+// is the highest at which the exchange may value the order; 0: unknown.
+func Portion(m *market.Market, amount market.Qty, price market.Price) market.Qty {
+	most := MostBase(m)
+	if m.MaxOrderInQuote > 0 && price > 0 {
+		most = min(most, BaseForValue(m, m.MoneyValue(m.MaxOrderInQuote), price))
+	}
+	most = market.FloorDigits(most, m.AmountDigits, m.QuantityDecimals)
+	if amount <= most || most <= 0 {
+		return amount
+	}
+	orders := (amount-1)/most + 1
+	step := market.Qty(market.Pow10(m.AmountDigits - m.QuantityDecimals))
+	return min(most, ((amount-1)/orders/step+1)*step)
+}
+
+// PortionAtMarket is Portion for sales at market: the price may rise before they arrive.
+func PortionAtMarket(m *market.Market, amount market.Qty, price market.Price) market.Qty {
+	return Portion(m, amount, price+price/20)
 }
 
 // exceeds reports whether n·10^-digits is above limit, which is not negative.

@@ -275,3 +275,37 @@ func ExampleCheckPlace() {
 	// 422
 	// 400 true
 }
+
+func TestAPortionLeavesNoUnsellableRest(t *testing.T) {
+	catalog := &market.Catalog{}
+	for _, symbol := range []string{"ADA", "EUR"} {
+		_, err := catalog.AddAsset(symbol, 2)
+		require.NoError(t, err)
+	}
+	m := &market.Market{Name: "ADA-EUR", PriceDigits: 2}
+	m.QuantityDecimals, m.NotionalDecimals, m.TickSize = 1, 2, 1
+	require.NoError(t, catalog.AddMarket(m))
+	for _, c := range []struct {
+		name   string
+		base   market.Qty
+		quote  market.Money
+		amount market.Qty
+		want   []market.Qty
+	}{
+		{name: "it fits", base: 100_000, amount: 100_000, want: []market.Qty{100_000}},
+		{name: "a little more is halves, not a rest", base: 100_000, amount: 100_010,
+			want: []market.Qty{50_010, 50_000}},
+		{name: "three", base: 100_000, amount: 250_000, want: []market.Qty{83_340, 83_330, 83_330}},
+		{name: "by value", quote: 60_000, amount: 100_000, want: []market.Qty{50_000, 50_000}},
+		{name: "no market takes more than a billion", amount: 160_000_000_000,
+			want: []market.Qty{80_000_000_000, 80_000_000_000}},
+	} {
+		m.MaxOrderInBase, m.MaxOrderInQuote = c.base, c.quote
+		var got []market.Qty
+		for left := c.amount; left > 0 && len(got) < 9; {
+			got = append(got, exchange.Portion(m, left, 100))
+			left -= got[len(got)-1]
+		}
+		require.Equal(t, c.want, got, c.name)
+	}
+}

@@ -328,10 +328,11 @@ const (
 	Auction                                 // no market orders, nothing matches
 	AuctionMatching                         // the opening price is being calculated: cancels only
 	CancelOnly                              // cancels only
+	Delisted                                // the exchange lists the market no more: nothing is taken or known
 )
 
 var marketStatuses = table[MarketStatus]{"market status",
-	[]string{"", "trading", "halted", "auction", "auctionMatching", "cancelOnly"}}
+	[]string{"", "trading", "halted", "auction", "auctionMatching", "cancelOnly", "delisted"}}
 
 // ParseMarketStatus reads the specification's text.
 func ParseMarketStatus(text string) (MarketStatus, error) { return marketStatuses.parse(text) }

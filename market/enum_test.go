@@ -58,7 +58,8 @@ func enums() []enum {
 		enumOf[market.RestatementReason](market.ParseRestatementReason, `decrementOnSelfTradePrevention cancelOnSelfTradePrevention cancelOnPlacementPriceProtection
 			cancelOnExecutionPriceProtection cancelOnSpreadProtection cancelOnReferencePriceProtection cancelPostOnlyOnAuctionMatching cancelOnMaintenance
 			cancelOnDisconnect cancelOnDelisting cancelOnLockPlaced cancelOnAdminRequest cancelPostOnly`),
-		enumOf[market.MarketStatus](market.ParseMarketStatus, "trading halted auction auctionMatching cancelOnly"),
+		enumOf[market.MarketStatus](market.ParseMarketStatus, "trading halted auction auctionMatching cancelOnly",
+			"delisted"),
 		enumOf[market.ExecutionType](market.ParseExecutionType, "new trade canceled expired updated triggered restated",
 			"rejected", "unknown"),
 		enumOf[market.Interval](market.ParseInterval, "1m 5m 15m 30m 1h 2h 4h 6h 8h 12h 1d 1W 1M"),

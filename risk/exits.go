@@ -217,8 +217,8 @@ func LevelFault(m *market.Market, leg market.Leg, level market.Price, amount mar
 	switch {
 	case amount < max(1, m.MinOrderInBase):
 		return Fault{leg, faultMinBase, int64(amount), int64(max(1, m.MinOrderInBase))}
-	case m.MaxOrderInBase > 0 && amount > m.MaxOrderInBase:
-		return Fault{leg, faultMaxBase, int64(amount), int64(m.MaxOrderInBase)}
+	case amount > exchange.MostBase(m):
+		return Fault{leg, faultMaxBase, int64(amount), int64(exchange.MostBase(m))}
 	case m.MinOrderInQuote == 0 && m.MaxOrderInQuote == 0:
 		return Fault{}
 	}

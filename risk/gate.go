@@ -242,14 +242,16 @@ func (g *Gate) checkUpdate(a *state.Account, c *market.Command) (Approved, error
 
 // CheckClose decides whether a strategy's Close may begin with a sale such as c: everything that
 // does not depend on the base that open orders still hold. Of the own limits only orders_per_minute
-// holds: a Close counts as one order. dust lets an amount pass that is below the market's minimum.
-// The error is a *Refusal, valid until the next Check.
+// holds: a Close counts as one order, also where the market takes its amount in several; for a
+// Close of a person (Command.Attached) none holds. dust lets an amount pass that is below the
+// market's minimum. The error is a *Refusal, valid until the next Check.
 func (g *Gate) CheckClose(a *state.Account, c *market.Command, dust bool) error {
 	g.now = c.At
 	o := &c.Order
 	s, m := &g.slots[o.Strategy], g.catalog.Market(o.Market)
 	g.figures, g.checkedMarket = g.figures[:0], m
 	switch {
+	case c.Attached:
 	case s.cold > 0 && s.warming[o.Market].on:
 		return g.warm(s, o.Market)
 	case s.full(g.now):
@@ -260,17 +262,22 @@ func (g *Gate) CheckClose(a *state.Account, c *market.Command, dust bool) error 
 		return g.objection(s, ReasonTooSmall, 0, 0)
 	}
 	if o.Amount > 0 {
-		o.AmountRemaining = o.Amount
-		facts := g.factsOf(a, m, o)
-		facts.Available = market.Money(o.Amount)
-		_, refused := exchange.CheckPlace(m, o, facts)
+		g.updated = *o
+		first := &g.updated
+		first.Amount = exchange.PortionAtMarket(m, o.Amount, a.Last(m.ID))
+		first.AmountRemaining = first.Amount
+		facts := g.factsOf(a, m, first)
+		facts.Available = market.Money(first.Amount)
+		_, refused := exchange.CheckPlace(m, first, facts)
 		if refused != nil && !(dust &&
 			(refused.Code == exchange.CodeMinBase || refused.Code == exchange.CodeMinQuote)) {
-			_, err := g.refuseCode(s, refused)
+			_, err := g.refusePlace(s, m, first, refused)
 			return err
 		}
 	}
-	g.count(s)
+	if !c.Attached {
+		g.count(s)
+	}
 	return nil
 }
 

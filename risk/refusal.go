@@ -221,8 +221,43 @@ func (g *Gate) refusePlace(s *slot, m *market.Market, o *market.Order, e *exchan
 		}
 	case exchange.CodeMinBase:
 		r.have, r.limit = amountOf(asset, int64(o.Amount)), amountOf(asset, int64(m.MinOrderInBase))
+	case exchange.CodeMinQuote, exchange.CodeAmountTooLarge:
+		g.compareSize(m, o, e.Code)
 	}
 	return approved, err
+}
+
+// compareSize names the value that is too small, or the amount or value that is too large, with its
+// limit.
+func (g *Gate) compareSize(m *market.Market, o *market.Order, code int) {
+	r, most := &g.refusal, exchange.MostBase(m)
+	if code == exchange.CodeAmountTooLarge {
+		if r.Message = "the order is larger than the market takes"; o.Side == market.Sell {
+			r.Message += "; Close sells a position in several"
+		}
+		if o.AmountRemaining > most {
+			base := g.catalog.Asset(m.Base)
+			r.have, r.limit = amountOf(base, int64(o.AmountRemaining)), amountOf(base, int64(most))
+			return
+		}
+	}
+	price, worth := g.facts.Reference, o.AmountQuoteRemaining
+	switch {
+	case o.Type.HasPrice():
+		price = o.Price
+	case o.Type.HasTrigger():
+		price = o.TriggerAmount
+	}
+	if !o.ByQuote() {
+		worth, _ = m.Notional(price, o.AmountRemaining)
+	}
+	limit := m.MinOrderInQuote
+	if code == exchange.CodeAmountTooLarge {
+		limit = m.MaxOrderInQuote
+	}
+	if quote := g.catalog.Asset(m.Quote); worth > 0 && limit > 0 {
+		r.have, r.limit = amountOf(quote, int64(worth)), amountOf(quote, int64(limit))
+	}
 }
 
 // amountOf is an amount of an asset: "12.5 EUR".
@@ -237,6 +272,8 @@ func (r *Refusal) beside() string {
 		return ""
 	case r.Code == exchange.CodeInsufficientBalance:
 		return " (needs " + r.have + ", has " + r.limit + ")"
+	case r.Code == exchange.CodeAmountTooLarge:
+		return " (" + r.have + ", maximum " + r.limit + ")"
 	}
 	return " (" + r.have + ", minimum " + r.limit + ")"
 }

@@ -182,6 +182,12 @@ func (r *restorer) restoreAllocations(s *SavedAccount) error {
 	return nil
 }
 
+// isDust reports whether a position is too small to be sold, as far as its cost tells.
+func (s *SavedPosition) isDust(m *market.Market) bool {
+	return s.Amount < m.MinOrderInBase ||
+		m.MinOrderInQuote > 0 && s.Cost.Cmp(m.MoneyValue(m.MinOrderInQuote)) < 0
+}
+
 func (r *restorer) restorePosition(s *SavedPosition) error {
 	m := r.catalog.MarketNamed(s.Market)
 	if m == nil && s.Amount != 0 {
@@ -191,7 +197,7 @@ func (r *restorer) restorePosition(s *SavedPosition) error {
 	}
 	id, known := r.ids[s.Strategy]
 	if !known {
-		if s.Amount > 0 && s.Amount >= m.MinOrderInBase {
+		if s.Amount > 0 && !s.isDust(m) {
 			return fmt.Errorf("strategy %q is gone and holds %s of %s; take it back into the config, or let another "+
 				"strategy take over: bot adopt %s NEW", s.Strategy, m.FormatQty(s.Amount), m.Name, s.Strategy)
 		}

@@ -29,6 +29,7 @@ const (
 	UniverseBlob  = "universe"  // by strategy, the latest ranking of its universe
 	BackupBlob    = "backup"    // when the running bot last wrote a backup, in Unix ms
 	RiskBlob      = "risk"      // the limits with their use, as of the last minute or the stop
+	RulesBlob     = "rules"     // by market, what decides whether something is dust there: see Rules
 	KindsBlob     = "kinds"     // by strategy of the last run, its kind
 	GroupsBlob    = "groups"    // cancel-on-disconnect groups whose timers may run: [1,2]
 	// what each strategy of the last run was given, by name, in units of the currency; 0: it shares

@@ -190,11 +190,31 @@ func (h *handing) checkMarkets() error {
 		traded[market.UsualName(name)] = true
 	}
 	missing := slices.DeleteFunc(held[h.From], func(name string) bool { return traded[name] })
+	if missing, err = h.leave(missing); err != nil {
+		return err
+	}
 	if len(missing) > 0 {
 		return config.Usagef("%s has a position or orders in %s, and %s does not trade there; add that to "+
 			"strategies.%s.markets", h.From, strings.Join(missing, ", "), h.To, h.To)
 	}
 	return nil
+}
+
+// leave notes the markets in which nothing can be done with what there is: what is held there goes
+// over, and the heir need not trade it. It returns the others.
+func (h *handing) leave(missing []string) (others []string, err error) {
+	for _, name := range missing {
+		why, err := folder.Left(h.store, h.From, name)
+		switch {
+		case err != nil:
+			return nil, err
+		case why == "":
+			others = append(others, name)
+		default:
+			h.note("%s: it goes over, and %s does not trade it", why, h.To)
+		}
+	}
+	return others, nil
 }
 
 // memory decides whether the heir is the same strategy under another name.

@@ -1,6 +1,8 @@
 package operator
 
 import (
+	"strings"
+
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
@@ -36,6 +38,15 @@ func PositionOf(m *market.Market, p *journal.PositionRow, last market.Price) Pos
 		}
 	}
 	return info
+}
+
+// worth is the value beside an amount; empty: unknown.
+func (p *Position) worth() string {
+	if p.Value == "" {
+		return ""
+	}
+	_, quote, _ := strings.Cut(p.Market, "-")
+	return ", worth " + p.Value + " " + quote
 }
 
 // Positions is a list of positions.

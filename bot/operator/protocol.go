@@ -144,7 +144,8 @@ type Request struct {
 	All      bool   `json:"all,omitempty"`
 	Foreign  bool   `json:"foreign,omitempty"`
 	Reason   string `json:"reason,omitempty"`
-	As       string `json:"as,omitempty"` // resolve: "exchange" or "absent"
+	As       string `json:"as,omitempty"`   // resolve: "exchange" or "absent"
+	Gone     string `json:"gone,omitempty"` // resolve: a market that has gone
 	File     string `json:"file,omitempty"`
 	WaitMS   int64  `json:"wait_ms,omitempty"`
 	SinceMS  int64  `json:"since_ms,omitempty"` // how long ago

@@ -12,12 +12,15 @@ type Report struct {
 	Protecting []Order  `json:"protecting"` // exits of brackets: a halt leaves them, and a cancelled one has a successor
 	Sold       int      `json:"sold"`       // orders by which flatten sold
 	// Sales are the sales by these orders, and by open orders of an earlier flatten.
-	Sales     []Sale     `json:"sales"`
-	Held      []Position `json:"held"`              // after flatten
-	Unsold    []string   `json:"unsold"`            // why
-	Unsettled int        `json:"unsettled"`         // orders with an unsettled fee, which the figures lack
-	Trading   []string   `json:"trading"`           // strategies that may place new orders at once
-	Opening   string     `json:"opening,omitempty"` // after resume: why the account's limits still forbid opening
+	Sales  []Sale     `json:"sales"`
+	Held   []Position `json:"held"`   // after flatten
+	Unsold []string   `json:"unsold"` // why
+	// Unprotected are the positions that are left without an exit at the exchange.
+	Unprotected []Unprotected `json:"unprotected,omitempty"`
+	WrittenOff  []WrittenOff  `json:"written_off,omitempty"` // by resolve --gone
+	Unsettled   int           `json:"unsettled"`             // orders with an unsettled fee, which the figures lack
+	Trading     []string      `json:"trading"`               // strategies that may place new orders at once
+	Opening     string        `json:"opening,omitempty"`     // after resume: why the account's limits still forbid opening
 }
 
 // NewReport returns an empty report of a command for these strategies. Its lists are empty, not
@@ -25,6 +28,13 @@ type Report struct {
 func NewReport(names []string) *Report {
 	return &Report{Strategies: names, Unchanged: []string{}, Open: []Order{}, Protecting: []Order{}, Sales: []Sale{},
 		Held: []Position{}, Unsold: []string{}, Trading: []string{}}
+}
+
+// WrittenOff is a position in a market that has gone, taken out of the books.
+type WrittenOff struct {
+	Strategy string `json:"strategy"`
+	Market   string `json:"market"`
+	Amount   string `json:"amount"`
 }
 
 // Sale sums up the fills of an order of flatten.

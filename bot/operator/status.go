@@ -136,6 +136,14 @@ type MarketStatus struct {
 	Status string `json:"status"`
 }
 
+// Words say what follows from the status.
+func (m *MarketStatus) Words() string {
+	if m.Status == market.Delisted.String() {
+		return m.Market + ": gone; bot resolve --gone " + m.Market + " writes off what is held there"
+	}
+	return m.Market + ": " + m.Status + "; what it would refuse is not sent"
+}
+
 // Weight is the rest of a weight budget.
 type Weight struct {
 	Of            string `json:"of"` // key, ip

@@ -14,6 +14,9 @@ func (r *Report) doneText(path string, ask *Request) string {
 	names := strings.Join(r.Strategies, ", ")
 	switch path {
 	case PathResolve:
+		if ask.Gone != "" {
+			return r.writtenOffText(ask.Gone)
+		}
 		return fmt.Sprintf("order %s is resolved as %s\n", ask.Order, ask.As)
 	case PathHalt:
 		return fmt.Sprintf("halted: %s%s; %s cancelled\n", names, r.unchangedText("halted"), OrdersText(r.Cancelled))
@@ -24,6 +27,17 @@ func (r *Report) doneText(path string, ask *Request) string {
 			OrdersText(r.Sold))
 	}
 	return OrdersText(r.Cancelled) + " cancelled\n"
+}
+
+// writtenOffText lists what was written off in a market that has gone.
+func (r *Report) writtenOffText(gone string) (text string) {
+	for _, w := range r.WrittenOff {
+		text += fmt.Sprintf("written off: %s %s %s\n", w.Strategy, w.Amount, w.Market)
+	}
+	if text == "" {
+		text = "nothing is held in " + gone + "\n"
+	}
+	return text
 }
 
 // restText lists the sales of a command, and everything that it left open, held or unsold.
@@ -38,10 +52,14 @@ func (r *Report) restText() (text string) {
 	}
 	for i := range r.Held {
 		p := &r.Held[i]
-		text += fmt.Sprintf("still held: %s %s %s\n", p.Strategy, p.Amount, p.Market)
+		text += fmt.Sprintf("still held: %s %s %s%s\n", p.Strategy, p.Amount, p.Market, p.worth())
 	}
 	for _, why := range r.Unsold {
 		text += "not sold: " + why + "\n"
+	}
+	for i := range r.Unprotected {
+		u := &r.Unprotected[i]
+		text += fmt.Sprintf("position without exit: %s %s %s (%s)\n", u.Strategy, u.Amount, u.Market, u.Cause)
 	}
 	if r.Unsettled > 0 {
 		text += fmt.Sprintf("fees not settled yet: %s; bot positions lacks them until then\n", OrdersText(r.Unsettled))

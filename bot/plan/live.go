@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/alert"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
@@ -28,6 +30,11 @@ type Live struct {
 	// Held are the markets, by strategy, in which an earlier run has left something: a strategy
 	// with a universe trades them too, without buying. Set them before Finish.
 	Held map[string][]string
+	// Known are the markets of an earlier run; nil: there was none. A market that it has and the
+	// exchange does not list has gone. Set them before Finish.
+	Known *market.Catalog
+	// Gone are the names of the markets that have gone. Finish sets them.
+	Gone map[string]bool
 	// Ranked are the rankings of an earlier run, by strategy: one of today is used again. Set them
 	// before Finish.
 	Ranked map[string]Ranking
@@ -198,12 +205,7 @@ func (p *Live) Finish(l Listing) error {
 	if err := p.rankNow(&l); err != nil {
 		return p.Config.Source.Place(err)
 	}
-	traded := map[string]bool{}
-	for i := range p.Strategies {
-		for _, name := range p.namesOf(&p.Strategies[i]) {
-			traded[name] = true
-		}
-	}
+	traded := p.wanted()
 	markets := slices.DeleteFunc(l.Markets, func(m rest.Market) bool { return !traded[m.Name] })
 	// the same order as in a backtest: see Backtest.addMarkets
 	slices.SortFunc(markets, func(a, b rest.Market) int { return strings.Compare(a.Name, b.Name) })
@@ -212,16 +214,75 @@ func (p *Live) Finish(l Listing) error {
 		needed[markets[i].Base], needed[markets[i].Quote] = true, true
 		delete(traded, markets[i].Name)
 	}
-	for name := range traded {
-		return p.Config.Source.Place(config.At([]string{"strategies"},
-			fmt.Errorf("the exchange has no market %s", name)))
+	if err := p.miss(slices.Sorted(maps.Keys(traded))); err != nil {
+		return err
 	}
 	assets := slices.DeleteFunc(l.Assets, func(a rest.Asset) bool { return !needed[a.Symbol] })
 	catalog, leftOut := rest.BuildCatalog(assets, markets)
 	for _, why := range leftOut {
 		return fmt.Errorf("the exchange's markets: %w", why)
 	}
+	if err := p.addGone(catalog); err != nil {
+		return err
+	}
 	return p.setCatalog(catalog)
+}
+
+// wanted are the markets that the strategies trade, and those in which an earlier run has left
+// something: their rules decide what is dust.
+func (p *Live) wanted() map[string]bool {
+	wanted := map[string]bool{}
+	for i := range p.Strategies {
+		for _, name := range p.namesOf(&p.Strategies[i]) {
+			wanted[name] = true
+		}
+	}
+	for _, names := range p.Held {
+		for _, name := range names {
+			wanted[name] = true
+		}
+	}
+	return wanted
+}
+
+// miss handles markets that the exchange does not list: those that an earlier run has known have
+// gone, others are a mistake in the config.
+func (p *Live) miss(names []string) error {
+	p.Gone = map[string]bool{}
+	for _, name := range names {
+		if p.Known == nil || p.Known.MarketNamed(name) == nil {
+			return p.Config.Source.Place(config.At([]string{"strategies"},
+				fmt.Errorf("the exchange has no market %s", name)))
+		}
+		p.Gone[name] = true
+	}
+	return nil
+}
+
+// addGone adds the markets that have gone, with the units of the earlier run. They take no order.
+func (p *Live) addGone(catalog *market.Catalog) error {
+	for _, name := range slices.Sorted(maps.Keys(p.Gone)) {
+		was := p.Known.MarketNamed(name)
+		for _, id := range []market.AssetID{was.Base, was.Quote} {
+			if asset := p.Known.Asset(id); catalog.AssetNamed(asset.Symbol) == nil {
+				if _, err := catalog.AddAsset(asset.Symbol, asset.Digits); err != nil {
+					return err
+				}
+			}
+		}
+		m := &market.Market{Name: name, PriceDigits: was.PriceDigits, VolumeDigits: was.VolumeDigits,
+			Status: market.Delisted}
+		m.TickSize, m.QuantityDecimals, m.NotionalDecimals = 1, was.AmountDigits, was.QuoteDigits
+		if err := catalog.AddMarket(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Offered are the markets of a strategy that the exchange lists.
+func (p *Live) Offered(s *backtest.StrategyPlan) []*market.Market {
+	return slices.DeleteFunc(slices.Clone(s.Markets), func(m *market.Market) bool { return p.Gone[m.Name] })
 }
 
 // setCatalog sets the exchange's catalog and reads the amounts again, in its units.

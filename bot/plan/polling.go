@@ -68,7 +68,7 @@ func (p *Live) requests(client *rest.Client, streams *config.StreamSection) (pla
 		}
 		candles := config.Span(s.Interval.Fixed())
 		slower(&candles, streams.Candles, candlesEvery)
-		for _, m := range s.Markets {
+		for _, m := range p.Offered(s) {
 			plan = append(plan, named(poll("GET /{market}/candles", market.Duration(candles), public), m.Name))
 			if needs.Book {
 				plan = append(plan, named(poll("GET /{market}/book", market.Duration(every.Books), public), m.Name))

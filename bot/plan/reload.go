@@ -66,7 +66,7 @@ func reloadable(path []string) bool {
 // Both have the same strategies. A parameter that needs other data than the bot receives is an
 // error.
 func (p *Live) Succeed(was *Live, catalog *market.Catalog) error {
-	p.Held, p.Ranked, p.Rankings = was.Held, was.Ranked, was.Rankings
+	p.Held, p.Ranked, p.Rankings, p.Known, p.Gone = was.Held, was.Ranked, was.Rankings, was.Known, was.Gone
 	if err := p.setCatalog(catalog); err != nil {
 		return err
 	}

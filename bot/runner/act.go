@@ -227,7 +227,9 @@ func (c *control) resume(ctx context.Context, ask *operator.Request) (*operator.
 			}
 			if !halted {
 				report.Unchanged = append(report.Unchanged, names[i])
-				continue
+				if !c.r.engine.Withdrawn(id) {
+					continue
+				} // cancel-all has taken its exits
 			}
 			commands = append(commands, c.enter(&market.Input{Kind: market.InputResume, At: at, Strategy: id})...)
 			c.r.journal.batch.Resume(at, &journal.Resume{Scope: operator.HaltScope(names[i]), By: byOperator})
@@ -293,7 +295,10 @@ func (c *control) cancelAll(ctx context.Context, ask *operator.Request) (*operat
 		return nil, err
 	}
 	back := func() []market.OrderID { return c.before(0, last, true) }
-	if err := c.ended(ctx, open, report, back); err != nil || !ask.Foreign {
+	if err := c.ended(ctx, open, report, back); err != nil {
+		return report, err
+	}
+	if err := c.query(ctx, func(market.Time) { report.Unprotected = c.r.bare(nil) }); err != nil || !ask.Foreign {
 		return report, err
 	}
 	return report, c.cancelForeign(ctx, report)

@@ -121,7 +121,7 @@ func (c *control) statusOfLoop(s *operator.Status) error {
 		s.Canary = &canary
 	}
 	s.OpenOrders, s.ForeignOrders = len(r.account.Open(nil, 0, 0)), r.loop.Foreign()
-	s.Unprotected, s.ChangedByOthers = c.unprotected(), r.loop.ChangedByOthers()
+	s.Unprotected, s.ChangedByOthers = r.bare(nil), r.loop.ChangedByOthers()
 	for _, g := range r.loop.NotGuarded() {
 		s.NotGuarded = append(s.NotGuarded, operator.NotGuarded{Group: g.Group, Strategies: r.plan.InGroup(g.Group),
 			Cause: g.Cause, SinceMS: g.Since.Millis()})
@@ -140,11 +140,15 @@ func (c *control) statusOfLoop(s *operator.Status) error {
 	return nil
 }
 
-// unprotected are the positions without an exit.
-func (c *control) unprotected() (list []operator.Unprotected) {
-	for _, u := range c.r.engine.Bare() {
-		m := c.r.plan.Catalog.Market(u.Market)
-		list = append(list, operator.Unprotected{Strategy: c.r.nameOf(u.Strategy), Market: m.Name,
+// bare lists the positions of strategies, nil for all, that should have an exit and have none. Only
+// the loop's goroutine may call it.
+func (r *runner) bare(ids []market.StrategyID) (list []operator.Unprotected) {
+	for _, u := range r.engine.Bare() {
+		if ids != nil && !slices.Contains(ids, u.Strategy) {
+			continue
+		}
+		m := r.plan.Catalog.Market(u.Market)
+		list = append(list, operator.Unprotected{Strategy: r.nameOf(u.Strategy), Market: m.Name,
 			Amount: m.FormatQty(u.Amount), Cause: u.Cause.String(), SinceMS: u.Since.Millis()})
 	}
 	return list

@@ -271,7 +271,12 @@ func (r *runner) begin(ctx context.Context) (err error) {
 
 // openOrders makes the way of the orders to the exchange.
 func (r *runner) openOrders() error {
-	r.valve = &valve{Trading: r.trading}
+	gone := &delistings{Trading: r.trading}
+	for name := range r.plan.Gone {
+		gone.note(r.plan.Catalog.MarketNamed(name).ID, market.Delisted)
+	}
+	r.journal.notes.delisted = gone.note
+	r.valve = &valve{Trading: gone}
 	if r.paper != nil || r.plan.Config.Stream.Orders != config.OrdersStream {
 		return nil
 	}
@@ -281,7 +286,7 @@ func (r *runner) openOrders() error {
 		return err
 	}
 	r.orders = &streamedOrders{r.trading.Over(on), on}
-	r.valve.Trading = r.orders
+	gone.Trading = r.orders
 	return nil
 }
 

@@ -30,6 +30,7 @@ func (r *runner) openClient(ctx context.Context) (err error) {
 	if r.plan.Held, err = folder.Held(r.store); err != nil {
 		return err
 	}
+	r.plan.Known = r.store.Catalog()
 	if err := r.restoreRankings(); err != nil {
 		return err
 	}

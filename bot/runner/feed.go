@@ -18,7 +18,7 @@ func (r *runner) openFeed(context.Context) error {
 		MaxCandleAge: market.Duration(p.Config.Poll.CandleAge), Stale: r.stale}
 	for i := range p.Strategies {
 		s := &p.Strategies[i]
-		for _, m := range s.Markets {
+		for _, m := range p.Offered(s) {
 			config.Tickers = addNew(config.Tickers, m.ID)
 			if r.needs[i].Book {
 				config.Books = addNew(config.Books, m.ID)

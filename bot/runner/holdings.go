@@ -69,8 +69,8 @@ func (r *runner) holdings(at market.Time) *direct.Holdings {
 	for i, name := range r.plan.Names() {
 		for _, m := range r.plan.Catalog.Markets() {
 			if held := r.account.Position(strategyID(i+1), m.ID); held.Amount != 0 {
-				h.Positions = append(h.Positions,
-					direct.Position{Strategy: name, Market: m.Name, Amount: m.FormatQty(held.Amount)})
+				h.Positions = append(h.Positions, direct.Position{Strategy: name, Market: m.Name,
+					Amount: m.FormatQty(held.Amount), OpenedMS: held.Opened.Millis()})
 			}
 		}
 	}

@@ -77,7 +77,10 @@ type botJournal struct {
 // Event journals an event of the engine, and the last delivered candle of each series.
 func (j *botJournal) Event(ev *market.Event) {
 	j.at = ev.At
-	j.onEvent(ev)
+	if j.onEvent(ev); j.ruled {
+		j.ruled = false
+		j.batch.Blob(folder.RulesBlob, folder.AppendRules(j.rules))
+	}
 	j.cause = journal.Cause{Kind: ev.Kind, Market: ev.Market, At: ev.At, Recorded: j.dataNumber}
 	j.grouped = j.grouped[:0]
 	j.writeEvent(ev)

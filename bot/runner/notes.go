@@ -22,7 +22,9 @@ type notes struct {
 	by       string // author of the halts of this turn; empty: the engine
 	passed   map[market.OrderID]approval
 	received map[feedKey]market.Time
-	rules    map[market.ID]market.Market // the latest
+	rules    map[market.ID]market.Market                   // the latest
+	ruled    bool                                          // rules have changed since they were written down
+	delisted func(m market.ID, status market.MarketStatus) // hears each status; nil: nothing does
 }
 
 // approval is a command that the gate let pass, with its figures. Of cancels only those of a Close
@@ -71,7 +73,15 @@ func (n *notes) logRules(ev *market.Event) {
 	now := *ev.Rules
 	before, known := n.rules[now.ID]
 	n.rules[now.ID] = now
+	if n.delisted != nil {
+		n.delisted(now.ID, now.Status)
+	}
+	n.ruled = n.ruled || !known || now != before
 	switch {
+	case now.Status == market.Delisted && (!known || now.Status != before.Status):
+		n.log.Warn().Str("market", now.Name).
+			Msg("the exchange lists the market no more: nothing is traded there, its orders are booked as ended, and " +
+				"bot resolve --gone " + now.Name + " writes off what is held")
 	case now.Status != market.Trading && (!known || now.Status != before.Status):
 		n.log.Warn().Str("market", now.Name).Stringer("status", now.Status).
 			Msg("the market does not trade: what it would refuse is not sent")

@@ -11,6 +11,9 @@ import (
 
 // resolve books an order as the operator says: as the exchange has it, or as absent.
 func (c *control) resolve(ctx context.Context, ask *operator.Request) (*operator.Report, error) {
+	if ask.Gone != "" {
+		return c.writeOff(ctx, ask)
+	}
 	row, err := c.r.store.FindOrder(ask.Order)
 	if err != nil {
 		return nil, err

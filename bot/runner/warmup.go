@@ -39,7 +39,7 @@ func (r *runner) settle(ctx context.Context) error {
 func (r *runner) series() (all []poll.Series) {
 	for i := range r.plan.Strategies {
 		s := &r.plan.Strategies[i]
-		for _, m := range s.Markets {
+		for _, m := range r.plan.Offered(s) {
 			for _, c := range r.needs[i].Of(s.Interval) {
 				all = addNew(all, poll.Series{Market: m.ID, Interval: c.Interval})
 			}

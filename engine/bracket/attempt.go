@@ -1,6 +1,7 @@
 package bracket
 
 import (
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -9,9 +10,9 @@ import (
 // Due is the time of the next attempt to place, enlarge or move an exit, or to close. any is false
 // where only a change of amount, levels or rules could help.
 func (s *Set) Due() (at market.Time, any bool) {
-	at = never
+	at = s.departs.due()
 	if s.bare+s.following == 0 {
-		return at, false
+		return at, at != never
 	}
 	for i := range s.all {
 		b := &s.all[i]
@@ -25,7 +26,7 @@ func (s *Set) Due() (at market.Time, any bool) {
 
 // waits reports whether a bracket waits for its next attempt.
 func (s *Set) waits(b *bracket) bool {
-	if b.bareSince == 0 || b.kept() <= 0 || b.swapping || b.ending {
+	if b.withdrawn || b.bareSince == 0 || b.kept() <= 0 || b.swapping || b.ending {
 		return false
 	}
 	if b.exit == 0 || b.cause != strategy.CausePartly {
@@ -39,6 +40,9 @@ func (s *Set) waits(b *bracket) bool {
 func (s *Set) Retry() {
 	if len(s.closes.all) > 0 {
 		s.advanceAll()
+	}
+	if len(s.departs.all) > 0 {
+		s.departAll()
 	}
 	if s.following > 0 {
 		s.followAll()
@@ -72,6 +76,11 @@ func (s *Set) RulesChanged(m market.ID) {
 		}
 	}
 	s.watch(m)
+	for i := range s.departs.all {
+		if d := &s.departs.all[i]; d.Market == m && !s.Closing(d.Strategy, m) {
+			d.Next = s.now()
+		}
+	}
 }
 
 // attempt places the wanted leg, or else the other one. Where neither can rest, the bracket stays
@@ -159,7 +168,19 @@ func (s *Set) refused(b *bracket, leg market.Leg, err error) {
 
 // fault is the market rule that keeps a leg from selling the held amount.
 func (s *Set) fault(b *bracket, leg market.Leg) risk.Fault {
-	return risk.LevelFault(s.catalog.Market(b.market), leg, b.level(leg), b.kept())
+	return s.faultAt(b, leg, b.level(leg), b.kept())
+}
+
+// faultAt is fault for another level and amount.
+func (s *Set) faultAt(b *bracket, leg market.Leg, level market.Price, amount market.Qty) risk.Fault {
+	m := s.catalog.Market(b.market)
+	return risk.LevelFault(m, leg, level, exchange.Portion(m, amount, level))
+}
+
+// portion is what an exit of a leg sells of the held amount: all, or as much as the market takes in
+// one order. The next exit follows when it has sold.
+func (s *Set) portion(b *bracket, leg market.Leg) market.Qty {
+	return exchange.Portion(s.catalog.Market(b.market), b.kept(), b.level(leg))
 }
 
 func (s *Set) faultText(b *bracket, fault risk.Fault) string {
@@ -171,7 +192,7 @@ func (s *Set) place(b *bracket, inPath bool) error {
 	c := &s.command
 	*c = market.Command{Kind: market.CommandPlace, At: s.now(), Attached: true}
 	o := &c.Order
-	o.Strategy, o.Market, o.Side, o.Amount = b.strategy, b.market, market.Sell, b.kept()
+	o.Strategy, o.Market, o.Side, o.Amount = b.strategy, b.market, market.Sell, s.portion(b, b.leg)
 	o.TimeInForce, o.SelfTradePrevention = market.GTC, market.DecrementAndCancel
 	if b.leg == market.KeepTarget {
 		o.Type, o.Price, o.Tag = market.TypeLimit, b.levels.Target, "target"

@@ -32,7 +32,9 @@ type bracket struct {
 	reducing bool           // a Close has reduced the exit to what is kept
 	sold     bool           // an exit has sold some: a rest too small to sell is dust
 	least    least          // what was too small to sell then is dust
-	standIn  bool           // the resting exit stands in for the other leg, which could not rest
+	// withdrawn: a person has cancelled all orders, and the bracket places no exit
+	withdrawn bool
+	standIn   bool // the resting exit stands in for the other leg, which could not rest
 
 	bareSince    market.Time    // since when amount, or a part of it, has no exit at the venue; 0: it has one
 	countedUntil market.Time    // end of the counted part of that time
@@ -130,7 +132,8 @@ func (b *bracket) kept() market.Qty { return b.amount - b.leaving }
 
 // watching reports whether the bracket waits for a second leg.
 func (b *bracket) watching() bool {
-	return b.exit != 0 && !b.swapping && !b.ending && b.kept() > 0 && b.levels.Stop != 0 && b.levels.Target != 0
+	return b.exit != 0 && !b.swapping && !b.ending && !b.withdrawn &&
+		b.kept() > 0 && b.levels.Stop != 0 && b.levels.Target != 0
 }
 
 // reached reports whether a price has reached the leg that does not rest.

@@ -1,6 +1,7 @@
 package bracket
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -126,6 +127,12 @@ func (s *Set) exposeRest(b *bracket, exit *state.Order) bool {
 	case exit.AmountRemaining >= b.kept():
 		cause = strategy.CauseClose
 	}
+	if cause == strategy.CausePartly && exit.AmountRemaining >= s.portion(b, b.leg) {
+		m := s.catalog.Market(b.market)
+		s.report(b, cause, 0, fmt.Sprintf("the market takes %s of %s in one order; the next exit follows when "+
+			"this one has sold", m.FormatQty(s.portion(b, b.leg)), m.FormatQty(b.kept())))
+		return true
+	}
 	s.expose(b, cause)
 	return true
 }
@@ -154,7 +161,10 @@ func (s *Set) ended(b *bracket, o *state.Order) {
 	switch {
 	case ending && b.amount > 0:
 		s.expose(b, strategy.CauseClose)
-	case b.amount <= 0 || o.FilledAmount > 0:
+	case b.amount <= 0:
+	case b.withdrawn:
+		s.report(b, strategy.CauseCancelled, o.Code, withdrawnText)
+	case o.FilledAmount > 0:
 	case s.stopped:
 		s.expose(b, strategy.CauseStopped)
 	case swapped:
@@ -189,6 +199,10 @@ func (s *Set) cancelEntry(b *bracket) bool {
 // settle brings the venue in line with the bracket: it places, enlarges, swaps back or ends.
 func (s *Set) settle(b *bracket) {
 	switch {
+	case b.withdrawn:
+		if b.exit == 0 && b.kept() > 0 && b.reported != strategy.CauseCancelled {
+			s.report(b, strategy.CauseCancelled, 0, withdrawnText)
+		}
 	case s.stopped:
 		if b.kept() > 0 && b.exit == 0 && b.bareSince == 0 {
 			s.expose(b, strategy.CauseStopped)
@@ -219,17 +233,22 @@ func (s *Set) settle(b *bracket) {
 func (s *Set) resize(b *bracket) {
 	o, now := s.orders.Own(b.exit), s.now()
 	c := s.closes.of(b.strategy, b.market)
-	if o == nil || o.InFlight != 0 || o.AmountRemaining == b.kept() || o.Booked() < o.FilledAmount ||
+	if o == nil {
+		return
+	}
+	// an exit that has become larger than the market takes stays: what rests is not refused
+	wanted := max(s.portion(b, b.leg), min(o.AmountRemaining, b.kept()))
+	if o.InFlight != 0 || o.AmountRemaining == wanted || o.Booked() < o.FilledAmount ||
 		now < b.next && b.leaving == 0 || b.leaving > 0 && (c == nil || c.failed || b.reducing) {
 		return
 	}
-	if o.AmountRemaining < b.kept() {
+	if o.AmountRemaining < wanted {
 		s.expose(b, strategy.CausePartly)
 	}
 	x := &s.command
 	*x = market.Command{Kind: market.CommandUpdate, Changed: market.ChangeAmount, At: now, Attached: true}
 	x.Order.ID, x.Order.Strategy = b.exit, b.strategy
-	x.Order.Amount = o.FilledAmount + b.kept()
+	x.Order.Amount = o.FilledAmount + wanted
 	b.reducing = b.leaving > 0
 	err := s.orders.Update(x, !b.reducing || s.InPath(o))
 	switch {

@@ -35,7 +35,7 @@ func (s *Set) SetLevels(order market.OrderID, stop, target market.Price) error {
 	b := s.of(order)
 	s.touch()
 	old := b.levels
-	b.levels.Stop, b.levels.Target = stop, target
+	b.levels.Stop, b.levels.Target, b.withdrawn = stop, target, false
 	switch {
 	case b.swapping:
 	case b.exit == 0:

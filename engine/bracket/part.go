@@ -19,7 +19,7 @@ type parting struct {
 
 // nextPart is the level of the next partial target, 0 for none now.
 func (b *bracket) nextPart() market.Price {
-	if p := b.terms.Parts; p != nil && b.passed < len(*p) && b.exit != 0 && !b.swapping && b.follows() {
+	if p := b.terms.Parts; !b.withdrawn && p != nil && b.passed < len(*p) && b.exit != 0 && !b.swapping && b.follows() {
 		return (*p)[b.passed].Price
 	}
 	return 0

@@ -3,6 +3,7 @@ package bracket
 import (
 	"errors"
 
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
@@ -67,14 +68,15 @@ func (s *Set) total(c *closing) market.Qty {
 	return amount
 }
 
-// sell sends the sale: no more than what neither other sells nor the brackets that stay need.
+// sell sends the sale: no more than what neither other sells nor the brackets that stay need, and
+// no more than the market takes in one order. What is left over follows in the next one.
 func (s *Set) sell(c *closing) {
 	_, free := s.orders.Position(c.strategy, c.market)
 	total := s.total(c)
 	amount := min(total, free-s.wanted(c.strategy, c.market))
 	c.free -= min(c.free, total-amount) // a later sell holds base without a bracket
 	switch total = s.total(c); {
-	case total <= 0 || s.isDust(c.market, total):
+	case total <= 0 || s.IsDust(c.market, total) && !s.Guards(c.strategy, c.market):
 		s.closeDone(c)
 		return
 	case amount <= 0:
@@ -82,6 +84,7 @@ func (s *Set) sell(c *closing) {
 		s.closeFailed(c)
 		return
 	}
+	amount = exchange.PortionAtMarket(s.catalog.Market(c.market), amount, s.orders.Last(c.market))
 	x := &s.command
 	*x = market.Command{Kind: market.CommandPlace, At: s.now(), Attached: true}
 	o := &x.Order
@@ -97,7 +100,7 @@ func (s *Set) sell(c *closing) {
 	}
 	var why *risk.Refusal
 	errors.As(err, &why)
-	if why != nil && why.Dust() {
+	if why != nil && why.Dust() && !s.Guards(c.strategy, c.market) {
 		s.closeDone(c)
 		return
 	}
@@ -107,7 +110,8 @@ func (s *Set) sell(c *closing) {
 	s.closeFailed(c)
 }
 
-// followSale takes a report of a closing's sale. It has ended once all its fills are booked.
+// followSale takes a report of a closing's sale. It has ended once all its fills are booked; a sale
+// that was not of all is followed by the next.
 func (s *Set) followSale(c *closing, o *state.Order, fresh []market.Fill) {
 	for i := range fresh {
 		s.sold(c, fresh[i].Amount)
@@ -117,11 +121,11 @@ func (s *Set) followSale(c *closing, o *state.Order, fresh []market.Fill) {
 	}
 	rest := s.total(c)
 	switch {
-	case rest <= 0 || s.isDust(c.market, rest):
+	case rest <= 0 || s.IsDust(c.market, rest) && !s.Guards(c.strategy, c.market):
 		s.closeDone(c)
 	case o.State == state.Filled:
-		c.fail(0, strategy.ErrHeld.Error())
-		s.closeFailed(c)
+		c.sale, c.inPath = 0, true
+		s.advance(c.strategy, c.market)
 	default:
 		c.fail(o.Code, endText(o, "sale"))
 		s.closeFailed(c)
@@ -160,15 +164,28 @@ func (s *Set) rests(b *bracket) bool {
 	return o != nil && o.State != state.Sent && o.State != state.Unknown && o.AmountRemaining >= b.amount
 }
 
-// isDust reports whether an amount could not be sold at the latest price.
-func (s *Set) isDust(id market.ID, amount market.Qty) bool {
+// Guards reports whether a bracket in a market is over base of which nothing has been sold: too
+// small to be sold now, it is no dust. The market's minimum has risen, or the price has fallen.
+func (s *Set) Guards(id market.StrategyID, m market.ID) bool {
+	for i := range s.all {
+		if b := &s.all[i]; b.strategy == id && b.market == m && b.amount > 0 && !b.sold {
+			return true
+		}
+	}
+	return false
+}
+
+// IsDust reports whether an amount could not be sold at the latest price.
+func (s *Set) IsDust(id market.ID, amount market.Qty) bool {
 	m, last := s.catalog.Market(id), s.orders.Last(id)
-	return last != 0 && risk.LevelFault(m, market.KeepStop, market.FloorTo(last, m.TickSize), amount).TooSmall()
+	return amount < m.MinOrderInBase || last != 0 &&
+		risk.LevelFault(m, market.KeepStop, market.FloorTo(last, m.TickSize), amount).TooSmall()
 }
 
 // closeDone ends a closing: what it has left is dust, which counts as nothing. A bracket that stays
 // takes its dust back.
 func (s *Set) closeDone(c *closing) {
+	s.departDone(c)
 	if b := s.of(c.only); b != nil && c.parts > 0 {
 		s.pass(b, c.parts)
 	}
@@ -182,6 +199,7 @@ func (s *Set) closeDone(c *closing) {
 
 // closeFailed ends a closing that could not sell all: brackets protect what is left at once.
 func (s *Set) closeFailed(c *closing) {
+	s.departFailed(c)
 	s.closes.failures = append(s.closes.failures, strategy.CloseFailed{
 		Strategy: c.strategy, Market: c.market, Order: c.sale, Amount: s.total(c), Tag: c.tag, Code: c.code, Why: c.why,
 	})

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -37,9 +36,10 @@ type Saved struct {
 	LeastQuote  market.Money   `json:"leastQuote,omitzero"`
 	StandIn     bool           `json:"standIn,omitzero"` // the exit stands in for the other leg
 
-	Leaving  market.Qty `json:"leaving,omitzero"`  // the part of Amount that a Close sells
-	Ending   bool       `json:"ending,omitzero"`   // a Close has cancelled the exit
-	Reducing bool       `json:"reducing,omitzero"` // a Close has reduced the exit
+	Withdrawn bool       `json:"withdrawn,omitzero"`
+	Leaving   market.Qty `json:"leaving,omitzero"`  // the part of Amount that a Close sells
+	Ending    bool       `json:"ending,omitzero"`   // a Close has cancelled the exit
+	Reducing  bool       `json:"reducing,omitzero"` // a Close has reduced the exit
 
 	Follow  strategy.Follow `json:"follow,omitzero"`
 	High    market.Price    `json:"high,omitzero"`    // highest price since the entry bought
@@ -90,13 +90,15 @@ type SavedTimes map[string]market.Duration
 
 // Changed reports whether the brackets differ from the last MarkSaved.
 func (s *Set) Changed() bool {
-	return !slices.Equal(s.saved, s.all) || !slices.Equal(s.closes.saved, s.closes.all)
+	return !slices.Equal(s.saved, s.all) || !slices.Equal(s.closes.saved, s.closes.all) ||
+		!slices.Equal(s.departs.saved, s.departs.all)
 }
 
 // MarkSaved notes that the present brackets are durable.
 func (s *Set) MarkSaved() {
 	s.saved = append(s.saved[:0], s.all...)
 	s.closes.saved = append(s.closes.saved[:0], s.closes.all...)
+	s.departs.saved = append(s.departs.saved[:0], s.departs.all...)
 }
 
 // Save returns the brackets; names are those of strategies by StrategyID − 1.
@@ -112,7 +114,7 @@ func (s *Set) Save(names []string) (all []Saved) {
 			Counted:  b.countedUntil, Cause: b.cause, Reported: b.reported, RefusedLegs: uint8(b.refusedLegs),
 			Next: b.next,
 			Sold: b.sold, LeastBase: b.least.base, LeastQuote: b.least.quote,
-			StandIn: b.standIn, Leaving: b.leaving, Ending: b.ending, Reducing: b.reducing,
+			StandIn: b.standIn, Withdrawn: b.withdrawn, Leaving: b.leaving, Ending: b.ending, Reducing: b.reducing,
 			Follow: b.terms, High: b.high, Top: b.top, Bought: b.bought, Paid: b.paid, Began: b.began,
 			Candles: b.candles, Moved: b.moved, LeaveAt: b.leaveAt, Buyer: b.buyer, More: b.more,
 			Passed: b.passed, Wanted: b.wanted, Parted: b.parted, PartAt: b.partAt,
@@ -229,7 +231,7 @@ func (s *Set) warn(b *bracket) {
 		if b.level(leg) == 0 {
 			continue
 		}
-		if fault := risk.LevelFault(m, leg, b.level(leg), amount); fault.Found() {
+		if fault := s.faultAt(b, leg, b.level(leg), amount); fault.Found() {
 			s.reports = append(s.reports, strategy.Unprotected{Bracket: b.entry, Strategy: b.strategy, Market: b.market,
 				Amount: s.uncovered(b),
 				Levels: b.levels, Cause: causeOf(fault), Why: "kept from before, and would be refused now: " +
@@ -268,7 +270,8 @@ func (s *Set) restore(from *Saved, names []string, last market.OrderID) error {
 		countedUntil: max(from.Counted,
 			from.UnprotectedSince), cause: from.Cause, reported: from.Reported, refusedLegs: legs(from.RefusedLegs),
 		next: from.Next, sold: from.Sold, least: least{from.LeastBase, from.LeastQuote}.with(leastOf(m)),
-		buyer: from.Buyer, more: from.More, standIn: from.StandIn, leaving: from.Leaving, ending: from.Ending,
+		buyer: from.Buyer, more: from.More, standIn: from.StandIn, withdrawn: from.Withdrawn,
+		leaving: from.Leaving, ending: from.Ending,
 		reducing: from.Reducing,
 		trail: trail{terms: from.Follow, high: from.High, top: from.Top, bought: from.Bought, paid: from.Paid,
 			began: from.Began, candles: from.Candles, moved: from.Moved, leaveAt: from.LeaveAt},

@@ -45,6 +45,10 @@ type Orders interface {
 	TakerFee(m market.ID) market.Rate
 	// Cost is what an amount of a strategy's position has cost on average, fees included.
 	Cost(id market.StrategyID, m market.ID, amount market.Qty) market.Value
+	// Newest is the newest order number.
+	Newest() market.OrderID
+	// MayLeave is MayClose for a person, whom no limit of the strategy stops.
+	MayLeave(id market.StrategyID, m market.ID, amount market.Qty) (last market.OrderID, err error)
 	// MayClose returns the newest order number, or the gate's refusal of a Close over an amount.
 	MayClose(id market.StrategyID, m market.ID, amount market.Qty) (last market.OrderID, err error)
 	// Buyers are the orders under way that a tactic has sent after the entry of a bracket.
@@ -73,6 +77,7 @@ type Set struct {
 	mixed     bool                              // the entries do not rise
 	saved     []bracket                         // as last saved
 	closes    closings
+	departs   departures
 	moved     strategy.StopMoved // the latest
 	moving    bool               // it is at the gate
 	// reused: a pointer to a local through an interface would allocate on every ask
@@ -91,8 +96,8 @@ func New(catalog *market.Catalog, clock *market.Time, orders Orders) *Set {
 
 func (s *Set) now() market.Time { return *s.clock }
 
-// Len is the number of brackets and of Closes under way.
-func (s *Set) Len() int { return len(s.all) + len(s.closes.all) }
+// Len is the number of brackets, of Closes under way, and of positions that are to be left.
+func (s *Set) Len() int { return len(s.all) + len(s.closes.all) + len(s.departs.all) }
 
 // Busy reports whether there are brackets, Closes or reports.
 func (s *Set) Busy() bool { return s.Len()+len(s.reports)+len(s.closes.failures) > 0 }
@@ -216,23 +221,6 @@ func (s *Set) setExit(b *bracket, exit market.OrderID) {
 func (s *Set) End(id market.StrategyID, order market.OrderID) {
 	if b := s.of(order); b != nil && b.strategy == id && !b.untouched() {
 		s.dissolve(b)
-	}
-}
-
-// Dissolve ends the bracket of an exit, which is not replaced.
-func (s *Set) Dissolve(exit market.OrderID) {
-	if b := s.of(exit); b != nil && b.exit == exit {
-		s.dissolve(b)
-	}
-}
-
-// EndAll ends the brackets and the Closes of a strategy, 0 for all strategies, in any phase.
-func (s *Set) EndAll(id market.StrategyID) {
-	s.closes.endAll(id)
-	for i := len(s.all) - 1; i >= 0; i-- {
-		if b := &s.all[i]; id == 0 || b.strategy == id {
-			s.dissolve(b)
-		}
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -197,7 +196,7 @@ func (s *Set) nextStop(b *bracket) (to market.Price, waits bool) {
 	to = rule.Next(stop, b.high)
 	o := s.orders.Own(b.exit)
 	return to, to > stop && o != nil && o.InFlight == 0 && o.State != state.Unknown && !o.Triggered &&
-		!risk.LevelFault(s.catalog.Market(b.market), market.KeepStop, to, b.kept()).Found()
+		!s.faultAt(b, market.KeepStop, to, b.kept()).Found()
 }
 
 // moveTime is the earliest time of the next move.
@@ -234,7 +233,7 @@ func (s *Set) Moving() *strategy.StopMoved {
 // leaveTime is when a bracket is to be closed; never: not yet known, or not at all.
 func (s *Set) leaveTime(b *bracket) market.Time {
 	switch {
-	case !b.follows() || s.Closing(b.strategy, b.market):
+	case !b.follows() || b.withdrawn || s.Closing(b.strategy, b.market):
 	case b.terms.Candles != 0 && b.candles >= b.terms.Candles:
 		return b.leaveAt
 	case b.terms.Time != 0:

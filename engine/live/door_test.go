@@ -29,7 +29,8 @@ var (
 	read = []string{"Bare", "BracketOf", "Began", "Callback", "Covered", "Err", "Halted", "HaltedOpen", "Halts",
 		"InWarmUp", "Lacking", "LastOrder", "Members", "Names", "NextTimer", "Now", "Protects", "Refused", "Save",
 		"SaveAll", "Stack", "TimerDue", "Universe",
-		"Unloaded", "Unprotected", "UnprotectedBy", "Unsaved", "Warming", "Watched", "Watches", "Working"}
+		"Unloaded", "Unprotected", "UnprotectedBy", "Unsaved", "Warming", "Watched", "Watches", "Withdrawn",
+		"Working"}
 	// desked are what a Desk calls, within a callback.
 	desked = []string{"Admit", "Ask", "Book", "Catalog", "Close", "Costs", "EndTactics", "Exits", "Plot", "Plotter",
 		"Protect", "Rebalance", "RefuseAsk", "Replace", "SetTimer", "Work"}

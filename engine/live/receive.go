@@ -39,6 +39,7 @@ type reply struct {
 	whole    bool // record's fills are completed from the trades
 	trusted  bool // a person has said that the exchange is right
 	restated bool // someone else has changed the order, and a second answer says the same
+	gone     bool // the exchange lists the order's market no more
 }
 
 // verify checks a reply without an error against the own order. A reply that cannot be true counts
@@ -120,6 +121,7 @@ func (q *query) moment(asked market.Time) moment {
 
 // read verifies a reply and returns its answer.
 func (l *Loop) read(q *query, now outcome, own *state.Order, r *reply) answer {
+	r.gone = own != nil && l.Account.Catalog().Market(own.Market).Status == market.Delisted
 	if r.from == fromRegular {
 		return readRegular(r)
 	}
@@ -175,7 +177,7 @@ func readQuery(q *query, now outcome, r *reply) answer {
 	case isNotFound(r.err) && r.asked <= q.noticed:
 		return noAnswer
 	case isNotFound(r.err):
-		return q.readNotFound(now, r.asked)
+		return q.readNotFound(now, r)
 	case r.err != nil:
 		return noAnswer
 	}
@@ -198,9 +200,9 @@ const (
 )
 
 // readNotFound reads a 240 by the time of the first one.
-func (q *query) readNotFound(now outcome, asked market.Time) answer {
-	patience := acceptedPatience
-	if now == placeUnresolved {
+func (q *query) readNotFound(now outcome, r *reply) answer {
+	patience, asked := acceptedPatience, r.asked
+	if now == placeUnresolved || r.gone {
 		patience = placePatience
 	}
 	switch {

@@ -124,7 +124,7 @@ func (w *Market) Apply(m *market.Market) error {
 	}
 	next.QuantityDecimals, next.NotionalDecimals = w.QuantityDecimals, w.NotionalDecimals
 	next.MaxOpenOrders, next.FeeCategory = w.MaxOpenOrders, w.FeeCategory
-	if next.Status, err = market.ParseMarketStatus(w.Status); err != nil {
+	if next.Status, err = market.ParseMarketStatus(w.Status); err != nil || next.Status == market.Delisted {
 		next.Status = market.Halted
 	}
 	*m = next

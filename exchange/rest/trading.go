@@ -170,7 +170,7 @@ func (c *Client) Rules(ctx context.Context) ([]market.Market, error) {
 		row := listed[copied.Name]
 		switch {
 		case row == nil:
-			copied.Status = market.Halted
+			copied.Status = market.Delisted
 		default:
 			if err := row.Apply(&copied); err != nil {
 				unfit = errors.Join(unfit, fmt.Errorf("%w: %w", exchange.ErrUnits, err))

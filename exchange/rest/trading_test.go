@@ -112,7 +112,7 @@ func TestRulesAreCopiesOfTheCatalogsMarkets(t *testing.T) {
 	require.ErrorContains(t, err, "BTC-EUR")
 	require.Len(t, rules, 1)
 	require.Equal(t, "ADA-EUR", rules[0].Name)
-	require.Equal(t, market.Halted, rules[0].Status, "the exchange has it no more")
+	require.Equal(t, market.Delisted, rules[0].Status, "the exchange has it no more")
 	r.wire.after = replaced(200, `[{"market":"BTC-EUR","status":"cancelOnly","tickSize":"1.00","quantityDecimals":6}]`)
 	rules, err = r.Rules(t.Context())
 	require.NoError(t, err)
