@@ -79,7 +79,7 @@ base_url = "https://exchange.test/v2"
 key_env = "KEY"
 secret_env = "SECRET"
 [poll]
-tickers = "3s"
+tickers = "4s"
 balances = "10s"
 orders = "20s"
 [stream]
@@ -151,16 +151,16 @@ func (p *player) play() {
 	p.begin()
 	for i := range p.life.Events {
 		e := &p.life.Events[i]
-		p.looksUntil(p.begun.Add(e.At), 2*time.Second)
+		p.looksUntil(p.begun.Add(e.At), 3*time.Second)
 		p.happens(e)
 	}
-	p.looksUntil(p.until(), 2*time.Second)
+	p.looksUntil(p.until(), 3*time.Second)
 	p.mend()
 	calm := p.calm
 	if !slices.ContainsFunc(p.life.Setup.Markets(), func(name string) bool { return !p.life.Setup.Bare(name) }) {
 		calm /= 5 // no exit is awaited
 	}
-	p.looksUntil(time.Now().Add(calm), 15*time.Second)
+	p.looksUntil(time.Now().Add(calm), 20*time.Second)
 	p.end()
 }
 
