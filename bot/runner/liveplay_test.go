@@ -605,7 +605,7 @@ func (p *player) operate(e *lives.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if e.Verb == "direct" {
-		p.uncover = true
+		p.uncover, p.stopped = true, false
 		p.done.Go(p.switches)
 		return
 	}

@@ -48,9 +48,9 @@ func (s *Set) report(b *bracket, cause strategy.Cause, code int, why string) {
 }
 
 // uncovered is the part of a bracket's amount that no exit sells. An exit that the exchange may
-// never have got sells nothing.
+// never have got sells nothing, nor does one on its way there: after a kill that may last.
 func (s *Set) uncovered(b *bracket) market.Qty {
-	if o := s.orders.Own(b.exit); o != nil && o.State != state.Unknown {
+	if o := s.orders.Own(b.exit); o != nil && o.State != state.Unknown && o.State != state.Sent {
 		return max(0, b.amount-o.AmountRemaining)
 	}
 	return b.amount
