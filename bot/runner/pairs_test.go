@@ -30,7 +30,6 @@ var (
 // waiting are promises that lives still break: until their rules of the issue "Seams" are done,
 // a life that breaks one of them is only printed.
 var waiting = map[string]string{
-	"P7": "rule 2", "P12": "rule 2", "P14": "rule 2", "P18": "rule 2", "P24": "rule 2", // flatten, cancel-all and Close that fail
 	"P31": "rule 3", "P38": "rule 3", // a sale by the owner in the seconds before a kill is not explained at the start
 }
 
