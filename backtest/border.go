@@ -198,7 +198,7 @@ func (d *driver) before(b *Border) (all []market.Candle, err error) {
 		}
 		from := max(f.Interval.StartOf(f.Interval.Index(b.At)-int64(candles)), 0)
 		if b.exact {
-			from = d.plan.readFrom(f, 1)
+			from = d.plan.History(f, 1)
 		}
 		list, err := d.latest(f, from, b.At, candles)
 		if err != nil {

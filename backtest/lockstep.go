@@ -59,7 +59,7 @@ func newLockstep(plans []*Plan, o Together, all []Ran) (*lockstep, error) {
 			r.plan.From = o.From
 		}
 		for k, f := range p.Feeds {
-			r.from = append(r.from, r.plan.readFrom(f, 1))
+			r.from = append(r.from, r.plan.History(f, 1))
 			if i == 0 || r.from[k] < from[k] {
 				from[k] = r.from[k]
 			}

@@ -67,10 +67,10 @@ func NewRoster(strategies []StrategyPlan, log zerolog.Logger) (*Roster, error) {
 
 // ReadFrom is the time from which the run reads a feed: early enough for the longest warm-up of the
 // strategies in its market. A hash of the run's data begins there too.
-func (p *Plan) ReadFrom(f Feed) market.Time { return p.readFrom(f, 1) }
+func (p *Plan) ReadFrom(f Feed) market.Time { return p.History(f, 1) }
 
-// readFrom is ReadFrom with a multiple of the warm-up.
-func (p *Plan) readFrom(f Feed, times int) market.Time {
+// History is ReadFrom with a multiple of the warm-up.
+func (p *Plan) History(f Feed, times int) market.Time {
 	if p.From == 0 || p.ColdStart {
 		return p.From
 	}

@@ -249,7 +249,7 @@ func (d *driver) open(o runOptions) error {
 	d.alike = true
 	for _, f := range p.Feeds {
 		d.alike = d.alike && f.Drive && f.Deliver
-		source, err := p.Open(f, p.readFrom(f, 1+o.more), p.To)
+		source, err := p.Open(f, p.History(f, 1+o.more), p.To)
 		if err != nil {
 			d.close()
 			return err

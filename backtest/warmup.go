@@ -10,7 +10,11 @@ import (
 )
 
 // histories are the histories of CheckWarmup, in declared warm-ups, and historySum is their sum.
-var histories = [...]int{1, 2, 3, 5, 9, 17}
+var histories = [...]int{1, 2, 3, 5, 9, LongestHistory}
+
+// LongestHistory is the longest history that CheckWarmup reads before its range, in declared
+// warm-ups.
+const LongestHistory = 17
 
 const historySum = 1 + 2 + 3 + 5 + 9 + 17
 

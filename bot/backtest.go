@@ -167,6 +167,9 @@ func (a *app) backtest(ctx context.Context, f *backtestFlags) error {
 		return err
 	}
 	defer lib.Close()
+	if f.warmup {
+		p.Histories = backtest.LongestHistory
+	}
 	if err := p.Finish(lib); err != nil {
 		return err
 	}

@@ -224,7 +224,7 @@ func (t *trials) count(s *search, a *app) error {
 	if err != nil {
 		return err
 	}
-	k := &sweepTries{trials: t, variants: plan.NewVariants(s.config.Source, a.Definitions, s.candles),
+	k := &sweepTries{trials: t, variants: a.plansOf(s.config, s.candles, s.job.Space, overrides),
 		overrides: overrides, space: s.job.Space, origins: map[originKey]ledger.Origin{}, series: map[uint64]struct{}{}}
 	s.job.Tried = func(of research.Tried) {
 		if err := k.tried(&of); err != nil {

@@ -217,13 +217,27 @@ func firstOf(space *research.Space, v *plan.Variants, overrides func([]research.
 // maxRefused is how many sets at the beginning of a space may be refused.
 const maxRefused = 100_000
 
+// plansOf makes plans of the sets of a space. Those of one kin share their units.
+func (a *app) plansOf(c *config.Backtest, candles plan.Library, space *research.Space,
+	overrides func([]research.Setting) []config.Override) *plan.Variants {
+	v := plan.NewVariants(c.Source, a.Definitions, candles)
+	v.Sets = func(yield func([]config.Override) bool) {
+		for _, set := range space.Sample() {
+			if !yield(overrides(space.Settings(set))) {
+				return
+			}
+		}
+	}
+	return v
+}
+
 // variants lets the job make plans of the config. It returns the backtest of an allowed set.
 func (a *app) variants(c *config.Backtest, candles plan.Library, job *research.Job) (*plan.Backtest, error) {
 	overrides, err := overriding(job.Space)
 	if err != nil {
 		return nil, err
 	}
-	looking := plan.NewVariants(c.Source, a.Definitions, candles)
+	looking := a.plansOf(c, candles, job.Space, overrides)
 	base, err := firstOf(job.Space, looking, overrides)
 	if err != nil {
 		return nil, err
@@ -244,7 +258,7 @@ func (a *app) variants(c *config.Backtest, candles plan.Library, job *research.J
 			first = false
 			return worker(looking), nil
 		}
-		return worker(plan.NewVariants(c.Source, a.Definitions, candles)), nil
+		return worker(a.plansOf(c, candles, job.Space, overrides)), nil
 	}
 	return base, nil
 }

@@ -117,7 +117,7 @@ func (a *app) sweep(ctx context.Context, f *sweepFlags, given func(flag string) 
 		return searchError(ctx, base, err)
 	}
 	defer tries.Close()
-	again, err := a.commands(f.again(c), c, base.Candles, outcome)
+	again, err := a.commands(f.again(c), found, outcome)
 	if err != nil {
 		return err
 	}
@@ -135,18 +135,14 @@ func (a *app) sweep(ctx context.Context, f *sweepFlags, given func(flag string) 
 }
 
 // commands run the sets of the top again in full; the words come first in each.
-func (a *app) commands(words []string, c *config.Backtest, candles plan.Library, o *research.Outcome) ([]string,
-	error) {
+func (a *app) commands(words []string, s *search, o *research.Outcome) ([]string, error) {
 	var list []string
 	for i := range o.Top {
-		line := slices.Clone(words)
-		if c.Backtest.PathInterval == config.PathAuto {
-			pin, err := a.pinned(c, candles, o.Top[i].Settings, market.Time(o.From))
-			if err != nil {
-				return nil, err
-			}
-			line = append(line, pin...)
+		pin, err := a.pinned(s, o.Top[i].Settings, market.Time(o.From))
+		if err != nil {
+			return nil, err
 		}
+		line := append(slices.Clone(words), pin...)
 		for _, s := range o.Top[i].Settings {
 			line = append(line, "--set", s.Key+"="+s.Value)
 		}
@@ -155,33 +151,39 @@ func (a *app) commands(words []string, c *config.Backtest, candles plan.Library,
 	return list, nil
 }
 
-// pinned names the candles that moved the markets in the sweep, if path_interval = "auto" would
-// choose others for the range of a set's backtest: finer ones may be stored for it.
-func (a *app) pinned(c *config.Backtest, candles plan.Library, settings []research.Setting, from market.Time) (
-	[]string, error) {
-	var sets []string
-	for _, s := range settings {
-		sets = append(sets, s.Key+"="+s.Value)
-	}
-	best, err := config.ParseSets(sets)
+// pinned are the settings of what the sweep chose by itself, where the backtest of a set, over a
+// range of its own, would choose otherwise: the candles that move the markets, and the tick sizes.
+func (a *app) pinned(s *search, settings []research.Setting, from market.Time) (words []string, err error) {
+	overrides, err := overriding(s.job.Space)
 	if err != nil {
 		return nil, err
 	}
-	var drives [2][]string
-	for i, set := range [...][]config.Override{best, append(slices.Clone(best), config.Override{Flag: "--from",
-		Path: []string{"backtest", "from"}, Text: from.String(), Word: true})} {
-		p, err := plan.NewVariants(c.Source, a.Definitions, candles).Base(set)
-		if err != nil {
-			return nil, err
-		}
-		for _, feed := range p.Run.Feeds {
-			if feed.Drive {
-				drives[i] = append(drives[i], feed.Interval.String())
-			}
+	best := overrides(settings)
+	was, err := a.plansOf(s.config, s.candles, s.job.Space, overrides).Base(best)
+	if err != nil {
+		return nil, err
+	}
+	alone, err := plan.NewVariants(s.config.Source, a.Definitions, s.candles).Base(append(slices.Clone(best),
+		config.Override{Flag: "--from", Path: []string{"backtest", "from"}, Text: from.String(), Word: true}))
+	if err != nil {
+		return nil, err
+	}
+	if drives := drivesOf(was); s.config.Backtest.PathInterval == config.PathAuto &&
+		!slices.Equal(drives, drivesOf(alone)) {
+		words = append(words, "--set", "backtest.path_interval="+drives[0])
+	}
+	for _, tick := range alone.Ticks(was) {
+		words = append(words, "--set", tick)
+	}
+	return words, nil
+}
+
+// drivesOf are the intervals whose candles move the markets.
+func drivesOf(p *plan.Backtest) (list []string) {
+	for _, feed := range p.Run.Feeds {
+		if feed.Drive {
+			list = append(list, feed.Interval.String())
 		}
 	}
-	if slices.Equal(drives[0], drives[1]) {
-		return nil, nil
-	}
-	return []string{"--set", "backtest.path_interval=" + drives[0][0]}, nil
+	return list
 }

@@ -241,18 +241,30 @@ func (c *Catalog) AddMarket(m *Market) error {
 		return fmt.Errorf("market %s: add its assets first", m.Name)
 	case c.MarketNamed(m.Name) != nil:
 		return fmt.Errorf("market %s is there already", m.Name)
-	case m.PriceDigits > MaxDigits || m.VolumeDigits > MaxDigits ||
-		m.PriceDigits+base.Digits > min(2*MaxDigits-8, MaxDigits+quote.Digits):
-		return fmt.Errorf("market %s: %d price and %d amount decimals are too many", m.Name, m.PriceDigits, base.Digits)
 	}
 	m.ID = ID(len(c.markets) + 1)
 	m.Base, m.Quote = base.ID, quote.ID
 	m.AmountDigits, m.QuoteDigits = base.Digits, quote.Digits
-	m.ValueDigits = max(m.PriceDigits+m.AmountDigits, m.QuoteDigits)
+	if err := m.SetDigits(m.PriceDigits, m.VolumeDigits); err != nil {
+		return err
+	}
 	if m.Status == 0 {
 		m.Status = Trading
 	}
 	c.markets = append(c.markets, m)
+	return nil
+}
+
+// SetDigits gives a market of a catalog other decimals of prices and volumes, before anything is
+// counted in them.
+func (m *Market) SetDigits(price, volume uint8) error {
+	if room := min(2*MaxDigits-8, MaxDigits+m.QuoteDigits); price > MaxDigits || volume > MaxDigits ||
+		price+m.AmountDigits > room {
+		return fmt.Errorf("market %s: %d price and %d amount decimals are too many; %d are possible together, and %d each",
+			m.Name, price, m.AmountDigits, room, MaxDigits)
+	}
+	m.PriceDigits, m.VolumeDigits = price, volume
+	m.ValueDigits = max(price+m.AmountDigits, m.QuoteDigits)
 	return nil
 }
 

@@ -203,7 +203,7 @@ const maxWarmups = 20_000
 // commonFrom is the instant after the longest warm-up of the space: of the first batch, of the
 // corners, and of sets spread over the rest.
 func (s *sweep) commonFrom(first []trial) (from market.Time, err error) {
-	ask, err := s.chooser.sample(maxWarmups)
+	ask, err := s.chooser.sample()
 	if err != nil {
 		return 0, err
 	}
@@ -253,21 +253,26 @@ func (s *sweep) commonFrom(first []trial) (from market.Time, err error) {
 	return from, nil
 }
 
-// sample are sets of the space: all of a space of up to n, else its corners and others between, as
-// far apart as they can be. Sets that are left out are among them.
-func (c *chooser) sample(n uint64) (sets []uint64, err error) {
-	stride := max(c.space.size/n, 1)
-	for set := uint64(0); set < c.space.size; set += stride {
+// Sample are sets of the space: all of a small one, else its corners and others between, as far
+// apart as they can be.
+func (s *Space) Sample() (sets []uint64) {
+	stride := max(s.size/maxWarmups, 1)
+	for set := uint64(0); set < s.size; set += stride {
 		sets = append(sets, set)
 	}
-	dims := c.space.dims
-	for corner := range uint64(1) << min(len(dims), 12) {
-		point := make([]float64, len(dims))
+	for corner := range uint64(1) << min(len(s.dims), 12) {
+		point := make([]float64, len(s.dims))
 		for i := range point {
 			point[i] = float64(corner >> i & 1)
 		}
-		sets = append(sets, c.space.At(point))
+		sets = append(sets, s.At(point))
 	}
+	return sets
+}
+
+// sample is the Sample of the space, all looked at. Sets that are left out are among them.
+func (c *chooser) sample() (sets []uint64, err error) {
+	sets = c.space.Sample()
 	for _, set := range sets {
 		if _, err := c.allowed(set); err != nil {
 			return nil, err

@@ -23,7 +23,10 @@ type Backtest struct {
 	Run     *backtest.Plan
 	Options backtest.Options
 	Candles Library
+	// Histories is how many warm-ups before the range the units must fit; 0: one.
+	Histories int
 
+	reach     func(backtest.Feed) (market.Time, error) // see unitsFrom; nil: the plan's own
 	universes universes
 	records   recorded
 }

@@ -146,11 +146,11 @@ func (p *Backtest) addChanges() error {
 	p.Run.Haircut = haircut
 	end := market.Time(0)
 	for _, f := range p.Run.Feeds {
-		stored, err := p.Candles.Span(f.Market.Name, f.Interval)
+		span, err := p.span(f.Market.Name, f.Interval)
 		if err != nil {
 			return err
 		}
-		end = max(end, p.inRange(stored).To)
+		end = max(end, span.To)
 	}
 	var before, today []string
 	var fees feeRecords
@@ -270,11 +270,11 @@ func (p *Backtest) endOf(m *market.Market, end market.Time) (at market.Time, end
 		if f.Market != m {
 			continue
 		}
-		stored, err := p.Candles.Span(m.Name, f.Interval)
+		span, err := p.span(m.Name, f.Interval)
 		if err != nil {
 			return 0, false, err
 		}
-		at = max(at, stored.To)
+		at = max(at, span.To)
 	}
 	if at >= end {
 		return 0, false, nil

@@ -28,8 +28,8 @@ func (p *Backtest) Finish(candles Library) error {
 	p.Run.Catalog, p.Run.Currency, p.Run.Strategies = p.Catalog, p.Currency, p.Strategies
 	p.Run.Account, p.Run.Fees = p.Limits, p.Fees
 	p.Options.Synthetic, p.Options.Seed = p.Config.Data.Source == config.SourceSynthetic, p.Config.Backtest.Seed
-	for _, step := range [...]func() error{p.readRecords, p.addMarkets, p.addFeeds, p.addChanges, p.describeData,
-		p.describeRun} {
+	for _, step := range [...]func() error{p.readRecords, p.addMarkets, p.addFeeds, p.addUnits, p.addChanges,
+		p.describeData, p.describeRun} {
 		if err := step(); err != nil {
 			return p.Config.Source.Place(err)
 		}
@@ -103,31 +103,26 @@ func (p *Backtest) memberships(s *backtest.StrategyPlan) (list []strategy.Member
 	return list
 }
 
-// market returns the catalog's market. It adds the market with its rules if it is missing.
+// market returns the catalog's market. It adds the market if it is missing; addUnits gives it its
+// units and rules.
 func (p *Backtest) market(name string, interval market.Interval) (*market.Market, error) {
 	if have := p.Catalog.MarketNamed(name); have != nil {
 		return have, nil
 	}
-	price, volume, err := p.Candles.Digits(name)
-	if err != nil {
+	if _, err := p.Candles.Span(name, interval); err != nil {
 		return nil, ExplainMissing(p.Candles, p.file(), name, interval, err)
 	}
 	base, quote, err := market.SplitName(name)
 	if err != nil {
 		return nil, err
 	}
-	path, rules := []string{"markets", name}, p.Config.Markets[name]
-	m := &market.Market{Name: name, PriceDigits: max(price, rules.TickSize.Digits(), p.tickDigits(name)),
-		VolumeDigits: volume}
+	path, m := []string{"markets", name}, &market.Market{Name: name}
 	for _, symbol := range [...]string{base, quote} {
 		if _, err := p.asset(symbol); err != nil {
 			return nil, config.At(path, err)
 		}
 	}
-	if err := p.Catalog.AddMarket(m); err != nil {
-		return nil, config.At(path, err)
-	}
-	return m, p.setRules(path, m, &rules)
+	return m, config.At(path, p.Catalog.AddMarket(m))
 }
 
 // setRules writes a market's rules; a rule that is left out forbids nothing.
@@ -213,7 +208,7 @@ func (p *Backtest) describeRun() (err error) {
 		p.Options.Title += " (synthetic)"
 	}
 	p.Options.CodeVersion = version.Of(debug.ReadBuildInfo())
-	p.Options.ConfigHash, err = p.hash(*p.Config)
+	p.Options.ConfigHash, err = p.hash(p.withTicks())
 	return err
 }
 
@@ -221,7 +216,7 @@ func (p *Backtest) describeRun() (err error) {
 func (p *Backtest) describeData() error {
 	hash := sha256.New()
 	for _, f := range p.Run.Feeds {
-		stored, err := p.Candles.Span(f.Market.Name, f.Interval)
+		span, err := p.span(f.Market.Name, f.Interval)
 		if err != nil {
 			return err
 		}
@@ -230,13 +225,15 @@ func (p *Backtest) describeData() error {
 			return err
 		}
 		fmt.Fprintln(hash, f.Market.Name, f.Interval, text)
-		info, err := p.missing(f, p.inRange(stored))
+		info, err := p.missing(f, span)
 		if err != nil {
 			return err
 		}
 		p.Options.Data = append(p.Options.Data, info)
-		p.warnOfGaps(f, info.Missing, p.inRange(stored))
-		p.warnOfEdges(f, stored)
+		p.warnOfGaps(f, info.Missing, span)
+		if err := p.warnOfEdges(f, span); err != nil {
+			return err
+		}
 	}
 	p.Options.DataHash = hex.EncodeToString(hash.Sum(nil))
 	return nil
@@ -265,22 +262,29 @@ func (p *Backtest) missing(f backtest.Feed, span candles.Range) (backtest.DataIn
 }
 
 // warnOfEdges warns of a series that does not cover the range.
-func (p *Backtest) warnOfEdges(f backtest.Feed, stored candles.Range) {
-	if !p.named(f.Market.Name) {
-		return // markets of a universe come and go
+func (p *Backtest) warnOfEdges(f backtest.Feed, span candles.Range) error {
+	if !p.named(f.Market.Name) || span.From >= span.To {
+		return nil // markets of a universe come and go
 	}
 	warn := func(format string, at market.Time) {
 		p.Options.Warnings = append(p.Options.Warnings, fmt.Sprintf(format, f.Market.Name, f.Interval, at))
 	}
-	if p.Run.From == 0 && stored.From < 0 {
-		warn("%s %s begins at %s; a run begins in 1970 at the earliest.", stored.From)
+	if p.Run.From == 0 {
+		stored, err := p.Candles.Span(f.Market.Name, f.Interval)
+		if err != nil {
+			return err
+		}
+		if stored.From < 0 {
+			warn("%s %s begins at %s; a run begins in 1970 at the earliest.", stored.From)
+		}
 	}
-	if f.Interval.End(p.Run.From) <= stored.From && p.Run.From != 0 {
-		warn("%s %s begins only at %s, after the start that was asked for.", stored.From)
+	if f.Interval.End(p.Run.From) <= span.From && p.Run.From != 0 {
+		warn("%s %s begins only at %s, after the start that was asked for.", span.From)
 	}
-	if p.Run.To > stored.To {
-		warn("%s %s ends at %s, before the end that was asked for.", stored.To)
+	if p.Run.To > span.To {
+		warn("%s %s ends at %s, before the end that was asked for.", span.To)
 	}
+	return nil
 }
 
 // named reports whether the config of a strategy names a market.

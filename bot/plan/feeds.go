@@ -127,31 +127,34 @@ func (p *Backtest) coversRange(m *market.Market, shorter, main market.Interval) 
 	if !shorter.Divides(main) {
 		return false, nil
 	}
-	fine, err := p.Candles.Span(m.Name, shorter)
+	fine, err := p.span(m.Name, shorter)
 	if errors.Is(err, candles.ErrNoData) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	span, err := p.Candles.Span(m.Name, main)
+	span, err := p.span(m.Name, main)
 	if err != nil {
 		return false, err
 	}
-	span = p.inRange(span)
 	if span.From >= span.To || fine.From > span.From || fine.To < span.To {
 		return false, nil
 	}
 	return p.covers(m.Name, shorter, main, span)
 }
 
-// inRange cuts the span of a series to the range of the run.
-func (p *Backtest) inRange(span candles.Range) candles.Range {
-	span.From = max(p.Run.From, span.From)
-	if p.Run.To != 0 {
-		span.To = min(span.To, p.Run.To)
+// span is that of a series in the range of the run. Where no candle of it starts there, it is empty.
+func (p *Backtest) span(name string, interval market.Interval) (candles.Range, error) {
+	part, err := p.Candles.Part(name, interval, p.Run.From, p.Run.To)
+	if part.Range == (candles.Range{}) {
+		part.From, part.To = p.Run.From, p.Run.From
 	}
-	return span
+	part.From = max(p.Run.From, part.From)
+	if p.Run.To != 0 {
+		part.To = min(part.To, p.Run.To)
+	}
+	return part.Range, err
 }
 
 // covers reports whether the candles of a finer interval are wherever those of the main one are, in

@@ -93,18 +93,22 @@ func (g *Given) of(name string, interval market.Interval) (*Series, error) {
 		candles.ErrNoData, name, interval)
 }
 
-// Digits are the most decimals of the market's series.
-func (g *Given) Digits(name string) (price, volume uint8, err error) {
-	found := false
-	for i := range g.series {
-		if s := &g.series[i]; s.Market == name {
-			price, volume, found = max(price, s.PriceDigits), max(volume, s.VolumeDigits), true
-		}
+// Part describes a part of a series. Its decimals are the given ones.
+func (g *Given) Part(name string, interval market.Interval, from, to market.Time) (part candles.Part, err error) {
+	s, err := g.of(name, interval)
+	if err != nil {
+		return part, err
 	}
-	if !found {
-		return 0, 0, fmt.Errorf("no candles of %s are given: %w", name, candles.ErrNoData)
+	return candles.Part{Range: rangeOf(within(s.Candles, from, to)), PriceDigits: s.PriceDigits,
+		VolumeDigits: s.VolumeDigits}, nil
+}
+
+// rangeOf is the span of candles.
+func rangeOf(list []market.Candle) (span candles.Range) {
+	if n := len(list); n > 0 {
+		span = candles.Range{From: list[0].Start, To: list[n-1].End()}
 	}
-	return price, volume, nil
+	return span
 }
 
 // Span returns the span of the candles, as a store does.
@@ -113,7 +117,7 @@ func (g *Given) Span(name string, interval market.Interval) (candles.Range, erro
 	if err != nil {
 		return candles.Range{}, err
 	}
-	return candles.Range{From: s.Candles[0].Start, To: interval.End(s.Candles[len(s.Candles)-1].Start)}, nil
+	return rangeOf(s.Candles), nil
 }
 
 // Gaps lists the candles between the given ones.

@@ -24,10 +24,11 @@ func TestGivenCandlesAreALibrary(t *testing.T) {
 	g, err := NewGiven([]Series{{Market: "BTC-EUR", Interval: market.Interval1h, PriceDigits: 1, Candles: list}})
 	require.NoError(t, err)
 
-	price, _, err := g.Digits("BTC-EUR")
+	part, err := g.Part("BTC-EUR", market.Interval1h, market.Interval1h.StartOf(1), market.Interval1h.StartOf(3))
 	require.NoError(t, err)
-	require.EqualValues(t, 1, price)
-	_, _, err = g.Digits("ETH-EUR")
+	require.Equal(t, candles.Part{Range: candles.Range{From: market.Interval1h.StartOf(1),
+		To: market.Interval1h.StartOf(3)}, PriceDigits: 1}, part)
+	_, err = g.Part("ETH-EUR", market.Interval1h, 0, 0)
 	require.ErrorIs(t, err, candles.ErrNoData)
 
 	gaps, err := g.Gaps("BTC-EUR", market.Interval1h, 0, 0)

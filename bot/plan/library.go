@@ -15,8 +15,9 @@ import (
 
 // Library is the source of a run's candles.
 type Library interface {
-	// Digits are the decimals that the candles of a market need.
-	Digits(name string) (price, volume uint8, err error)
+	// Part describes the candles of a series that start in [from, to); zero is no bound. The error
+	// wraps candles.ErrNoData if there is no series.
+	Part(name string, interval market.Interval, from, to market.Time) (candles.Part, error)
 	// Span returns the start of a series' first candle and the end of its last one. The error wraps
 	// candles.ErrNoData if there is no series.
 	Span(name string, interval market.Interval) (candles.Range, error)

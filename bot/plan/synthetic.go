@@ -29,17 +29,6 @@ const (
 	madeUpVolume = 8
 )
 
-// Digits are the same for every seed.
-func (l *synthetics) Digits(name string) (price, volume uint8, err error) {
-	if name != madeUpMarket {
-		return 0, 0, fmt.Errorf("there is no synthetic %s, only %s; set data.source to \"store\" and fill it. `bot "+
-			"candles import` reads files. Made-up candles of BTC-EUR, ETH-EUR and ADA-EUR: run `bot exchange --set "+
-			"exchange.history=2400h`, and in another terminal `bot candles fetch --market ADA-EUR --interval 1h "+
-			"--from 2020-01-01 --base-url http://127.0.0.1:8080/v2`", name, madeUpMarket)
-	}
-	return madeUpPrice, madeUpVolume, nil
-}
-
 // candles returns the series in units of a market.
 func (l *synthetics) candles(m *market.Market, interval market.Interval) ([]market.Candle, error) {
 	if m.Name != madeUpMarket || interval < market.Interval1h {
@@ -87,15 +76,26 @@ func (l *synthetics) standard() *market.Market {
 
 // Span returns the span of the candles, as a store does.
 func (l *synthetics) Span(name string, interval market.Interval) (candles.Range, error) {
-	if name != madeUpMarket || interval < market.Interval1h {
-		return candles.Range{}, fmt.Errorf("there is no synthetic %s %s, only %s at 1h and longer: %w", name, interval,
+	part, err := l.Part(name, interval, 0, 0)
+	return part.Range, err
+}
+
+// Part describes a part of a series. Its decimals are the same for every seed.
+func (l *synthetics) Part(name string, interval market.Interval, from, to market.Time) (candles.Part, error) {
+	part := candles.Part{PriceDigits: madeUpPrice, VolumeDigits: madeUpVolume}
+	if name != madeUpMarket {
+		return part, fmt.Errorf("there is no synthetic %s, only %s; set data.source to \"store\" and fill it. `bot "+
+			"candles import` reads files. Made-up candles of BTC-EUR, ETH-EUR and ADA-EUR: run `bot exchange --set "+
+			"exchange.history=2400h`, and in another terminal `bot candles fetch --market ADA-EUR --interval 1h "+
+			"--from 2020-01-01 --base-url http://127.0.0.1:8080/v2`", name, madeUpMarket)
+	}
+	if interval < market.Interval1h {
+		return part, fmt.Errorf("there is no synthetic %s %s, only %s at 1h and longer: %w", name, interval,
 			madeUpMarket, candles.ErrNoData)
 	}
 	stored, err := l.candles(l.standard(), interval)
-	if err != nil {
-		return candles.Range{}, err
-	}
-	return candles.Range{From: stored[0].Start, To: stored[len(stored)-1].End()}, nil
+	part.Range = rangeOf(within(stored, from, to))
+	return part, err
 }
 
 // Gaps lists the candles that the generator left out.

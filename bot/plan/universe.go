@@ -165,8 +165,8 @@ func (p *Backtest) storedAt(interval market.Interval) (stored map[string]bool, s
 	stored = map[string]bool{}
 	names, err := p.Candles.Markets()
 	for _, name := range names {
-		have, err := p.Candles.Span(name, interval)
-		if errors.Is(err, candles.ErrNoData) {
+		have, err := p.span(name, interval)
+		if errors.Is(err, candles.ErrNoData) || err == nil && have.From >= have.To {
 			continue
 		}
 		if err != nil {
@@ -178,7 +178,7 @@ func (p *Backtest) storedAt(interval market.Interval) (stored map[string]bool, s
 		stored[name] = true
 		span = candles.Range{From: min(span.From, have.From), To: max(span.To, have.To)}
 	}
-	return stored, p.inRange(span), err
+	return stored, span, err
 }
 
 // volumes are those that the run may read.

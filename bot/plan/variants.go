@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -28,6 +29,10 @@ type Variants struct {
 	candles Library
 	checked map[string]*Backtest // by settings other than parameters; without candles
 	whole   map[string]*Backtest // by kin
+
+	// Sets are those whose warm-ups the units of all plans fit, so that all share them; nil: each kin
+	// fits the set that it was read for.
+	Sets iter.Seq[[]config.Override]
 
 	last looked
 	kins map[string]string // each kin, and each warm-up, by itself
@@ -156,7 +161,43 @@ func (v *Variants) read(sets []config.Override) (*Backtest, error) {
 		return nil, err
 	}
 	p.Run.ColdStart = false
+	if v.Sets != nil {
+		p.reach = func(f backtest.Feed) (market.Time, error) { return v.reach(p, sets, f) }
+	}
 	return p, p.Finish(v.candles)
+}
+
+// reach is the time from which any of the Sets that are of the kin of these settings reads a feed.
+// Only few ranges have candles with more decimals before them: elsewhere it looks at no set.
+func (v *Variants) reach(p *Backtest, sets []config.Override, f backtest.Feed) (from market.Time, err error) {
+	from = p.Run.History(f, 1)
+	all, err := v.candles.Part(f.Market.Name, f.Interval, 0, p.Run.To)
+	if err != nil {
+		return 0, err
+	}
+	part, err := v.candles.Part(f.Market.Name, f.Interval, from, p.Run.To)
+	if err != nil || part.PriceDigits == all.PriceDigits && part.VolumeDigits == all.VolumeDigits {
+		return from, err
+	}
+	looking, longest := NewVariants(v.source, v.kinds, v.candles), *p.Run
+	kin, err := looking.Look(sets)
+	if err != nil {
+		return 0, err
+	}
+	seen := map[string]bool{}
+	for other := range v.Sets {
+		l, err := looking.look(other)
+		if err != nil || l.kin != kin || seen[l.warmup] {
+			continue // a set with an error is left out, or ends the search where it is run
+		}
+		seen[l.warmup] = true
+		longest.Strategies = slices.Clone(p.Run.Strategies)
+		for i := range l.strategies {
+			longest.Strategies[i].Values = l.strategies[i].Values
+		}
+		from = min(from, longest.History(f, 1))
+	}
+	return from, nil
 }
 
 // load reads the config with settings over it.
@@ -300,11 +341,11 @@ func (v *Variants) DataHash() (string, error) {
 func (p *Backtest) Begin() (from market.Time, err error) {
 	from = math.MaxInt64
 	for _, f := range p.Run.Feeds {
-		stored, err := p.Candles.Span(f.Market.Name, f.Interval)
+		part, err := p.span(f.Market.Name, f.Interval)
 		if err != nil {
 			return 0, err
 		}
-		from = min(from, p.inRange(stored).From)
+		from = min(from, part.From)
 	}
 	return from, nil
 }
@@ -328,11 +369,11 @@ func (p *Backtest) HashUntil(to market.Time) (string, error) {
 // End is the end of the last candle that a backtest reads.
 func (p *Backtest) End() (end market.Time, err error) {
 	for _, f := range p.Run.Feeds {
-		stored, err := p.Candles.Span(f.Market.Name, f.Interval)
+		part, err := p.span(f.Market.Name, f.Interval)
 		if err != nil {
 			return 0, err
 		}
-		end = max(end, p.inRange(stored).To)
+		end = max(end, part.To)
 	}
 	return end, nil
 }
@@ -404,11 +445,11 @@ func (s *shared) Markets() ([]string, error) {
 	return s.Library.Markets()
 }
 
-func (s *shared) Digits(name string) (price, volume uint8, err error) {
+func (s *shared) Part(name string, interval market.Interval, from, to market.Time) (candles.Part, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.asked[name] = true
-	return s.Library.Digits(name)
+	return s.Library.Part(name, interval, from, to)
 }
 
 func (s *shared) Span(name string, interval market.Interval) (candles.Range, error) {

@@ -43,25 +43,21 @@ func (v *volumes) book() (*universe.Book, error) {
 // days are a market's volumes in quote by UTC day, each the sum of volume × close over the longest
 // candles of a day or shorter. A day that the candles do not reach to its end is left out.
 func (v *volumes) days(name string) (first int64, days []market.Value, err error) {
-	interval, span, err := v.longest(name)
+	interval, part, err := v.longest(name)
 	if err != nil || interval == 0 {
 		return 0, nil, err
 	}
-	price, volume, err := v.Digits(name)
-	if err != nil {
-		return 0, nil, err
-	}
-	from, to := max(span.From, v.from, 0), span.To
+	from, to := max(part.From, v.from, 0), part.To
 	if v.to != 0 {
 		to = min(to, v.to)
 	}
-	m := &market.Market{Name: name, PriceDigits: price, VolumeDigits: volume}
+	m := &market.Market{Name: name, PriceDigits: part.PriceDigits, VolumeDigits: part.VolumeDigits}
 	source, err := v.open(backtest.Feed{Market: m, Interval: interval}, from, to)
 	if err != nil {
 		return 0, nil, err
 	}
 	defer source.Close()
-	sum := volumeSum{first: candles.DayOf(from), digits: price + volume}
+	sum := volumeSum{first: candles.DayOf(from), digits: part.PriceDigits + part.VolumeDigits}
 	if err := sum.add(source); err != nil {
 		return 0, nil, err
 	}
@@ -69,15 +65,16 @@ func (v *volumes) days(name string) (first int64, days []market.Value, err error
 	return sum.first, sum.volumes[:max(0, min(int64(len(sum.volumes)), whole))], nil
 }
 
-// longest is the longest stored interval of a market that is not longer than a day; 0: none.
-func (v *volumes) longest(name string) (market.Interval, candles.Range, error) {
+// longest is the longest interval, of a day at most, of which a market has candles in the range; 0:
+// none.
+func (v *volumes) longest(name string) (market.Interval, candles.Part, error) {
 	for interval := market.Interval1d; interval >= market.Interval1m; interval-- {
-		span, err := v.Span(name, interval)
-		if err == nil || !errors.Is(err, candles.ErrNoData) {
-			return interval, span, err
+		part, err := v.Part(name, interval, v.from, v.to)
+		if err == nil && part.Range != (candles.Range{}) || err != nil && !errors.Is(err, candles.ErrNoData) {
+			return interval, part, err
 		}
 	}
-	return 0, candles.Range{}, nil
+	return 0, candles.Part{}, nil
 }
 
 // volumeSum sums the volume of candles by UTC day.

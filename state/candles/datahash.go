@@ -38,24 +38,32 @@ func (s *Store) DataHash(name string, interval market.Interval, from, to market.
 // hashPart returns the number and hash of the part of a chunk within span, nothing if it has no
 // candle there. A part is packed and hashed as a chunk of its own.
 func hashPart(h *chunkHeader, value []byte, span Range) ([]byte, error) {
+	candles, whole, err := partOf(h, value, span)
+	switch {
+	case err != nil:
+		return nil, err
+	case whole:
+		return append(chunkKey(h.number), h.hash[:]...), nil
+	case len(candles) == 0:
+		return nil, nil
+	}
+	var p chunkPacker
+	packed := p.pack(candles, h.interval, h.priceDigits, h.volumeDigits)
+	return append(chunkKey(h.number), packed[32:48]...), nil
+}
+
+// partOf returns the candles of a chunk that start in span. whole: all do, and they are not decoded.
+func partOf(h *chunkHeader, value []byte, span Range) (candles []market.Candle, whole bool, err error) {
 	all := Range{h.interval.StartOf(h.firstIndex()), h.interval.StartOf(h.lastIndex() + 1)}
 	if cutRange(all, span) == all {
-		return append(chunkKey(h.number), h.hash[:]...), nil
+		return nil, true, nil
 	}
-	candles, err := decodeChunk(nil, h.interval, h.number, value, h.priceDigits, h.volumeDigits)
-	if err != nil {
-		return nil, err
-	}
+	candles, err = decodeChunk(nil, h.interval, h.number, value, h.priceDigits, h.volumeDigits)
 	for len(candles) > 0 && span.From != 0 && candles[0].Start < span.From {
 		candles = candles[1:]
 	}
 	for len(candles) > 0 && span.To != 0 && candles[len(candles)-1].Start >= span.To {
 		candles = candles[:len(candles)-1]
 	}
-	if len(candles) == 0 {
-		return nil, nil
-	}
-	var p chunkPacker
-	packed := p.pack(candles, h.interval, h.priceDigits, h.volumeDigits)
-	return append(chunkKey(h.number), packed[32:48]...), nil
+	return candles, false, err
 }

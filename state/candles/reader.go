@@ -36,6 +36,7 @@ type Reader struct {
 	value    []byte
 	consumed []byte // the current chunk
 	pages    boltfile.Releaser
+	apart    bool // the current chunk has candles outside the range: its own decimals are converted behind the cut
 	decoder  chunkDecoder
 	batch    [batchRows]market.Candle
 	err      error
@@ -86,7 +87,11 @@ func (r *Reader) Next() ([]market.Candle, error) {
 			r.err = r.nextChunk()
 			continue
 		}
-		if candles := r.trim(r.decode()); len(candles) > 0 {
+		candles := r.trim(r.decode())
+		if r.apart {
+			candles = r.convert(candles)
+		}
+		if len(candles) > 0 {
 			return candles, nil
 		}
 	}
@@ -120,6 +125,37 @@ func (r *Reader) trim(candles []market.Candle) []market.Candle {
 	return candles
 }
 
+// convert gives candles of the chunk the market's decimals. It ends them, with an error, before the
+// first one that would lose a digit or is too large.
+func (r *Reader) convert(candles []market.Candle) []market.Candle {
+	m, h := r.options.Market, &r.decoder.head
+	if h.priceDigits == m.PriceDigits && h.volumeDigits == m.VolumeDigits {
+		return candles
+	}
+	for i := range candles {
+		if err := rescaleCandle(&candles[i], h, m); err != nil {
+			r.err = r.chunkError(h.number, fmt.Errorf("candle %s has more than %d price or %d volume decimals, or does not "+
+				"fit into them: %w", candles[i].Start, m.PriceDigits, m.VolumeDigits, err))
+			return candles[:i]
+		}
+	}
+	return candles
+}
+
+// rescaleCandle converts a candle from the decimals of its chunk to those of a market.
+func rescaleCandle(c *market.Candle, h *chunkHeader, m *market.Market) error {
+	for _, price := range [...]*market.Price{&c.Open, &c.High, &c.Low, &c.Close} {
+		n, err := market.Rescale(int64(*price), h.priceDigits, m.PriceDigits)
+		if err != nil {
+			return err
+		}
+		*price = market.Price(n)
+	}
+	n, err := market.Rescale(int64(c.Volume), h.volumeDigits, m.VolumeDigits)
+	c.Volume = market.Volume(n)
+	return err
+}
+
 // nextChunk opens the next chunk, or returns io.EOF.
 func (r *Reader) nextChunk() (err error) {
 	defer boltfile.CatchCorrupt(r.store.path, &err, debug.SetPanicOnFault(true))
@@ -136,12 +172,26 @@ func (r *Reader) nextChunk() (err error) {
 		return io.EOF
 	}
 	m := r.options.Market
-	if err := r.decoder.open(r.options.Interval, number, r.value, m.PriceDigits, m.VolumeDigits); err != nil {
+	price, volume := m.PriceDigits, m.VolumeDigits
+	if r.apart = r.cuts(number); r.apart {
+		h, err := readChunkHead(r.options.Interval, number, r.value)
+		if err != nil {
+			return r.chunkError(number, err)
+		}
+		price, volume = h.priceDigits, h.volumeDigits
+	}
+	if err := r.decoder.open(r.options.Interval, number, r.value, price, volume); err != nil {
 		return r.chunkError(number, err)
 	}
 	r.consumed = r.value
 	r.key, r.value = r.cursor.Next()
 	return nil
+}
+
+// cuts reports whether the range of the options begins or ends inside a chunk.
+func (r *Reader) cuts(number int64) bool {
+	all := chunkRange(r.options.Interval, number)
+	return cutRange(all, Range{r.options.From, r.options.To}) != all
 }
 
 func (r *Reader) chunkError(number int64, err error) error {

@@ -68,6 +68,54 @@ func (s *Store) Digits(name string) (priceDigits, volumeDigits uint8, err error)
 	return priceDigits, volumeDigits, err
 }
 
+// Part is what a series has in a range of time.
+type Part struct {
+	Range                           // from the start of its first candle to the end of its last one; none: zero
+	PriceDigits, VolumeDigits uint8 // the fewest decimals that fit its prices and volumes
+}
+
+// Part describes the candles of a series that start in [from, to); zero is no bound. It reads the
+// heads of the chunks, and candles only in the two chunks at the ends of the range. If there is no
+// series, it wraps ErrNoData.
+func (s *Store) Part(name string, interval market.Interval, from, to market.Time) (part Part, err error) {
+	span := Range{from, to}
+	err = s.db.View(func(tx *bbolt.Tx) error {
+		chunks, err := s.chunks(tx, name, interval, span)
+		if err != nil {
+			return err
+		}
+		err = walkChunks(chunks, interval, span, func(h *chunkHeader, value []byte) error {
+			return part.add(h, value, span)
+		})
+		if err != nil {
+			return s.seriesError(name, interval, err)
+		}
+		return nil
+	})
+	return part, err
+}
+
+// add adds the candles of a chunk that start in span.
+func (p *Part) add(h *chunkHeader, value []byte, span Range) error {
+	candles, whole, err := partOf(h, value, span)
+	if err != nil || !whole && len(candles) == 0 {
+		return err
+	}
+	have := Part{Range{h.interval.StartOf(h.firstIndex()), h.interval.StartOf(h.lastIndex() + 1)}, h.priceDigits,
+		h.volumeDigits}
+	if !whole {
+		have.Range = Range{candles[0].Start, candles[len(candles)-1].End()}
+		drop, dropVolume := spareDigits(candles, h.priceDigits, h.volumeDigits)
+		have.PriceDigits, have.VolumeDigits = h.priceDigits-drop, h.volumeDigits-dropVolume
+	}
+	if p.Range == (Range{}) {
+		p.From = have.From
+	}
+	p.To = have.To
+	p.PriceDigits, p.VolumeDigits = max(p.PriceDigits, have.PriceDigits), max(p.VolumeDigits, have.VolumeDigits)
+	return nil
+}
+
 // Span returns the start of the first candle of a series and the end of the last one. It reads no
 // other candle, so its cost does not grow with the series. If there is none, it wraps ErrNoData,
 // with a hint for the import.
