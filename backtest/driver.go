@@ -37,6 +37,7 @@ type driver struct {
 	tickers  []bool // by market: a strategy wants tickers
 	books    []bool
 	drivenTo []market.Time // by market: until when its path has been walked
+	coarse   coarse
 
 	even       bool         // alike, and the feeds have one interval of fixed length
 	alike      bool         // each feed drives and delivers: drive and deliver are the same candles
@@ -176,9 +177,12 @@ func (d *driver) group(end market.Time) error {
 		}
 	}
 	d.movement.At, d.movement.Candles = end, d.drive
+	d.coarse.walking = true
 	if err := d.venue.Advance(&d.movement); err != nil {
 		return err
 	}
+	d.coarse.walking = false
+	d.leave(end)
 	if inPath {
 		d.fireTimers(end - 1)
 	}
@@ -310,7 +314,9 @@ func (d *driver) send(commands []market.Command) {
 		if d.facts != nil && d.knownFate(&commands[i]) {
 			continue
 		}
-		d.venue.Do(&commands[i])
+		if !d.waits(&commands[i]) {
+			d.venue.Do(&commands[i])
+		}
 	}
 }
 

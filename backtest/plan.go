@@ -22,9 +22,11 @@ type Plan struct {
 	Open func(f Feed, from, to market.Time) (Source, error)
 	// The run trades on candles that start in [From, To); 0: as far as the data goes.
 	From, To market.Time
-	Venue    sim.Config
-	Account  risk.AccountLimits
-	Fees     Fees // of markets without Fees in Changes
+	// Coarse are spans, by market and time, in which finer candles hide prices of a longer one.
+	Coarse  map[market.ID][]CoarseSpan
+	Venue   sim.Config
+	Account risk.AccountLimits
+	Fees    Fees // of markets without Fees in Changes
 
 	DataLatency   market.Duration // from a candle's close to its arrival
 	SyntheticBook bool            // make order books of one level from the path, for strategies that need books

@@ -265,12 +265,16 @@ func (d *driver) countCandles(data []DataInfo) {
 
 // dataAssumptions lists the gaps of the candles.
 func dataAssumptions(data []DataInfo) (lines []string) {
-	for _, d := range data {
-		if d.Missing > 0 {
-			lines = append(lines, fmt.Sprintf(
-				"%d candles of %s %s are missing for an unknown reason: the run knows nothing of these times.",
-				d.Missing, d.Market, d.Interval))
+	for i, d := range data {
+		if d.Missing == 0 {
+			continue
 		}
+		known := "the run knows nothing of these times"
+		if slices.ContainsFunc(data[i+1:], func(longer DataInfo) bool { return longer.Market == d.Market }) {
+			known = "the market moves by longer candles there, as far as they are stored" // the series come by interval
+		}
+		lines = append(lines, fmt.Sprintf("%d candles of %s %s are missing for an unknown reason: %s.", d.Missing,
+			d.Market, d.Interval, known))
 	}
 	return lines
 }

@@ -49,7 +49,7 @@ func (s *Session) closed(end, at market.Time, candles []market.Candle) error {
 	for i := range candles {
 		c := &candles[i]
 		f := d.feedFor(c)
-		if c.Start >= d.drivenTo[c.Market] || f != nil && f.Drive {
+		if d.walks(c, f != nil && f.Drive) {
 			d.drive = append(d.drive, *c)
 			d.drivenTo[c.Market] = end
 			s.moved[c.Market].paths++

@@ -196,7 +196,7 @@ func (d *driver) take(ctx context.Context, turns merger) error {
 	for i := range turns[:due] { // feeds stand in the order of delivery: shorter interval first, then market
 		f := &d.feeds[turns[i].feed]
 		c := &f.batch[f.at]
-		if f.Drive || c.Start >= d.drivenTo[c.Market] { // a coarse candle drives where the finer series has a hole
+		if d.walks(c, f.Drive) {
 			d.drive = append(d.drive, *c)
 			d.drivenTo[c.Market] = end
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -32,7 +33,13 @@ func (a *commands) verifyCandles(f *storeFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := a.printVerify(&report, f.json); err != nil {
+	var differences []candles.Difference
+	if len(report.Problems) == 0 {
+		if differences, err = store.Differences(); err != nil {
+			return err
+		}
+	}
+	if err := a.printVerify(&report, differences, f.json); err != nil {
 		return err
 	}
 	if len(report.Problems) == 0 && !f.json {
@@ -55,19 +62,24 @@ type verifyInfo struct {
 	Candles  int64    `json:"candles"`
 	Listings int64    `json:"listings"` // days of recorded markets
 	Problems []string `json:"problems"`
+	// Differences are those between the intervals of a market.
+	Differences []string `json:"differences"`
 }
 
-func (a *commands) printVerify(r *candles.VerifyReport, asJSON bool) error {
+func (a *commands) printVerify(r *candles.VerifyReport, differences []candles.Difference, asJSON bool) error {
 	info := verifyInfo{Series: r.Series, Chunks: r.Chunks, Candles: r.Candles, Listings: r.Listings,
-		Problems: []string{}}
+		Problems: []string{}, Differences: []string{}}
+	for i := range differences {
+		info.Differences = append(info.Differences, differences[i].String())
+	}
 	for i := range r.Problems {
 		info.Problems = append(info.Problems, r.Problems[i].String())
 	}
 	if asJSON {
 		return console.PrintJSON(a.Stdout, info)
 	}
-	for _, problem := range info.Problems {
-		fmt.Fprintln(a.Stdout, problem)
+	for _, line := range slices.Concat(info.Problems, info.Differences) {
+		fmt.Fprintln(a.Stdout, line)
 	}
 	listings := ""
 	if info.Listings > 0 {

@@ -28,8 +28,8 @@ func (p *Backtest) Finish(candles Library) error {
 	p.Run.Catalog, p.Run.Currency, p.Run.Strategies = p.Catalog, p.Currency, p.Strategies
 	p.Run.Account, p.Run.Fees = p.Limits, p.Fees
 	p.Options.Synthetic, p.Options.Seed = p.Config.Data.Source == config.SourceSynthetic, p.Config.Backtest.Seed
-	for _, step := range [...]func() error{p.readRecords, p.addMarkets, p.addFeeds, p.addUnits, p.addChanges,
-		p.describeData, p.describeRun} {
+	for _, step := range [...]func() error{p.readRecords, p.addMarkets, p.addFeeds, p.addUnits, p.compareFeeds,
+		p.addChanges, p.describeData, p.describeRun} {
 		if err := step(); err != nil {
 			return p.Config.Source.Place(err)
 		}
