@@ -131,49 +131,66 @@ func (f Feed) like(o Feed) bool {
 // read the same candles; the first one opens them, each series once. Give the answer to
 // Together.From.
 func CommonFrom(plans iter.Seq[*Plan]) (from market.Time, err error) {
-	var firsts []market.Time // by feed: start of the first candle, or never
+	var first firsts
 	for p := range plans {
-		if firsts == nil {
-			if firsts, err = p.firsts(); err != nil {
-				return 0, err
-			}
+		if first.plan == nil {
+			first = firsts{plan: p, known: map[firstOf]market.Time{}}
 		}
-		if len(p.Feeds) != len(firsts) {
+		if len(p.Feeds) != len(first.plan.Feeds) {
 			return 0, errors.New("begin plans together: they read different series of candles")
 		}
-		from = max(from, p.From, p.warm(firsts))
+		ready, err := p.warm(&first)
+		if err != nil {
+			return 0, err
+		}
+		from = max(from, p.From, ready)
 	}
 	return from, nil
 }
 
-// firsts are the starts of the first stored candles, by feed.
-func (p *Plan) firsts() ([]market.Time, error) {
-	list := make([]market.Time, len(p.Feeds))
-	for i, f := range p.Feeds {
-		source, err := p.Open(f, 0, p.To)
-		if err != nil {
-			return nil, err
-		}
-		s := feed{Feed: f, source: source}
-		err = s.fill()
-		if list[i] = never; err == nil && len(s.batch) > 0 {
-			list[i] = s.batch[0].Start
-		}
-		if err = errors.Join(err, source.Close()); err != nil {
-			return nil, err
-		}
+// firsts finds the first candles that plans read. The first plan opens them, each once.
+type firsts struct {
+	plan  *Plan
+	known map[firstOf]market.Time
+}
+
+// firstOf is a feed from a time on.
+type firstOf struct {
+	feed int
+	from market.Time
+}
+
+// of is the start of the first candle of a feed that a plan reads; never: there is none.
+func (l *firsts) of(p *Plan, at int) (start market.Time, err error) {
+	key := firstOf{at, p.History(p.Feeds[at], 1)}
+	if start, is := l.known[key]; is {
+		return start, nil
 	}
-	return list, nil
+	source, err := l.plan.Open(l.plan.Feeds[at], key.from, p.To)
+	if err != nil {
+		return 0, err
+	}
+	s := feed{Feed: p.Feeds[at], source: source}
+	err = s.fill()
+	if start = never; err == nil && len(s.batch) > 0 {
+		start = s.batch[0].Start
+	}
+	l.known[key] = start
+	return start, errors.Join(err, source.Close())
 }
 
 // warm is the first midnight at which a market has its warm-ups behind it; 0: there is no candle,
 // or the plan warms up inside its range.
-func (p *Plan) warm(firsts []market.Time) market.Time {
+func (p *Plan) warm(first *firsts) (market.Time, error) {
 	ready := make(map[market.ID]market.Time, len(p.Feeds))
 	for i, f := range p.Feeds {
-		if firsts[i] != never {
+		start, err := first.of(p, i)
+		if err != nil {
+			return 0, err
+		}
+		if start != never {
 			candles := int64(Warmup(p.Strategies, f.Market, f.Interval))
-			at := f.Interval.StartOf(f.Interval.Index(firsts[i]) + candles)
+			at := f.Interval.StartOf(f.Interval.Index(start) + candles)
 			ready[f.Market.ID] = max(ready[f.Market.ID], at)
 		}
 	}
@@ -181,8 +198,8 @@ func (p *Plan) warm(firsts []market.Time) market.Time {
 	for _, at := range ready {
 		from = min(from, at)
 	}
-	if len(ready) == 0 || p.ColdStart {
-		return 0
+	if len(ready) == 0 || p.ColdStart || from <= p.From {
+		return 0, nil
 	}
-	return endOfDay(from)
+	return endOfDay(from), nil
 }

@@ -1,0 +1,144 @@
+package bot_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/research"
+)
+
+// everyKind is a config in which shipped strategies trade one market.
+const everyKind = `data.candles = "candles.db"
+account.start.EUR = "100000"
+[backtest]
+half_spread_bps = "2"
+slippage_bps = "1"
+volume_share = "0.5"
+from = "2022-02-01"
+to = "2022-05-01"
+[strategies.a]
+kind = "smacross"
+markets = ["BTC-EUR"]
+interval = "1h"
+[strategies.b]
+kind = "breakout"
+markets = ["BTC-EUR"]
+interval = "1h"
+[strategies.c]
+kind = "rsirevert"
+markets = ["BTC-EUR"]
+interval = "1h"
+[strategies.d]
+kind = "dca"
+markets = ["BTC-EUR"]
+interval = "1h"
+[strategies.e]
+kind = "bandrevert"
+markets = ["BTC-EUR"]
+interval = "1h"
+`
+
+// month is the beginning of a month of 2022.
+func month(m time.Month) market.Time {
+	return market.Time(time.Date(2022, m, 1, 0, 0, 0, 0, time.UTC).UnixNano())
+}
+
+// rangeStore makes a store whose candles of BTC-EUR are those of everyKind and its warm-ups.
+func rangeStore(t *testing.T) (dir string) {
+	dir = t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "c.toml"), []byte(everyKind), 0o644))
+	for _, args := range [][]string{
+		{"candles", "export", "--synthetic", "--market", "BTC-EUR", "--interval", "1h", "--from", "2021-11-20", "--to",
+			"2022-05-01", "--out", "hours.csv"},
+		{"candles", "import", "--market", "BTC-EUR", "--interval", "1h", "hours.csv"},
+	} {
+		text, err := command(t, dir, args...)
+		require.NoError(t, err, text)
+	}
+	return dir
+}
+
+func TestRowsOutsideOfARunChangeNoByteOfIt(t *testing.T) {
+	t.Parallel()
+	dir := rangeStore(t)
+	say := func(args ...string) string {
+		text, err := command(t, dir, args...)
+		require.NoError(t, err, text)
+		return text
+	}
+	backtest := []string{"backtest", "-c", "c.toml", "--json"}
+	sweep := []string{"sweep", "-c", "c.toml", "--vary", "strategies.a.params.fast=10,20", "--vary",
+		"strategies.a.params.slow=60,200", "--out", "a.sweep", "--json"}
+	run, searched, tries := say(backtest...), say(sweep...), say("trials", "--json")
+	require.Contains(t, run, "Tick sizes are the decimals of this run's candles: BTC-EUR 0.01.")
+	db := filepath.Join(dir, "candles.db")
+	bottest.Clutter(t, db, "BTC-EUR", market.Interval1h, 0, month(5), 0)
+	require.Equal(t, run, say(backtest...))
+	require.Equal(t, searched, say(sweep...), "its file goes on")
+	require.Equal(t, tries, say("trials", "--json"), "the same is no new try")
+
+	bottest.Clutter(t, db, "BTC-EUR", market.Interval1h, month(2), month(6), 2000)
+	require.Equal(t, run, say(backtest...))
+	text, err := command(t, dir, sweep...)
+	require.Error(t, err)
+	require.Contains(t, text, "a.sweep belongs to another sweep, which differs in the candles; write to another file, "+
+		"or move this one away")
+	require.NoError(t, os.Rename(filepath.Join(dir, "a.sweep"), filepath.Join(dir, "old.sweep")))
+	require.Equal(t, figuresOf(t, searched), figuresOf(t, say(sweep...)))
+}
+
+// figuresOf are settings and figures of the best sets in the JSON of a sweep.
+func figuresOf(t *testing.T, text string) []research.Row {
+	var o research.Outcome
+	require.NoError(t, json.Unmarshal([]byte(text), &o))
+	require.NotEmpty(t, o.Top)
+	rows := make([]research.Row, len(o.Top))
+	for i := range o.Top {
+		for _, f := range o.Top[i].Figures {
+			rows[i].Figures = append(rows[i].Figures, float64(f.Value))
+		}
+	}
+	return rows
+}
+
+// Where older candles have more decimals, a search without a start reads them, and a run of one of
+// its sets does not: the printed command sets the tick of the search.
+func TestThePrintedCommandHasTheTickOfTheSearch(t *testing.T) {
+	t.Parallel()
+	dir := rangeStore(t)
+	rows, err := os.ReadFile(filepath.Join(dir, "hours.csv"))
+	require.NoError(t, err)
+	lines := strings.Split(string(rows), "\n")
+	lines[1] = regexp.MustCompile(`\.(\d\d),`).ReplaceAllString(lines[1], ".${1}1,")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "hours.csv"), []byte(strings.Join(lines, "\n")), 0o644))
+	say := func(args ...string) string {
+		text, err := command(t, dir, args...)
+		require.NoError(t, err, text)
+		return text
+	}
+	config := strings.Replace(everyKind, "from = \"2022-02-01\"\n", "", 1)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "c.toml"), []byte(config), 0o644))
+	say("candles", "import", "--replace", "--market", "BTC-EUR", "--interval", "1h", "hours.csv")
+	sweep := []string{"sweep", "-c", "c.toml", "--vary", "strategies.a.params.fast=10,20"}
+	text := say(sweep...)
+	again := regexp.MustCompile(`(?m)^  bot (backtest .*)$`).FindStringSubmatch(text)
+	require.NotNil(t, again, text)
+	require.Contains(t, again[1], "--set markets.BTC-EUR.tick_size=0.001")
+	var o research.Outcome
+	require.NoError(t, json.Unmarshal([]byte(say(append(sweep, "--json")...)), &o))
+	var result backtest.Result
+	require.NoError(t, json.Unmarshal([]byte(say(append(strings.Fields(again[1]), "--json")...)), &result))
+	for i, want := range research.FiguresOf(&result) {
+		require.InDelta(t, want, float64(o.Top[0].Figures[i].Value), 0, o.Top[0].Figures[i].Name)
+	}
+}
