@@ -84,7 +84,7 @@
         case "span": return span(columns[i][row]);
         case "count": return columns[i][row] ? String(columns[i][row]) : "";
       }
-      return decimal(value(i, row), digits(i, row));
+      return decimal(value(i, row), Math.max(0, digits(i, row)));
     };
     const place = key => head.columns.findIndex(c => c.key === key);
     return {head, columns, value, text, place, rows: columns.length ? columns[0].length : 0, at: (key, row) => value(place(key), row)};

@@ -68,13 +68,30 @@ type series struct {
 	near    period   // of that picture
 	close   []bar    // the single candles of that picture
 	picked  picked
+	digits  int          // of the prices in the bars
+	unit10  market.Price // of the bars, in the market's units: a power of ten where those are too many
 }
 
-// read reads the candles of the market. Those in the periods are kept as they are.
-func (s *series) read() error {
+// read reads the candles of the market; in fewer decimals, again, where a page does not hold their
+// prices.
+func (s *series) read(digits uint8) error {
+	for s.digits, s.unit10 = int(digits), 1; ; {
+		highest, err := s.readAll()
+		if err != nil || highest <= mostHeld {
+			return err
+		}
+		for ; highest > mostHeld; highest /= 10 {
+			s.digits, s.unit10 = s.digits-1, 10*s.unit10
+		}
+		s.close, s.picked = nil, picked{}
+	}
+}
+
+// readAll reads the candles once, and returns the highest price in the bars.
+func (s *series) readAll() (highest market.Price, err error) {
 	source, err := s.Open()
 	if err != nil {
-		return fmt.Errorf("candles of the report: %w", err)
+		return 0, fmt.Errorf("candles of the report: %w", err)
 	}
 	defer source.Close()
 	s.whole, s.single = newBars(int(s.Count)/s.each+1, s.unit()), newBars(s.singles, s.unit())
@@ -87,14 +104,29 @@ func (s *series) read() error {
 			s.whole.end()
 			s.single.end()
 			s.pickAgain()
-			return nil
+			return reader.highest, nil
 		}
 		if err != nil {
-			return fmt.Errorf("candles of the report: %w", err)
+			return 0, fmt.Errorf("candles of the report: %w", err)
+		}
+		if s.unit10 > 1 {
+			batch = s.shortened(batch)
 		}
 		reader.add(batch)
 		reader.addSingle(batch)
 	}
+}
+
+// shortened are candles in the unit of the bars.
+func (s *series) shortened(batch []market.Candle) []market.Candle {
+	short := slices.Clone(batch)
+	for i := range short {
+		c := &short[i]
+		for _, p := range [...]*market.Price{&c.Open, &c.High, &c.Low, &c.Close} {
+			*p = *p/s.unit10 + *p%s.unit10/((s.unit10+1)/2) // to the nearest
+		}
+	}
+	return short
 }
 
 // pickAgain picks the bars of the pictures anew where there were more or fewer than was thought.
@@ -115,6 +147,8 @@ type barReader struct {
 	length market.Time // of a candle; 0: it varies
 	last   bar         // of whole, while it grows
 	held   int         // candles in it
+
+	highest market.Price
 }
 
 // add merges candles into the bars of whole.
@@ -144,6 +178,7 @@ func (r *barReader) end() {
 	}
 	r.picked.add(r.whole.count, &r.last)
 	r.whole.add(&r.last)
+	r.highest = max(r.highest, r.last.high)
 	if r.held = 0; r.periods == nil {
 		r.keep(&r.last)
 	}
@@ -271,7 +306,7 @@ func joined(periods []period) (out []period) {
 type levels struct {
 	Market   string  `json:"market"`
 	Quote    string  `json:"quote"`
-	Digits   uint8   `json:"digits"`
+	Digits   int     `json:"digits"`
 	Interval int64   `json:"interval"` // seconds of a candle
 	Unit     int64   `json:"unit"`     // seconds of a step of time
 	Levels   []level `json:"levels"`
@@ -284,7 +319,7 @@ type level struct {
 
 // pack are the packed bars under the id.
 func (s *series) pack(id string, n *Names) page.Data {
-	h := levels{Market: n.Markets[s.Market], Quote: s.Quote, Digits: n.PriceDigits[s.Market], Interval: s.length(),
+	h := levels{Market: n.Markets[s.Market], Quote: s.Quote, Digits: s.digits, Interval: s.length(),
 		Unit: s.unit()}
 	data := page.Data{ID: id}
 	if s.periods != nil {
@@ -440,10 +475,10 @@ func (p *picked) add(place int, b *bar) {
 func merging(bars int) int { return max(1, (bars+pictured-1)/pictured) }
 
 // drawn are bars as a picture has them, merged where there are too many.
-func drawn(bars []bar, digits uint8) []chart.Candle {
+func drawn(bars []bar, digits int) []chart.Candle {
 	many := merging(len(bars))
 	out := make([]chart.Candle, 0, len(bars)/many+1)
-	scale := math.Pow10(-int(digits))
+	scale := math.Pow10(-digits)
 	for i := 0; i < len(bars); i += many {
 		one := bars[i]
 		for k := i + 1; k < min(i+many, len(bars)); k++ {

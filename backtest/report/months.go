@@ -36,7 +36,7 @@ func shadeOf(x float64) shade {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return shade{Text: "–"}
 	}
-	digits := uint8(1)
+	digits := int(1)
 	if math.Abs(x) >= 0.1 {
 		digits = 0
 	}

@@ -43,7 +43,7 @@ func (r *Run) hold(shown []*series) (points []chart.Point) {
 		if s.Market != r.HoldMarket || r.HoldScale == 0 {
 			continue
 		}
-		scale := r.HoldScale * math.Pow10(-int(r.Trips.PriceDigits[s.Market]))
+		scale := r.HoldScale * math.Pow10(-s.digits)
 		for i := range s.picked.some {
 			if b := &s.picked.some[i]; b.at > r.HoldFrom {
 				points = append(points, chart.Point{X: seconds(b.at), Y: scale * float64(b.close)})
@@ -141,7 +141,7 @@ func (r *Run) marketPictures(shown []*series, list []*kept) (out []marketPicture
 		}
 		one := marketPicture{Name: r.Trips.Markets[s.Market], Zoomed: true, Plots: r.plotted(s.Market)}
 		own := of(s.Market, list)
-		price := []chart.Layer{chart.Candles{Candles: drawn(s.picked.sparse, r.Trips.PriceDigits[s.Market])}}
+		price := []chart.Layer{chart.Candles{Candles: drawn(s.picked.sparse, s.digits)}}
 		if one.Whole, err = r.pricePicture(s.Market, price, own, seenTrips); err != nil {
 			return nil, err
 		}
@@ -249,7 +249,7 @@ func (r *Run) closePicture(s *series) (p page.Picture, stops bool, err error) {
 	if len(own) == 0 || len(bars) == 0 {
 		return page.Picture{}, false, nil
 	}
-	layers := []chart.Layer{chart.Candles{Candles: drawn(bars, r.Trips.PriceDigits[s.Market])}}
+	layers := []chart.Layer{chart.Candles{Candles: drawn(bars, s.digits)}}
 	var ways []chart.Point
 	for i := range own {
 		k := own[i]

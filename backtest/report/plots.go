@@ -111,7 +111,7 @@ type lineHead struct {
 	Name   string `json:"name"`
 	Role   string `json:"role"`
 	Dashed bool   `json:"dashed"`
-	Digits uint8  `json:"digits"`
+	Digits int    `json:"digits"`
 }
 
 // packLines packs the lines.
@@ -147,11 +147,22 @@ func (r *Run) packLines() page.Data {
 }
 
 // significant is the number of decimals with which the largest number has seven digits.
-func significant(most float64) uint8 {
+func significant(most float64) int {
 	if most == 0 {
 		return 0
 	}
-	return uint8(min(max(6-math.Floor(math.Log10(most)), 0), 12))
+	return int(min(max(6-math.Floor(math.Log10(most)), 0), 12))
+}
+
+// priceDigits are the decimals of prices, by market, with which a page holds the highest of them.
+func (r *Run) priceDigits(each func(highest func(market int, price float64))) []int {
+	most := make([]float64, len(r.Trips.Markets))
+	each(func(market int, price float64) { most[market] = max(most[market], price) })
+	digits := make([]int, len(most))
+	for m := range digits {
+		digits[m] = fitting(most[m], int(r.Trips.PriceDigits[m]))
+	}
+	return digits
 }
 
 // packMarks packs the marks.
@@ -159,6 +170,11 @@ func (r *Run) packMarks() page.Data {
 	var texts []string
 	places := make(map[string]int64)
 	columns := make([][]int64, 4)
+	digits := r.priceDigits(func(highest func(market int, price float64)) {
+		for i := range r.Marks {
+			highest(r.Marks[i].Market, r.Marks[i].Price)
+		}
+	})
 	for i := range r.Marks {
 		m := &r.Marks[i]
 		place, found := places[m.Text]
@@ -166,14 +182,14 @@ func (r *Run) packMarks() page.Data {
 			place = int64(len(texts))
 			places[m.Text], texts = place, append(texts, m.Text)
 		}
-		for k, n := range [...]int64{int64(m.Market), int64(m.At) / 1e9, scaled(m.Price, r.Trips.PriceDigits[m.Market]),
+		for k, n := range [...]int64{int64(m.Market), int64(m.At) / 1e9, scaled(m.Price, digits[m.Market]),
 			place} {
 			columns[k] = append(columns[k], n)
 		}
 	}
 	h := table{Columns: []head{
 		{Key: "market", Kind: "name", Names: r.Trips.Markets}, {Key: "at", Kind: "time"},
-		{Key: "price", Kind: "number", Digits: wide(r.Trips.PriceDigits), By: "market"},
+		{Key: "price", Kind: "number", Digits: digits, By: "market"},
 		{Key: "text", Kind: "name", Names: texts}}}
 	return page.Data{ID: "marks", Head: h, Columns: asSteps(columns)}
 }
@@ -181,16 +197,21 @@ func (r *Run) packMarks() page.Data {
 // packStops packs the stops.
 func (r *Run) packStops() page.Data {
 	columns := make([][]int64, 4)
+	digits := r.priceDigits(func(highest func(market int, price float64)) {
+		for i := range r.Stops {
+			highest(r.Stops[i].Market, r.Stops[i].Price)
+		}
+	})
 	for i := range r.Stops {
 		s := &r.Stops[i]
 		for k, n := range [...]int64{int64(s.Market), int64(s.From) / 1e9, int64(s.To-s.From) / 1e9,
-			scaled(s.Price, r.Trips.PriceDigits[s.Market])} {
+			scaled(s.Price, digits[s.Market])} {
 			columns[k] = append(columns[k], n)
 		}
 	}
 	h := table{Columns: []head{
 		{Key: "market", Kind: "name", Names: r.Trips.Markets}, {Key: "from", Kind: "time"}, {Key: "held", Kind: "span"},
-		{Key: "price", Kind: "number", Digits: wide(r.Trips.PriceDigits), By: "market"}}}
+		{Key: "price", Kind: "number", Digits: digits, By: "market"}}}
 	return page.Data{ID: "stops", Head: h, Columns: asSteps(columns)}
 }
 
@@ -207,7 +228,7 @@ func (r *Run) packCurve() page.Data {
 		columns[1] = append(columns[1], scaled(s.Equity, digits))
 	}
 	h := table{Columns: []head{{Key: "at", Kind: "time"},
-		{Key: "equity", Title: "equity, " + r.Currency, Kind: "number", Digits: int(digits)}}}
+		{Key: "equity", Title: "equity, " + r.Currency, Kind: "number", Digits: digits}}}
 	return page.Data{ID: "curve", Head: h, Columns: asSteps(columns)}
 }
 

@@ -145,7 +145,7 @@ func (r *Run) series(list []*kept, tripBytes int) ([]*series, error) {
 	room := (maxSize-rest-tripBytes*fromText/perBytes)/perBar - maxWhole
 	shown := r.plan(list, max(room, 0))
 	for _, s := range shown {
-		if err := s.read(); err != nil {
+		if err := s.read(r.Trips.PriceDigits[s.Market]); err != nil {
 			return nil, err
 		}
 	}

@@ -114,7 +114,7 @@ func (t *Trips) breakdowns() (list []breakdown) {
 }
 
 // cells are the row as text.
-func (s *Sum) cells(digits uint8) []page.Cell {
+func (s *Sum) cells(digits int) []page.Cell {
 	n := float64(s.Count)
 	return []page.Cell{
 		{Title: "", Text: s.Name}, {Title: "trips", Text: whole(s.Count)},

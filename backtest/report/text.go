@@ -11,8 +11,8 @@ import (
 )
 
 // decimal writes a number with its decimals and a comma between thousands.
-func decimal(x float64, digits uint8) string {
-	text := strconv.FormatFloat(x, 'f', int(digits), 64)
+func decimal(x float64, digits int) string {
+	text := strconv.FormatFloat(x, 'f', max(digits, 0), 64)
 	whole, fraction, broken := strings.Cut(text, ".")
 	sign := ""
 	if strings.HasPrefix(whole, "-") {
@@ -81,7 +81,7 @@ func pair(a int64, unit string, b int64, small string) string {
 }
 
 // percent writes a part as a percentage; "–" where it is undefined.
-func percent(x float64, digits uint8) string {
+func percent(x float64, digits int) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return "–"
 	}

@@ -48,8 +48,8 @@ type Names struct {
 	MoneyDigits                 uint8
 	reasons                     []string
 	places                      map[string]int
-	priceScale, amountScale     []uint8
-	moneyScale, feeScale        uint8
+	priceScale, amountScale     []int
+	moneyScale, feeScale        int
 	highestPrice, highestAmount []float64
 	highestProfit, highestFee   float64
 }
@@ -140,16 +140,28 @@ func largest(list []*kept) []*kept {
 
 // readable is the number of decimals, at least two of those that there are, with which a number as
 // large as this has up to seven digits.
-func readable(largest float64, digits uint8) uint8 {
+func readable(largest float64, digits uint8) int {
 	for digits > 2 && largest*math.Pow10(int(digits)) >= 1e7 {
+		digits--
+	}
+	return fitting(largest, int(digits))
+}
+
+// fitting is the number of decimals, of those that there are, with which a page holds a number as
+// large as this. Below zero, its last digits before the point are left out too.
+func fitting(largest float64, digits int) int {
+	for largest*math.Pow10(digits) > mostHeld {
 		digits--
 	}
 	return digits
 }
 
+// mostHeld is the largest number that a page holds.
+const mostHeld = 1 << 53
+
 // scales chooses the decimals of the columns.
 func (t *Trips) scales() {
-	t.priceScale, t.amountScale = slices.Clone(t.PriceDigits), slices.Clone(t.AmountDigits)
+	t.priceScale, t.amountScale = make([]int, len(t.Markets)), make([]int, len(t.Markets))
 	for m := range t.Markets {
 		// an average price has more decimals than the market's prices
 		t.priceScale[m] = readable(t.highestPrice[m], t.PriceDigits[m]+2)
@@ -189,26 +201,16 @@ type column struct {
 	text  func(*kept) string
 }
 
-// wide turns decimals by market into numbers for JSON: a []uint8 would become base64.
-func wide(digits []uint8) []int {
-	list := make([]int, len(digits))
-	for i, d := range digits {
-		list[i] = int(d)
-	}
-	return list
-}
-
 // scaled is a number in units of its last decimal; at most what a page holds.
-func scaled(x float64, digits uint8) int64 {
-	const most = 1 << 53
-	return int64(min(max(math.Round(x*math.Pow10(int(digits))), -most), most))
+func scaled(x float64, digits int) int64 {
+	return int64(min(max(math.Round(x*math.Pow10(digits)), -mostHeld), mostHeld))
 }
 
 // columns are the columns of the table, in their order.
 func (t *Trips) columns() []column {
 	t.scales()
 	price := func(key, title string, of func(*kept) float64) column {
-		return column{head{Key: key, Title: title, Kind: "number", Digits: wide(t.priceScale), By: "market"}, true,
+		return column{head{Key: key, Title: title, Kind: "number", Digits: t.priceScale, By: "market"}, true,
 			func(k *kept) int64 { return scaled(of(k), t.priceScale[k.Market]) },
 			func(k *kept) string { return decimal(of(k), t.priceScale[k.Market]) }}
 	}
@@ -217,8 +219,8 @@ func (t *Trips) columns() []column {
 			func(k *kept) int64 { return scaled(100*bounded(of(k)), percentDigits) },
 			func(k *kept) string { return decimal(100*bounded(of(k)), percentDigits) }}
 	}
-	money := func(key, title string, digits uint8, sign bool, of func(*kept) float64) column {
-		return column{head{Key: key, Title: title, Kind: "number", Digits: int(digits), Sign: sign}, false,
+	money := func(key, title string, digits int, sign bool, of func(*kept) float64) column {
+		return column{head{Key: key, Title: title, Kind: "number", Digits: digits, Sign: sign}, false,
 			func(k *kept) int64 { return scaled(of(k), digits) }, func(k *kept) string {
 				return decimal(of(k),
 					digits)
@@ -235,7 +237,7 @@ func (t *Trips) columns() []column {
 		{head{Key: "held", Title: "held", Kind: "span"}, false,
 			func(k *kept) int64 { return k.held() }, func(k *kept) string { return span(k.held()) }},
 		price("exit", "exit price", func(k *kept) float64 { return k.Exit }),
-		{head{Key: "amount", Title: "amount", Kind: "number", Digits: wide(t.amountScale), By: "market"}, false,
+		{head{Key: "amount", Title: "amount", Kind: "number", Digits: t.amountScale, By: "market"}, false,
 			func(k *kept) int64 { return scaled(k.Amount, t.amountScale[k.Market]) },
 			func(k *kept) string { return decimal(k.Amount, t.amountScale[k.Market]) }},
 		money("fees", "fees", t.feeScale, false, func(k *kept) float64 { return k.Fees }),
