@@ -35,6 +35,7 @@ type deal struct {
 	price  market.Price
 	amount market.Qty
 	taker  bool
+	rest   bool // it uses up the money of a buy: what is left buys nothing
 
 	cash        market.Money // paid by a buyer, received by a seller
 	fee         market.Value
@@ -109,9 +110,7 @@ func (v *Venue) computeCash(b *book, o *order, gross market.Value, d *deal) (err
 	d.settlement = o.settlement
 	if o.ByQuote() && o.Side == market.Buy {
 		if d.amount == exchange.BaseForMoney(b.market, o.AmountQuoteRemaining, d.price, o.fees().Taker) {
-			d.cash = o.AmountQuoteRemaining
-			d.fee, err = d.settlement.FillRest(b.market, gross, d.cash)
-			return err
+			return v.computeRest(b, o, gross, d)
 		}
 	}
 	rate := o.fees().Maker
@@ -124,6 +123,19 @@ func (v *Venue) computeCash(b *book, o *order, gross market.Value, d *deal) (err
 		d.cash -= excess
 		d.fee, err = d.fee.Sub(b.market.MoneyValue(excess))
 	}
+	return err
+}
+
+// computeRest is computeCash of the fill behind which an order's money buys no more. What less than
+// the smallest amount costs stays cash. Where that amount costs less than a unit of money, as on the
+// exchange (venue-facts 3.6), nothing stays: the whole rest is debited.
+func (v *Venue) computeRest(b *book, o *order, gross market.Value, d *deal) error {
+	cost, err := exchange.Cost(b.market, d.price, d.amount, o.fees().Taker)
+	if err != nil {
+		return err
+	}
+	d.rest, d.cash = true, min(cost, o.AmountQuoteRemaining)
+	d.fee, err = d.settlement.FillRest(b.market, gross, d.cash)
 	return err
 }
 
@@ -140,6 +152,9 @@ func (v *Venue) record(b *book, o *order, d *deal) error {
 	if o.ByQuote() {
 		if o.Side == market.Buy {
 			o.AmountQuoteRemaining -= d.cash
+			if d.rest {
+				o.AmountQuoteRemaining = 0
+			}
 		}
 		return v.recordByQuote(b, o, d.price)
 	}
