@@ -14,8 +14,8 @@ type CoarseSpan struct {
 	Interval market.Interval
 }
 
-// coarse is what a run keeps of the plan's coarse spans. Commands that are decided on candles inside
-// such a span wait for its end: its candle's path begins before them.
+// coarse is what a run keeps of the plan's coarse spans. Commands that are decided on candles
+// inside such a span wait for its end: its candle's path begins before them.
 type coarse struct {
 	until   []market.Time // by market: end of the span in which it stands; 0: it stands in none
 	waiting []market.Command

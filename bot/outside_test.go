@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/backtest"
-	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/research"
 )
@@ -82,12 +81,12 @@ func TestRowsOutsideOfARunChangeNoByteOfIt(t *testing.T) {
 	run, searched, tries := say(backtest...), say(sweep...), say("trials", "--json")
 	require.Contains(t, run, "Tick sizes are the decimals of this run's candles: BTC-EUR 0.01.")
 	db := filepath.Join(dir, "candles.db")
-	bottest.Clutter(t, db, "BTC-EUR", market.Interval1h, 0, month(5), 0)
+	clutter(t, db, "BTC-EUR", market.Interval1h, 0, month(5), 0)
 	require.Equal(t, run, say(backtest...))
 	require.Equal(t, searched, say(sweep...), "its file goes on")
 	require.Equal(t, tries, say("trials", "--json"), "the same is no new try")
 
-	bottest.Clutter(t, db, "BTC-EUR", market.Interval1h, month(2), month(6), 2000)
+	clutter(t, db, "BTC-EUR", market.Interval1h, month(2), month(6), 2000)
 	require.Equal(t, run, say(backtest...))
 	text, err := command(t, dir, sweep...)
 	require.Error(t, err)

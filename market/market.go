@@ -260,8 +260,8 @@ func (c *Catalog) AddMarket(m *Market) error {
 func (m *Market) SetDigits(price, volume uint8) error {
 	if room := min(2*MaxDigits-8, MaxDigits+m.QuoteDigits); price > MaxDigits || volume > MaxDigits ||
 		price+m.AmountDigits > room {
-		return fmt.Errorf("market %s: %d price and %d amount decimals are too many; %d are possible together, and %d each",
-			m.Name, price, m.AmountDigits, room, MaxDigits)
+		return fmt.Errorf("market %s: %d price and %d amount decimals are too many; %d are possible together, and "+
+			"%d each", m.Name, price, m.AmountDigits, room, MaxDigits)
 	}
 	m.PriceDigits, m.VolumeDigits = price, volume
 	m.ValueDigits = max(price+m.AmountDigits, m.QuoteDigits)

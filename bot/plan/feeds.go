@@ -144,7 +144,8 @@ func (p *Backtest) coversRange(m *market.Market, shorter, main market.Interval) 
 	return p.covers(m.Name, shorter, main, span)
 }
 
-// span is that of a series in the range of the run. Where no candle of it starts there, it is empty.
+// span is that of a series in the range of the run. Where no candle of it starts there, it is
+// empty.
 func (p *Backtest) span(name string, interval market.Interval) (candles.Range, error) {
 	part, err := p.Candles.Part(name, interval, p.Run.From, p.Run.To)
 	if part.Range == (candles.Range{}) {

@@ -22,8 +22,7 @@ func (p *Backtest) addUnits() error {
 			return err
 		}
 		if err := m.SetDigits(max(price, rules.TickSize.Digits(), p.tickDigits(m.Name)), volume); err != nil {
-			return config.At(path, fmt.Errorf("%w; give the base asset fewer in [assets], or import the candles with "+
-				"--round-prices", err))
+			return config.At(path, fmt.Errorf("%w; give the base asset fewer in [assets]", err))
 		}
 		if err := p.setRules(path, m, &rules); err != nil {
 			return err
@@ -36,7 +35,8 @@ func (p *Backtest) addUnits() error {
 	return nil
 }
 
-// digits are the fewest decimals of a market's prices and volumes in the candles that the run reads.
+// digits are the fewest decimals of a market's prices and volumes in the candles that the run
+// reads.
 func (p *Backtest) digits(m *market.Market) (price, volume uint8, err error) {
 	for _, f := range p.Run.Feeds {
 		if f.Market != m {

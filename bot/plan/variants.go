@@ -30,8 +30,8 @@ type Variants struct {
 	checked map[string]*Backtest // by settings other than parameters; without candles
 	whole   map[string]*Backtest // by kin
 
-	// Sets are those whose warm-ups the units of all plans fit, so that all share them; nil: each kin
-	// fits the set that it was read for.
+	// Sets are those whose warm-ups the units of all plans fit, so that all share them; nil: each
+	// kin fits the set that it was read for.
 	Sets iter.Seq[[]config.Override]
 
 	last looked

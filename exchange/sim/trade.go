@@ -127,8 +127,8 @@ func (v *Venue) computeCash(b *book, o *order, gross market.Value, d *deal) (err
 }
 
 // computeRest is computeCash of the fill behind which an order's money buys no more. What less than
-// the smallest amount costs stays cash. Where that amount costs less than a unit of money, as on the
-// exchange (venue-facts 3.6), nothing stays: the whole rest is debited.
+// the smallest amount costs stays cash. Where that amount costs less than a unit of money, as on
+// the exchange (venue-facts 3.6), nothing stays: the whole rest is debited.
 func (v *Venue) computeRest(b *book, o *order, gross market.Value, d *deal) error {
 	cost, err := exchange.Cost(b.market, d.price, d.amount, o.fees().Taker)
 	if err != nil {

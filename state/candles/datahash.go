@@ -52,7 +52,8 @@ func hashPart(h *chunkHeader, value []byte, span Range) ([]byte, error) {
 	return append(chunkKey(h.number), packed[32:48]...), nil
 }
 
-// partOf returns the candles of a chunk that start in span. whole: all do, and they are not decoded.
+// partOf returns the candles of a chunk that start in span. whole: all do, and they are not
+// decoded.
 func partOf(h *chunkHeader, value []byte, span Range) (candles []market.Candle, whole bool, err error) {
 	all := Range{h.interval.StartOf(h.firstIndex()), h.interval.StartOf(h.lastIndex() + 1)}
 	if cutRange(all, span) == all {

@@ -15,8 +15,8 @@ type Batches interface {
 	Next() ([]market.Candle, error)
 }
 
-// Folds calls each with every candle of wholes, and with what the candles of parts that start in its
-// time make of it; nil: there are none. Volumes are not folded. Neither is kept.
+// Folds calls each with every candle of wholes, and with what the candles of parts that start in
+// its time make of it; nil: there are none. Volumes are not folded. Neither is kept.
 func Folds(parts, wholes Batches, each func(whole, fold *market.Candle) error) error {
 	finer, longer := walker{source: parts}, walker{source: wholes}
 	for {
@@ -108,8 +108,8 @@ func (d *Difference) String() string {
 		}
 		return list
 	}
-	return fmt.Sprintf("%s: %d of %d %s candles have other prices than their %s candles; the first, of %s, has %s, and "+
-		"they make %s", d.Market, d.Candles, d.Of, d.Longer, d.Finer, d.First.Start, text(&d.First), text(&d.Fold))
+	return fmt.Sprintf("%s: %d of %d %s candles have other prices than their %s candles; the first, of %s, has %s, "+
+		"and they make %s", d.Market, d.Candles, d.Of, d.Longer, d.Finer, d.First.Start, text(&d.First), text(&d.Fold))
 }
 
 // Differences compares each series with the longest shorter one of its market that divides it.

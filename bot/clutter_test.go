@@ -1,4 +1,4 @@
-package bottest
+package bot_test
 
 import (
 	"testing"
@@ -9,11 +9,11 @@ import (
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
-// Clutter adds rows to a store that must not matter to runs of a series over [from, to): wild prices
-// with many decimals before and behind the range, other intervals of the market, and another market.
-// away is how many candles lie between: more than the longest warm-up. Zero is no bound: there are
-// no rows before it, or behind it.
-func Clutter(t testing.TB, db, name string, interval market.Interval, from, to market.Time, away int64) {
+// clutter adds rows to a store that must not matter to runs of a series over [from, to): wild
+// prices with many decimals before and behind the range, other intervals of the market, and another
+// market. away is how many candles lie between: more than the longest warm-up. Zero is no bound:
+// there are no rows before it, or behind it.
+func clutter(t testing.TB, db, name string, interval market.Interval, from, to market.Time, away int64) {
 	t.Helper()
 	store, err := candles.Open(db)
 	require.NoError(t, err)
