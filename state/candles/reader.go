@@ -134,8 +134,8 @@ func (r *Reader) convert(candles []market.Candle) []market.Candle {
 	}
 	for i := range candles {
 		if err := rescaleCandle(&candles[i], h, m); err != nil {
-			r.err = r.chunkError(h.number, fmt.Errorf("candle %s has more than %d price or %d volume decimals, or does "+
-				"not fit into them: %w", candles[i].Start, m.PriceDigits, m.VolumeDigits, err))
+			r.err = r.chunkError(h.number, fmt.Errorf("candle %s has more than %d price or %d volume decimals, or "+
+				"does not fit into them: %w", candles[i].Start, m.PriceDigits, m.VolumeDigits, err))
 			return candles[:i]
 		}
 	}
