@@ -32,6 +32,7 @@ refuses everything, unless --skip-bad. So does a file whose rows are not --inter
 type importFlags struct {
 	*storeFlags
 	complete, skipBad, replace   bool
+	ownClock                     bool
 	priceDigits, volumeDigits    uint8
 	roundVolumes, noVolume       bool
 	columns                      []string
@@ -58,6 +59,8 @@ func (a *commands) importCommand(store *storeFlags) *cobra.Command {
 	c.Flags().BoolVar(&f.complete, "complete", false,
 		"the file is complete: where a candle is missing, nothing was traded")
 	c.Flags().BoolVar(&f.skipBad, "skip-bad", false, "leave bad rows out and count them")
+	c.Flags().BoolVar(&f.ownClock, "own-clock", false,
+		"read times by the clock of their own zone, and count each candle from the start of its interval")
 	c.Flags().BoolVar(&f.replace, "replace", false, "overwrite stored candles that have other values")
 	c.Flags().Uint8Var(&f.priceDigits, "price-digits", 0, "decimals that prices get at least")
 	c.Flags().Uint8Var(&f.volumeDigits, "volume-digits", 0,
@@ -92,7 +95,7 @@ func (a *commands) importCandles(ctx context.Context, f *importFlags, file strin
 		WriteOptions: candles.WriteOptions{Market: name, Interval: interval, Replace: f.replace,
 			PriceDigits: f.priceDigits, VolumeDigits: f.volumeDigits},
 		Columns: f.columns, TimeFormat: f.timeFormat, Decimal: f.decimal, NoVolume: f.noVolume,
-		RoundVolumes: f.roundVolumes, Now: now()}
+		RoundVolumes: f.roundVolumes, Now: now(), OwnClock: f.ownClock}
 	if err := f.follow(&o); err != nil {
 		return err
 	}
@@ -166,7 +169,7 @@ func (r *ctxReader) Read(p []byte) (int, error) {
 }
 
 // importInfo is the report as a program reads it. Rows = Bad + Duplicates + Added + Unchanged +
-// Kept + Replaced.
+// Kept + Ended + Replaced.
 type importInfo struct {
 	Rows         int64 `json:"rows"`
 	Added        int64 `json:"added"`
@@ -175,7 +178,9 @@ type importInfo struct {
 	Replaced     int64 `json:"replaced"`
 	Duplicates   int64 `json:"duplicates"`
 	Unordered    int64 `json:"unordered"`
+	Ended        int64 `json:"ended"`
 	Bad          int64 `json:"bad"`
+	Running      int64 `json:"running"`
 	Empty        int64 `json:"empty"`
 	Rounded      int64 `json:"rounded_volumes"`
 	Missing      int64 `json:"missing"`
@@ -189,7 +194,8 @@ type importInfo struct {
 func importInfoOf(r *candles.ImportReport) importInfo {
 	return importInfo{Rows: r.Rows, Added: r.Added, Unchanged: r.Unchanged, Kept: r.Kept, Replaced: r.Replaced,
 		Duplicates: r.Duplicates, Unordered: r.Unordered,
-		Bad: r.Bad, Empty: r.Empty, Rounded: r.Rounded, Missing: r.Missing, Files: r.Files, FirstMS: r.First.Millis(),
+		Ended: r.Ended, Running: r.Running, Bad: r.Bad, Empty: r.Empty, Rounded: r.Rounded, Missing: r.Missing,
+		Files: r.Files, FirstMS: r.First.Millis(),
 		LastMS: r.Last.Millis(), PriceDigits: r.PriceDigits,
 		VolumeDigits: r.VolumeDigits}
 }
@@ -203,6 +209,8 @@ func importText(name string, interval market.Interval, r *candles.ImportReport) 
 	}{
 		{r.Added, "added"}, {r.Unchanged, "stored already with the same values"}, {r.Kept,
 			"stored already with other values, which stay (--replace overwrites them)"},
+		{r.Ended, "overwritten: the stored one had not ended"},
+		{r.Running, "left out: the candle still runs"},
 		{r.Replaced, "overwritten with new values"}, {r.Duplicates,
 			"dropped: the file has the same row before"}, {r.Bad, "left out: bad"},
 		{r.Unordered, "sorted: they start before the row above"}, {r.Widened, "stored before, now with more decimals"},

@@ -107,9 +107,30 @@ func (s *Set) rule(b *bracket) strategy.StopRule {
 	if value, err := m.Value(cost, b.bought); err != nil || value.Cmp(b.paid) < 0 {
 		cost++ // PriceFor rounds down
 	}
-	r.BreakEvenPrice = market.CeilTo(afterFee(cost, s.orders.TakerFee(b.market)), m.TickSize)
+	r.BreakEvenPrice = market.CeilTo(b.breakEven(m, cost, s.orders.TakerFee(b.market)), m.TickSize)
 	r.Armed = max(cost.Above(b.terms.BreakEven), r.BreakEvenPrice+1)
 	return r
+}
+
+// breakEven is the least price at which all that was bought brings what it cost, after a fee:
+// exact, and rounded up once. cost is the price that it cost, rounded up.
+func (b *bracket) breakEven(m *market.Market, cost market.Price, fee market.Rate) market.Price {
+	paid, err := b.paid.ScaleUp(market.RateDigits)
+	if err != nil {
+		return afterFee(cost, fee) // too large for an exact value
+	}
+	price := m.PriceFor(paid.QuoInt(int64(market.Whole-fee)), b.bought)
+	value, err := m.Value(price, b.bought)
+	if err == nil {
+		value, err = value.MulRate(market.Whole - fee)
+	}
+	if err != nil || price == 0 {
+		return afterFee(cost, fee)
+	}
+	if value.Cmp(paid) < 0 {
+		price++ // PriceFor rounds down
+	}
+	return price
 }
 
 // afterFee is the lowest price that is worth at least a cost after a fee.

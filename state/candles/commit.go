@@ -19,6 +19,7 @@ type WriteReport struct {
 	Unchanged int64 // stored before with the same values
 	Kept      int64 // stored before with other values, which stay
 	Replaced  int64 // stored before with other values, now overwritten
+	Ended     int64 // stored before it had ended, now overwritten
 	Widened   int64 // stored before, of a market that now has more decimals; their bytes stay
 
 	PriceDigits, VolumeDigits uint8 // of the market, afterwards
@@ -29,6 +30,9 @@ type WriteOptions struct {
 	Market   string // BASE-QUOTE
 	Interval market.Interval
 	Replace  bool // candles with other values are overwritten; otherwise the stored ones stay and are counted
+	// Goes: a candle that goes on from the last stored one overwrites it, because that one may have
+	// been stored before it had ended.
+	Goes bool
 
 	// PriceDigits and VolumeDigits are the fewest decimals that the market has afterwards. It gets
 	// more if the data needs them, and never loses any.
@@ -94,7 +98,7 @@ func checkCandle(c *market.Candle) error {
 func (s *Store) commit(o WriteOptions, l *loader, complete []Range) (WriteReport, error) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	w := &chunkWriter{options: o, loader: l}
+	w := &chunkWriter{store: s, options: o, loader: l}
 	err := s.db.View(w.decideDigits)
 	switch {
 	case err != nil:
@@ -116,12 +120,14 @@ func (s *Store) commit(o WriteOptions, l *loader, complete []Range) (WriteReport
 
 // chunkWriter merges loaded chunks into those of a series.
 type chunkWriter struct {
+	store   *Store
 	options WriteOptions
 	loader  *loader
 	report  WriteReport
 	packer  chunkPacker
 	stored  openChunk
 	candles []market.Candle // of the loaded chunk
+	last    market.Time     // start of the last candle that was stored before; 0: none was
 }
 
 // decideDigits decides the market's decimals. If they grow, it checks that all stored and new
@@ -143,6 +149,16 @@ func (w *chunkWriter) decideDigits(tx *bbolt.Tx) error {
 		}
 	}
 	w.report.PriceDigits, w.report.VolumeDigits = price, volume
+	if chunks := tx.Bucket(bucketCandles).Bucket(seriesKey(name, w.options.Interval)); chunks != nil {
+		if err := w.store.db.CheckKeys(chunks, nil, nil); err != nil {
+			return explain(w.store.path, err)
+		}
+		span, err := spanOf(chunks, w.options.Interval)
+		if err != nil {
+			return err
+		}
+		w.last = w.options.Interval.Floor(span.To - 1)
+	}
 	return w.checkFits(price, volume)
 }
 
@@ -243,6 +259,8 @@ func (w *chunkWriter) mergeOne(c *market.Candle) {
 	case w.stored.rows[offset] == *c:
 		w.report.Unchanged++
 		return
+	case !w.options.Replace && w.options.Goes && w.endsNow(&w.stored.rows[offset], c):
+		w.report.Ended++
 	case !w.options.Replace:
 		w.report.Kept++
 		return
@@ -250,6 +268,13 @@ func (w *chunkWriter) mergeOne(c *market.Candle) {
 		w.report.Replaced++
 	}
 	w.stored.put(c, offset)
+}
+
+// endsNow reports whether a stored candle had not ended when it was stored, and c is what became of
+// it: it is the last one of its series, and c goes on from it.
+func (w *chunkWriter) endsNow(stored, c *market.Candle) bool {
+	return stored.Start == w.last && stored.Open == c.Open && stored.High <= c.High && stored.Low >= c.Low &&
+		stored.Volume <= c.Volume
 }
 
 func sortedKeys[V any](m map[int64]V) []int64 { return slices.Sorted(maps.Keys(m)) }

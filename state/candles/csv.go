@@ -31,11 +31,14 @@ type ImportOptions struct {
 	// fit beside the largest, only where they would not fit.
 	RoundVolumes bool
 	Swap         *Swap       // the file has the market's earlier asset; nil: it has the present one
-	Now          market.Time // rows that start later are bad; 0: no row is
+	Now          market.Time // rows that start later are bad, a candle that still runs is left out; 0: neither
+	// OwnClock reads times by the clock of their own zone, and counts a candle from the start of
+	// its interval: a day of New York becomes that day of UTC.
+	OwnClock bool
 }
 
 // ImportReport counts what an import did. Rows = Bad + Duplicates + Added + Unchanged + Kept +
-// Replaced.
+// Ended + Replaced.
 type ImportReport struct {
 	WriteReport
 	Rows       int64 // lines with data: neither blank nor header
@@ -48,6 +51,7 @@ type ImportReport struct {
 	Rounded    int64       // volumes that were rounded
 	Missing    int64       // candles missing between First and Last; 0 if the file is complete
 	Files      int         // with rows
+	Running    int64       // rows of a candle that has not ended; skipped, and not in Rows
 	After      int64       // rows at or after the end of a Swap; skipped, and not in Rows
 	First      market.Time // start of the earliest candle of the file
 	Last       market.Time // start of the latest
@@ -148,6 +152,7 @@ func (s *Store) importFiles(files []File, o ImportOptions) (ImportReport, error)
 	if err != nil {
 		return ImportReport{}, fmt.Errorf("import: %w", err)
 	}
+	o.Goes = o.Now != 0
 	c := s.newImport(&o)
 	err = errors.Join(c.run(s, files), c.load.close())
 	if err != nil {
@@ -185,7 +190,7 @@ func (s *Store) newImport(o *ImportOptions) *csvImport {
 	c := &csvImport{options: o, step: market.Time(o.Interval.Fixed())}
 	c.previous = minCandleTime - c.step - 1 // no row follows it
 	if c.end = maxCandleTime; o.Now != 0 && o.Now < c.end {
-		c.end = o.Now + 1
+		c.end = o.Interval.Floor(o.Now) // of the candle that runs
 	}
 	c.load = s.newLoader(o.Interval, c.conflict)
 	c.candle.Interval = o.Interval
@@ -338,10 +343,15 @@ func (c *csvImport) addRow(line []byte) error {
 // addCandle adds the current row.
 func (c *csvImport) addCandle() error {
 	index, err := c.makeCandle()
-	if err != nil {
-		if !errors.Is(err, errVolumeUnfit) {
-			c.bad(err.Error())
-		}
+	switch {
+	case errors.Is(err, errRunning):
+		c.report.Rows--
+		c.report.Running++
+		return nil
+	case errors.Is(err, errVolumeUnfit):
+		return nil
+	case err != nil:
+		c.bad(err.Error())
 		return nil
 	}
 	if c.candle.Start < c.previous {
@@ -357,13 +367,14 @@ func (c *csvImport) makeCandle() (int64, error) {
 	if row.start < minCandleTime || row.start >= c.end {
 		return 0, c.outside()
 	}
-	k.Start = row.start
+	if k.Start = row.start; c.options.OwnClock {
+		k.Start = k.Interval.Floor(k.Start)
+	}
 	index := c.index + 1
 	if k.Start != c.previous+c.step || c.step == 0 {
 		index = k.Interval.Index(k.Start)
 		if k.Interval.StartOf(index) != k.Start {
-			c.faults.misaligned(k.Start)
-			return 0, fmt.Errorf("%s is no start of a %s candle", k.Start, k.Interval)
+			return 0, c.misaligned(k.Start)
 		}
 	}
 	if err := c.rescale(); err != nil {
@@ -474,12 +485,17 @@ func (c *csvImport) finish() ([]Range, error) {
 		return nil, err
 	}
 	c.report.Duplicates = c.load.duplicates
+	if err := c.checkStarts(); err != nil {
+		return nil, err
+	}
 	switch {
 	case c.report.Bad > 0 && !c.options.SkipBad:
 		return nil, &BadRowsError{c.report.Bad, c.report.BadRows, c.hint()}
 	case c.report.Bad > 0 && c.options.Complete:
 		return nil, fmt.Errorf("complete was claimed, and %d rows are bad: import without the claim, or repair them",
 			c.report.Bad)
+	case len(c.load.spool.chunks) == 0 && c.report.Running > 0:
+		return nil, fmt.Errorf("its only candle still runs: %w", ErrNoData)
 	case len(c.load.spool.chunks) == 0:
 		return nil, fmt.Errorf("no rows with candles are in it: %w", ErrNoData)
 	case c.faults.unfit:

@@ -37,7 +37,7 @@ func importText(t testing.TB, store *Store, o ImportOptions, text string) Import
 	report, err := store.ImportCSV(strings.NewReader(text), o)
 	require.NoError(t, err)
 	require.Equal(t, report.Rows,
-		report.Bad+report.Duplicates+report.Added+report.Unchanged+report.Kept+report.Replaced)
+		report.Bad+report.Duplicates+report.Added+report.Unchanged+report.Kept+report.Ended+report.Replaced)
 	return report
 }
 

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,7 +45,7 @@ var timeLayouts = []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999", "2
 	"2006-01-02T15:04:05.999999999", "2006-01-02 15:04", "2006-01-02", "2006-01-02T15:04",
 	"2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05Z0700", "2006-01-02 15:04:05 UTC", "2006-01-02 03-PM",
 	"2006.01.02 15:04:05", "2006.01.02 15:04", "2006.01.02", "2006/01/02 15:04:05", "2006/01/02 15:04", "2006/01/02",
-	"20060102 150405", "20060102 15:04:05", "20060102 15:04"}
+	"20060102 150405", "20060102 15:04:05", "20060102 15:04", "2006-01-02T15:04Z07:00", "2006-01-02 15:04Z07:00"}
 
 // csvRow is a row whose numbers are values·10^-digits: open, high, low, close, volume.
 type csvRow struct {
@@ -79,6 +80,7 @@ type csvLayout struct {
 	format       string          // of times, as the user gave it; empty: none was given
 	decimal      byte            // '.' or ','
 	group        byte            // between thousands; 0: there is none
+	ownClock     bool            // see ImportOptions
 	marked       bool            // some numbers have the sign of a currency, or K for thousands
 	fields       [][]byte        // reused, like scratch
 	scratch      []byte
@@ -261,14 +263,23 @@ func (l *csvLayout) parseTime(text []byte) (market.Time, error) {
 func (l *csvLayout) formattedTime(text []byte, layouts []string) (market.Time, error) {
 	if l.lastLayout < len(layouts) {
 		if t, err := time.Parse(layouts[l.lastLayout], string(text)); err == nil {
-			return timeInRange(t, text)
+			return l.timeInRange(t, text)
 		}
 	}
 	for i, layout := range layouts {
 		if t, err := time.Parse(layout, string(text)); err == nil {
 			l.lastLayout = i
-			return timeInRange(t, text)
+			return l.timeInRange(t, text)
 		}
+	}
+	if hour := bytes.Index(text, []byte("24:00")); hour > 0 && (text[hour-1] == ' ' || text[hour-1] == 'T') {
+		midnight := slices.Concat(text[:hour], []byte("00:00"), text[hour+5:])
+		if day, err := l.formattedTime(midnight, layouts); err == nil {
+			return day + dayLength, nil
+		}
+	}
+	if err := noSuchTime(text); err != nil {
+		return 0, err
 	}
 	shown := clipText(text)
 	if len(l.layouts) > 0 {
@@ -281,7 +292,12 @@ func (l *csvLayout) formattedTime(text []byte, layouts []string) (market.Time, e
 		"--time-format, like %%d.%%m.%%Y %%H:%%M", shown)
 }
 
-func timeInRange(t time.Time, text []byte) (market.Time, error) {
+// timeInRange is a time as the store has it.
+func (l *csvLayout) timeInRange(t time.Time, text []byte) (market.Time, error) {
+	if l.ownClock {
+		_, ahead := t.Zone()
+		t = t.Add(time.Duration(ahead) * time.Second)
+	}
 	at, err := market.TimeOf(t)
 	if err != nil {
 		return 0, fmt.Errorf("time %q: %w", clipText(text), err)

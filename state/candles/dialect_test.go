@@ -231,7 +231,7 @@ func TestWhatIsRefusedIsNamedWithItsMend(t *testing.T) {
 		{text: head + "2024-01-01,1,2,1,2,1\n2024-01-02,1,2,1,2,1\n2024-01-05,1,2,1,2,1\n",
 			want: "the rows are 1d apart, not 1h: did you mean --interval 1d?"},
 		{text: head + "1704067200,1,2,1,2,1\n1704067260,1,2,1,2,1\n1704067320,1,2,1,2,1\n",
-			want: "The rows are 1m apart: did you mean --interval 1m?"},
+			want: "the rows are 1m apart, not 1h: did you mean --interval 1m?"},
 		{text: head + "2031-01-01,1,2,1,2,1\n", want: "line 2: time 2031-01-01T00:00:00Z lies in the future",
 			with: func(o *ImportOptions) { o.Now = 1767225600_000000000 }},
 		{text: head, want: "columns: \"opening\" is none of time, clock, open", with: func(o *ImportOptions) {

@@ -3,6 +3,8 @@ package candles
 import (
 	"bytes"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -134,6 +136,39 @@ func (e *dateOrderError) Error() string {
 func dateOrder(text []byte) error {
 	if day, _, _ := bytes.Cut(text, []byte(" ")); isDate(day) || bytes.Count(day, []byte("/")) == 2 {
 		return &dateOrderError{clipText(text)}
+	}
+	return nil
+}
+
+// yearFirst is a time that begins with the year, and what stands behind the time of day; zoneName
+// is the name or the abbreviation of a zone.
+const (
+	yearFirst = `^(\d{4})[-./](\d\d?)[-./](\d\d?)(?:[ T](\d\d?):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?)? *(.*)$`
+	zoneName  = `^[A-Z][A-Za-z_]+(/[A-Za-z_+-]+)*$`
+)
+
+// noSuchTime says what is wrong with a time that begins with the year; nil: it is none, or nothing
+// is known.
+func noSuchTime(text []byte) error {
+	m := regexp.MustCompile(yearFirst).FindSubmatch(text)
+	if m == nil {
+		return nil
+	}
+	var n [6]int
+	for i := range n {
+		n[i], _ = strconv.Atoi(string(m[i+1]))
+	}
+	shown, month := clipText(text), time.Month(n[1])
+	switch {
+	case n[1] < 1 || n[1] > 12:
+		return fmt.Errorf("time %q: there is no month %d", shown, n[1])
+	case n[2] < 1 || time.Date(n[0], month, n[2], 0, 0, 0, 0, time.UTC).Month() != month:
+		return fmt.Errorf("time %q: there is no %d %s %d", shown, n[2], month, n[0])
+	case n[3] > 23 || n[4] > 59 || n[5] > 59:
+		return fmt.Errorf("time %q: there is no time of day %s", shown, text[bytes.IndexAny(text, " T")+1:])
+	case regexp.MustCompile(zoneName).Match(m[7]):
+		return fmt.Errorf("time %q: the zone has a name, %s; a time has an offset like -05:00 behind it, or nothing "+
+			"for UTC", shown, m[7])
 	}
 	return nil
 }

@@ -20,7 +20,8 @@ type importFaults struct {
 	dayFirst   bool            // one of these begins with a number above 12, so with the day
 	monthFirst bool            // one has such a number in the second place
 	whole      int64           // the largest of those volumes, without decimals
-	last       market.Time     // the latest row that was no start of a candle
+	unaligned  int64           // rows that were no start of a candle
+	last       market.Time     // the latest of them
 	apart      market.Duration // the least distance of two such rows; 0: there were none
 }
 
@@ -51,13 +52,55 @@ func (f *importFaults) dateHint() string {
 	return fmt.Sprintf("Say which: --time-format %q, or --time-format %q", day, month)
 }
 
-// misaligned notes a row that is no start of a candle.
-func (f *importFaults) misaligned(start market.Time) {
+// misaligned notes a row that is no start of a candle, and says so.
+func (c *csvImport) misaligned(start market.Time) error {
+	f := &c.faults
 	if apart := market.Duration(max(start-f.last, f.last-start)); f.last != 0 && apart > 0 &&
 		(f.apart == 0 || apart < f.apart) {
 		f.apart = apart
 	}
-	f.last = start
+	f.last, f.unaligned = start, f.unaligned+1
+	return fmt.Errorf("%s is no start of a %s candle", start, c.options.Interval)
+}
+
+// checkStarts refuses a file of which many rows are no starts of candles: they are those of another
+// interval, or begin elsewhere. SkipBad is for single rows.
+func (c *csvImport) checkStarts() error {
+	f, named := &c.faults, c.options.Interval
+	if f.unaligned < 2 || 3*f.unaligned < c.report.Rows {
+		return nil
+	}
+	const hour = market.Duration(60 * 60 * 1e9)
+	for k := market.Interval1m; k <= market.Interval1M; k++ {
+		least, most := k.Fixed(), k.Fixed()
+		switch {
+		case k == market.Interval1M:
+			least, most = 28*24*hour-hour, 31*24*hour+hour
+		case k >= market.Interval1d:
+			least, most = least-hour, most+hour // a zone's clock is put forward or back
+		}
+		switch {
+		case f.apart < least || f.apart > most:
+		case k == named:
+			return &OffsetError{Interval: named, Start: f.last}
+		default:
+			return &SpacingError{Interval: named, Found: k}
+		}
+	}
+	return nil
+}
+
+// OffsetError refuses candles that begin at other times than those of a store.
+type OffsetError struct {
+	Interval market.Interval
+	Start    market.Time // of the last one
+}
+
+// Error says when they should begin, and what reads them.
+func (e *OffsetError) Error() string {
+	return fmt.Sprintf("the candles begin at other times than those of a store: one begins at %s, where a %s candle "+
+		"begins at %s (UTC); --own-clock reads them by the clock of their own zone, and counts each from the "+
+		"beginning of its %s", e.Start, e.Interval, e.Interval.Floor(e.Start), e.Interval)
 }
 
 // hint says what may mend the bad rows.
@@ -65,12 +108,6 @@ func (c *csvImport) hint() string {
 	switch {
 	case c.faults.date != "":
 		return c.faults.dateHint()
-	case c.faults.apart > 0:
-		for k := market.Interval1m; k < c.options.Interval; k++ {
-			if k.Fixed() == c.faults.apart {
-				return fmt.Sprintf("The rows are %s apart: did you mean --interval %s?", k, k)
-			}
-		}
 	case c.faults.future:
 		return "The rows lie in the future: if the unit of the times was guessed wrongly, name it, like " +
 			"--time-format ms."
@@ -86,11 +123,21 @@ func (c *csvImport) hint() string {
 // outside says why a row's time is not taken.
 func (c *csvImport) outside() error {
 	if start := c.row.start; start >= minCandleTime && start < maxCandleTime {
+		switch {
+		case start > c.options.Now:
+		case c.options.OwnClock || c.options.Interval.Aligned(start):
+			return errRunning
+		default:
+			return c.misaligned(start)
+		}
 		c.faults.future = true
 		return fmt.Errorf("time %s lies in the future", start)
 	}
 	return fmt.Errorf("time %s lies outside the years 1700 to 2199", c.row.start)
 }
+
+// errRunning: the candle has not ended.
+var errRunning = errors.New("the candle still runs")
 
 // errVolumeUnfit: a volume needs more decimals than fit beside the others.
 var errVolumeUnfit = errors.New("the volume has more decimals than fit")
@@ -162,13 +209,17 @@ func (c *csvImport) volumeError() error {
 	return &VolumeError{digits}
 }
 
-// SpacingError refuses candles of a longer interval than the one that was named.
+// SpacingError refuses candles of another interval than the one that was named.
 type SpacingError struct {
 	Interval, Found market.Interval
 }
 
 // Error names both.
 func (e *SpacingError) Error() string {
+	if e.Found < e.Interval {
+		return fmt.Sprintf("the rows are %s apart, not %s: did you mean --interval %s? (bot candles resample makes "+
+			"longer candles of them)", e.Found, e.Interval, e.Found)
+	}
 	return fmt.Sprintf("the rows are %s apart, not %s: did you mean --interval %s? (--complete if there were no "+
 		"trades between them)", e.Found, e.Interval, e.Found)
 }

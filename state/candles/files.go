@@ -240,6 +240,7 @@ func (c *csvImport) readHead(in *bufio.Reader) error {
 	if err != nil {
 		return err
 	}
+	c.layout.ownClock = c.options.OwnClock
 	c.line += int64(lines)
 	c.report.Above += int64(lines)
 	c.report.Bytes += int64(size)
