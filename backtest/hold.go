@@ -41,7 +41,7 @@ type holdPart struct {
 
 // bought is the price that a market order pays around a price.
 func (c *recorderConfig) bought(price market.Price) market.Price {
-	return c.Spread.Taken(market.Buy, c.Spread.Offered(market.Buy, price))
+	return c.Spread.Paid(market.Buy, price, 1)
 }
 
 // several reports whether the benchmark has more than one market.

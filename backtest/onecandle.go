@@ -152,7 +152,7 @@ func (one *oneCandle) add(sum *market.Money, worth market.Money, err error) {
 // comes first, or the last price of the path.
 func (m *stopMove) soldAt(path [4]market.Price, level market.Price, spread exchange.Spread) market.Price {
 	sell := func(price market.Price) market.Price {
-		return spread.Taken(market.Sell, spread.Offered(market.Sell, price))
+		return spread.Paid(market.Sell, price, 1)
 	}
 	stop, high := m.From, m.High
 	for i, price := range path {

@@ -218,7 +218,8 @@ func (d *driver) info(o Options) finishInfo {
 	}
 	info.Warnings, info.Data = slices.Clone(o.Warnings), slices.Clone(o.Data)
 	d.countCandles(info.Data)
-	info.Assumptions = slices.Concat(d.plan.assumptions(d.live), dataAssumptions(info.Data), o.Assumptions)
+	info.Assumptions = slices.Concat(d.plan.assumptions(d.live), d.roundedCosts(), dataAssumptions(info.Data),
+		o.Assumptions)
 	for i := range d.plan.Strategies {
 		s := &d.plan.Strategies[i]
 		about := s.Info()

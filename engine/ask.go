@@ -35,11 +35,9 @@ func (e *Engine) Catalog() *market.Catalog { return e.catalog }
 // Costs are the gate's assumptions about the costs of orders in a market.
 func (e *Engine) Costs(m market.ID) strategy.Costs {
 	fees, spread := e.gate.Costs(m)
-	offered, known := e.account.BestPrice(m, market.Buy)
-	if !known {
-		offered = spread.Offered(market.Buy, e.account.Last(m))
-	}
-	return strategy.Costs{Buy: spread.Taken(market.Buy, offered), Maker: fees.Maker, Taker: fees.Taker,
+	offered, _ := e.account.BestPrice(m, market.Buy)
+	paid := spread.Met(market.Buy, offered, e.account.Last(m), e.catalog.Market(m).TickSize)
+	return strategy.Costs{Buy: paid, Maker: fees.Maker, Taker: fees.Taker,
 		Half: spread.Half, Slippage: spread.Slippage}
 }
 

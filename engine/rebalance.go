@@ -238,12 +238,9 @@ func (e *Engine) cost(b leg) (market.Money, error) {
 // proceeds is what a sell brings at the worst price, less the fee.
 func (e *Engine) proceeds(l leg) (market.Money, error) {
 	fees, spread := e.gate.Costs(l.market)
-	offered, known := e.account.BestPrice(l.market, market.Sell)
-	if !known {
-		offered = spread.Offered(market.Sell, e.account.Last(l.market))
-	}
+	offered, _ := e.account.BestPrice(l.market, market.Sell)
 	m := e.catalog.Market(l.market)
-	value, err := m.Value(spread.Taken(market.Sell, offered), l.amount)
+	value, err := m.Value(spread.Met(market.Sell, offered, e.account.Last(l.market), m.TickSize), l.amount)
 	if err == nil {
 		value, err = value.MulRate(market.Whole - fees.Taker)
 	}

@@ -31,6 +31,28 @@ func (s Spread) Taken(side market.Side, offered market.Price) market.Price {
 	return max(1, worse(side, offered, s.Slippage))
 }
 
+// Paid is the price that a taker of that side pays or gets around a price that has no bid and ask:
+// half the spread and the slippage together, rounded once, up to a tick.
+func (s Spread) Paid(side market.Side, price, tick market.Price) market.Price {
+	if s.Half+s.Slippage == 0 || price == 0 {
+		return price
+	}
+	paid := worse(side, price, s.Half+s.Slippage)
+	if side == market.Buy {
+		return market.CeilTo(paid, tick)
+	}
+	return max(1, market.FloorTo(paid, tick))
+}
+
+// Met is what a taker of that side pays or gets: Taken at an offered price, or Paid around the last
+// one where none is known, as 0.
+func (s Spread) Met(side market.Side, offered, last, tick market.Price) market.Price {
+	if offered != 0 {
+		return s.Taken(side, offered)
+	}
+	return s.Paid(side, last, tick)
+}
+
 // worse moves a price against a taker of that side by a fraction of it.
 func worse(side market.Side, price market.Price, rate market.Rate) market.Price {
 	if side == market.Buy {

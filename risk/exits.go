@@ -129,13 +129,10 @@ func (g *Gate) entryPrices(a *state.Account, m *market.Market, o *market.Order) 
 	case o.Type.HasPrice():
 		return last, o.Price
 	case waits:
-		return o.TriggerAmount, g.spread.Taken(o.Side, g.spread.Offered(o.Side, o.TriggerAmount))
+		return o.TriggerAmount, g.spread.Paid(o.Side, o.TriggerAmount, m.TickSize)
 	}
-	offered, known := a.BestPrice(m.ID, o.Side)
-	if !known {
-		offered = g.spread.Offered(o.Side, last)
-	}
-	worst = max(last, g.spread.Taken(o.Side, offered))
+	offered, _ := a.BestPrice(m.ID, o.Side)
+	worst = max(last, g.spread.Met(o.Side, offered, last, m.TickSize))
 	return last, worst
 }
 

@@ -354,11 +354,8 @@ func (g *Gate) reference(a *state.Account, m *market.Market, o *market.Order) ma
 	if o.Type != market.TypeMarket || last == 0 {
 		return last
 	}
-	offered, known := a.BestPrice(m.ID, o.Side)
-	if !known {
-		offered = g.spread.Offered(o.Side, last)
-	}
-	return g.spread.Taken(o.Side, offered)
+	offered, _ := a.BestPrice(m.ID, o.Side)
+	return g.spread.Met(o.Side, offered, last, m.TickSize)
 }
 
 func (g *Gate) factsOf(a *state.Account, m *market.Market, o *market.Order) *exchange.Facts {

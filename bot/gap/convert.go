@@ -137,11 +137,10 @@ func (r *run) modelPrice(p *pair, o *market.Order, f *market.Fill) market.Price 
 		p.offered = r.offered(o.Market, o.Side)
 	}
 	spread := exchange.Spread{Half: r.model.Venue.HalfSpread, Slippage: r.model.Venue.Slippage}
-	offered := p.offered
+	price := spread.Taken(o.Side, p.offered)
 	if o.TriggerAmount != 0 { // it took when its trigger fired
-		offered = spread.Offered(o.Side, o.TriggerAmount)
+		price = spread.Paid(o.Side, o.TriggerAmount, 1)
 	}
-	price := spread.Taken(o.Side, offered)
 	if limit != 0 && (o.Side == market.Buy) == (price > limit) && price != limit {
 		price = limit
 	}

@@ -259,20 +259,19 @@ func (v *Venue) take(b *book, o *order, price market.Price) {
 		v.end(b, o, market.StatusCanceled, market.CancelPostOnly)
 		return
 	}
-	if matches && !v.takeMarket(b, o, offered) {
+	if matches && !v.takeMarket(b, o, offered, v.takerPrice(b, o.Side, price)) {
 		return
 	}
-	o.met = !matches && !o.PostOnly && !b.quoted(o.Side) && crosses(o.Side, o.Price, price)
+	o.met = !matches && !o.PostOnly && b.quotedOn(o.Side) == 0 && crosses(o.Side, o.Price, price)
 	v.settleRest(b, o)
 }
 
-// takeMarket trades an order at the offered price, as far as volume and funds allow, and reports
-// whether a part of it is left.
-func (v *Venue) takeMarket(b *book, o *order, offered market.Price) bool {
+// takeMarket trades an order at the price that a taker pays, as far as volume and funds allow, and
+// reports whether a part of it is left.
+func (v *Venue) takeMarket(b *book, o *order, offered, paid market.Price) bool {
 	if !b.empty() && !v.preventSelfTrade(b, o, offered) {
 		return false
 	}
-	paid := v.spread.Taken(o.Side, offered)
 	if o.Type.HasPrice() {
 		paid = better(o.Side, paid, o.Price)
 	}
@@ -379,22 +378,28 @@ func (v *Venue) quote(b *book, side market.Side, price market.Price) market.Pric
 			return best
 		}
 		return price
-	case side == market.Buy && b.ask != 0:
-		return b.ask
-	case side == market.Sell && b.bid != 0:
-		return b.bid
+	}
+	if quoted := b.quotedOn(side); quoted != 0 {
+		return quoted
 	}
 	return v.spread.Offered(side, price)
 }
 
-// quoted reports whether the offered price for a taker of that side comes from a ticker.
-func (b *book) quoted(side market.Side) bool {
-	return side == market.Buy && b.ask != 0 || side == market.Sell && b.bid != 0
+// quotedOn is the ticker's price for a taker of that side; 0: there is none.
+func (b *book) quotedOn(side market.Side) market.Price {
+	if side == market.Buy {
+		return b.ask
+	}
+	return b.bid
 }
 
-// takerPrice is the price that a taker pays or gets: the offered price and the slippage.
+// takerPrice is the price that a taker pays or gets: the offered price and the slippage, or half the
+// spread and the slippage around the path.
 func (v *Venue) takerPrice(b *book, side market.Side, price market.Price) market.Price {
-	return v.spread.Taken(side, v.quote(b, side, price))
+	if b.bids != nil || b.shown != nil || b.quotedOn(side) != 0 {
+		return v.spread.Taken(side, v.quote(b, side, price))
+	}
+	return v.spread.Paid(side, price, b.market.TickSize)
 }
 
 // crosses reports whether a limit of that side accepts the offered price.

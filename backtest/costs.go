@@ -1,0 +1,34 @@
+package backtest
+
+import (
+	"fmt"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// maxCosts is how many markets an assumption names whose costs their ticks make higher.
+const maxCosts = 4
+
+// roundedCosts say what half the spread and the slippage come to, at the last price, in markets
+// whose tick makes that a tenth more than what was set.
+func (d *driver) roundedCosts() (lines []string) {
+	v := d.plan.Venue
+	spread, set := exchange.Spread{Half: v.HalfSpread, Slippage: v.Slippage}, v.HalfSpread+v.Slippage
+	if set == 0 || d.live {
+		return nil
+	}
+	for _, m := range d.plan.Catalog.Markets() {
+		last := d.account.Last(m.ID)
+		if last == 0 || len(lines) == maxCosts {
+			continue
+		}
+		bps := func(of market.Price) float64 { return 1e4 * float64(of) / float64(last) }
+		cost := spread.Paid(market.Buy, last, m.TickSize) - last
+		if stated := float64(set) / 1e4; bps(cost) > 1.1*stated {
+			lines = append(lines, fmt.Sprintf("%s: half the spread and the slippage, %.4g bps, come to %.4g bps at its last "+
+				"price: a tick is %.4g bps, and prices are on ticks.", m.Name, stated, bps(cost), bps(m.TickSize)))
+		}
+	}
+	return lines
+}
