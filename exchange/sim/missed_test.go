@@ -15,7 +15,7 @@ func TestAVenueWhoseTouchesAllMissFillsOnlyWhatIsTradedThrough(t *testing.T) {
 	trades := 0
 	rapid.Check(t, func(t *rapid.T) {
 		one, other := newPair(t), newPair(t)
-		one.venue.config.LimitFill = Through
+		one.venue.config.LimitFill, one.venue.config.LimitGap = Through, other.venue.config.LimitGap
 		one.venue.MissTouches(1, 0, 0)
 		other.venue.MissTouches(1, 100_000_000, 1)
 		for range rapid.IntRange(1, 15).Draw(t, "candles") {
