@@ -393,8 +393,8 @@ func (b *book) quotedOn(side market.Side) market.Price {
 	return b.bid
 }
 
-// takerPrice is the price that a taker pays or gets: the offered price and the slippage, or half the
-// spread and the slippage around the path.
+// takerPrice is the price that a taker pays or gets: the offered price and the slippage, or half
+// the spread and the slippage around the path.
 func (v *Venue) takerPrice(b *book, side market.Side, price market.Price) market.Price {
 	if b.bids != nil || b.shown != nil || b.quotedOn(side) != 0 {
 		return v.spread.Taken(side, v.quote(b, side, price))
