@@ -685,7 +685,7 @@ func (p *player) claims(path string, ask *operator.Request, code int, ledger map
 
 // barer wants no more without an exit than before a command that failed.
 func (p *player) barer(before map[string]lives.Ledger) {
-	if time.Now().Before(p.blind) || len(p.rules) > 0 {
+	if time.Now().Before(p.blind) || len(p.rules) > 0 || p.uncover {
 		return
 	}
 	for name, l := range p.reads() {
