@@ -45,6 +45,9 @@ func printStatus(w io.Writer, s *operator.Status) error {
 		line("canary", "%s", text)
 	}
 	printConcerns(line, s)
+	if s.StreamAside != "" {
+		line("stream", "%s", s.StreamAside)
+	}
 	for _, x := range s.NotGuarded {
 		line("timer", "%s", x.Text())
 	}

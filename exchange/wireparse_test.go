@@ -2,6 +2,7 @@ package exchange_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,9 +11,34 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// record returns a small valid record with more members, which win over the ones it has.
+// record returns a small valid record with more members, in place of those of the same name.
 func record(more string) []byte {
-	return []byte(`{"orderId":"01000000-0000-0000-0000-000000000000","market":"BTC-EUR","side":"sell","status":"new","orderType":"limit"` + more + `}`)
+	text := "{"
+	for _, member := range [...][2]string{{`"orderId":`, `"01000000-0000-0000-0000-000000000000"`},
+		{`"market":`, `"BTC-EUR"`}, {`"side":`, `"sell"`}, {`"status":`, `"new"`}, {`"orderType":`, `"limit"`}} {
+		if !strings.Contains(more, member[0]) {
+			text += member[0] + member[1] + ","
+		}
+	}
+	return []byte(strings.TrimSuffix(text, ",") + more + "}")
+}
+
+// A record with a member twice is no answer: which of the two is true cannot be known.
+func TestAMemberThatComesTwiceIsNoRecord(t *testing.T) {
+	for _, name := range []string{"orderId", "market", "side", "status", "orderType", "amount", "filledAmount"} {
+		text := string(record(`,"amount":"2","filledAmount":"1"`))
+		doubled := strings.Replace(text, `"`+name+`":`, `"`+name+`":"0","`+name+`":`, 1)
+		_, _, err := exchange.ParseOrder([]byte(doubled), wireCatalog(t))
+		require.ErrorContains(t, err, name+": it comes twice")
+	}
+	_, _, err := exchange.ParseOrder(record(`,"fills":[],"fills":[]`), wireCatalog(t))
+	require.NoError(t, err, "two lists without a fill say the same")
+	_, _, err = exchange.ParseOrder(record(`,"fills":[{"id":"a"}],"fills":[]`), wireCatalog(t))
+	require.ErrorContains(t, err, "fills: it comes twice")
+	_, _, err = exchange.ParseOrder(record(`,"fills":[{"amount":"1","amount":"2"}]`), wireCatalog(t))
+	require.ErrorContains(t, err, "fills.amount: it comes twice")
+	_, err = exchange.ParseNotice([]byte(`{"event":"fill","market":"BTC-EUR","amount":"1","amount":"2"}`), wireCatalog(t))
+	require.ErrorContains(t, err, "fills.amount: it comes twice")
 }
 
 func TestUnknownTextsAndFieldsAreTolerated(t *testing.T) {

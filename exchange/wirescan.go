@@ -1,13 +1,15 @@
 package exchange
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 )
 
 // scan reads the members of an order's record. A member that is no text, number, flag or list where
-// one belongs is an error that names it; of two members of one name the later counts.
+// one belongs is an error that names it. So is one that comes twice: which of the two is true cannot be
+// known.
 func (o *orderRecord) scan(data []byte) error {
 	s := recordScanner{Scanner: wire.NewScanner(data), whole: string(data)}
 	next := member(0)
@@ -70,7 +72,15 @@ func (s *recordScanner) text(name string, into *string) {
 	case s.Peek() != '"':
 		s.Fail(name, fmt.Errorf("%.40s is no text", s.Raw()))
 	default:
+		s.once(name, *into)
 		*into = s.Text(s.whole)
+	}
+}
+
+// once fails where a member has a value already.
+func (s *recordScanner) once(name, before string) {
+	if before != "" {
+		s.Fail(name, errors.New("it comes twice"))
 	}
 }
 
@@ -83,6 +93,7 @@ func (s *recordScanner) number(name string, into *string) {
 		s.Fail(name, fmt.Errorf("%q is no number", clip(text)))
 		return
 	}
+	s.once(name, *into)
 	*into = text
 }
 
@@ -99,9 +110,11 @@ func (s *recordScanner) flag(name string, into *bool) {
 }
 
 func (s *recordScanner) fills(into *[]fillRecord) {
-	*into = nil
 	if s.null() {
 		return
+	}
+	if *into != nil {
+		s.once("fills", "before")
 	}
 	if s.Peek() != '[' {
 		s.Fail("fills", fmt.Errorf("%.40s is no list", s.Raw()))

@@ -62,6 +62,9 @@ func (s *Server) status(ctx context.Context, _ *Message, _ []string) (*Reply, er
 		fmt.Fprintf(text, "unprotected: %s: %s %s since %s (%s)\n", x.Strategy, x.Amount, x.Market,
 			operator.ClockOf(x.SinceMS), x.Cause)
 	}
+	if now.StreamAside != "" {
+		fmt.Fprintf(text, "stream: %s\n", now.StreamAside)
+	}
 	for _, x := range now.NotGuarded {
 		fmt.Fprintln(text, x.Text())
 	}

@@ -172,6 +172,9 @@ func warnings(s *operator.Status) (list []string) {
 		list = append(list, fmt.Sprintf("%s %s: %s has no exit at the exchange: %s", u.Strategy, u.Market, u.Amount,
 			u.Cause))
 	}
+	if s.StreamAside != "" {
+		list = append(list, "Stream: "+s.StreamAside)
+	}
 	for _, g := range s.NotGuarded {
 		list = append(list, g.Text())
 	}

@@ -58,17 +58,19 @@ type Status struct {
 	ForeignOrders int           `json:"foreign_orders"`        // open orders of the account that are not this bot's
 	Unprotected   []Unprotected `json:"unprotected,omitempty"` // positions without an exit that were to have one
 	// ChangedByOthers are the open orders that someone else has changed, in words.
-	ChangedByOthers []string       `json:"changed_by_others,omitempty"`
-	NotGuarded      []NotGuarded   `json:"not_guarded,omitempty"` // cancel-on-disconnect groups without a timer of their own
-	Unallocated     []Amount       `json:"unallocated,omitempty"` // what the account has beyond the strategies' books
-	Markets         []MarketStatus `json:"markets,omitempty"`     // those that do not trade
-	Weight          []Weight       `json:"weight,omitempty"`
-	Feeds           []Feed         `json:"feeds,omitempty"`
-	ClockOffsetMS   int64          `json:"clock_offset_ms"` // of the exchange's clock ahead of this machine's
-	RoundTripMS     float64        `json:"round_trip_ms,omitempty"`
-	JournalEntries  uint64         `json:"journal_entries"`            // ever written
-	JournalSinceMS  int64          `json:"journal_since_ms,omitempty"` // oldest entry that bot.keep and compact left; 0: none
-	StateBytes      int64          `json:"state_bytes,omitempty"`      // of the state file
+	ChangedByOthers []string `json:"changed_by_others,omitempty"`
+	// StreamAside says why the account's events are not believed; empty: they are.
+	StreamAside    string         `json:"stream_aside,omitempty"`
+	NotGuarded     []NotGuarded   `json:"not_guarded,omitempty"` // cancel-on-disconnect groups without a timer of their own
+	Unallocated    []Amount       `json:"unallocated,omitempty"` // what the account has beyond the strategies' books
+	Markets        []MarketStatus `json:"markets,omitempty"`     // those that do not trade
+	Weight         []Weight       `json:"weight,omitempty"`
+	Feeds          []Feed         `json:"feeds,omitempty"`
+	ClockOffsetMS  int64          `json:"clock_offset_ms"` // of the exchange's clock ahead of this machine's
+	RoundTripMS    float64        `json:"round_trip_ms,omitempty"`
+	JournalEntries uint64         `json:"journal_entries"`            // ever written
+	JournalSinceMS int64          `json:"journal_since_ms,omitempty"` // oldest entry that bot.keep and compact left; 0: none
+	StateBytes     int64          `json:"state_bytes,omitempty"`      // of the state file
 }
 
 // StrategyStatus is the status of a strategy.

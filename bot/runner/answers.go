@@ -122,6 +122,7 @@ func (c *control) statusOfLoop(s *operator.Status) error {
 	}
 	s.OpenOrders, s.ForeignOrders = len(r.account.Open(nil, 0, 0)), r.loop.Foreign()
 	s.Unprotected, s.ChangedByOthers = r.bare(nil), r.loop.ChangedByOthers()
+	s.StreamAside = r.loop.ChannelAside()
 	for _, g := range r.loop.NotGuarded() {
 		s.NotGuarded = append(s.NotGuarded, operator.NotGuarded{Group: g.Group, Strategies: r.plan.InGroup(g.Group),
 			Cause: g.Cause, SinceMS: g.Since.Millis()})

@@ -434,3 +434,68 @@ func TestAnAnswerThatIsOlderThanAnEventAnswersItsWrite(t *testing.T) {
 		p.agree()
 	})
 }
+
+// An end that was not asked for is not believed before the exchange confirms it: until then the
+// order counts against every limit. A false one sets the channel aside, the third within a minute
+// halts the strategy.
+func TestAFalseEndIsNotBookedAndSetsTheChannelAside(t *testing.T) {
+	for _, status := range []market.Status{market.StatusCanceled, market.StatusExpired} {
+		synctest.Test(t, func(t *testing.T) {
+			p := resting(t)
+			lie := func() {
+				own, open := p.known(1)
+				require.True(t, open)
+				event := exchange.Notice{Kind: exchange.NoticeOrder, At: boxNow(), Order: own.Order}
+				event.Order.Status = status
+				event.Order.ID, event.Order.Strategy = 0, 0
+				event.Order.Updated++
+				p.box.teller.to <- event
+				synctest.Wait()
+				own, open = p.known(1)
+				require.True(t, open)
+				require.Equal(t, state.Open, own.State, "the exchange has not said so")
+			}
+			aside, halted := false, false
+			look := func() {
+				require.NoError(t, p.loop.Inspect(t.Context(), func(market.Time) {
+					aside = p.loop.ChannelAside() != ""
+					_, halted = p.journal.engine.Halted(1)
+				}))
+			}
+			for range falseTillHalt {
+				look()
+				require.False(t, halted)
+				lie()
+				p.tick(10)
+				look()
+				require.True(t, aside)
+				require.False(t, p.up())
+			}
+			require.True(t, halted, "the third within a minute")
+			p.tick(int(asideFor / time.Second))
+			look()
+			require.False(t, aside, "it may prove itself again")
+			p.end()
+		})
+	}
+}
+
+// The owner's own cancel ends an order without a word of this bot: one query confirms it.
+func TestATrueEndThatWasNotAskedForIsBookedAfterAQuery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := resting(t)
+		p.box.mu.Lock()
+		p.box.teller.keeping = false
+		gone := market.Command{Kind: market.CommandCancel, Order: market.Order{ID: p.box.next, Market: 1}}
+		refused, err := p.box.venue.Perform(0, boxNow(), &gone)
+		p.box.mu.Unlock()
+		require.NoError(t, err)
+		require.Nil(t, refused)
+		p.tick(2)
+		_, open := p.known(1)
+		require.False(t, open)
+		require.True(t, p.up())
+		p.end()
+		p.agree()
+	})
+}

@@ -24,12 +24,13 @@ const (
 // channel is what the loop keeps of the exchange's account channel. Its events race the answers of
 // the exchange: they are ordered by (updated, filledAmount, status), never by their arrival.
 type channel struct {
-	up     bool // its events are trusted to come: lists and queries are rarer
-	mute   bool // an event has not come that had to; up again with the next event
-	pairs  map[market.OrderID]*pair
-	owed   map[uuid.UUID]owed           // by the exchange's id of an order
-	writes map[market.OrderID]*outgoing // in flight, where their outcome is not known yet
-	asked  market.Time                  // when the channel was last asked to begin anew
+	up           bool           // its events are trusted to come: lists and queries are rarer
+	mute         bool           // an event has not come that had to; up again with the next event
+	contradicted contradictions // of its events by the answers of the exchange
+	pairs        map[market.OrderID]*pair
+	owed         map[uuid.UUID]owed           // by the exchange's id of an order
+	writes       map[market.OrderID]*outgoing // in flight, where their outcome is not known yet
+	asked        market.Time                  // when the channel was last asked to begin anew
 }
 
 // pair is the events of one order that wait for each other: the latest order event, and fills.
@@ -70,7 +71,7 @@ func (l *Loop) onNotice(n *exchange.Notice) {
 // heard notes that the channel speaks.
 func (l *Loop) heard(n *exchange.Notice) {
 	c := &l.channel
-	if c.mute {
+	if c.mute && !c.contradicted.aside(l.now) {
 		c.mute, c.up = false, true
 		l.Log.Info().Msg("the account channel speaks again")
 	}
@@ -96,6 +97,13 @@ func (l *Loop) noticeOrder(n *exchange.Notice) {
 	q, own := l.noticed(n.Order.Market, n.Order.ExchangeID, n.Order.ClientOrderID, n.At)
 	if own == nil {
 		l.noticeEnded(n)
+		return
+	}
+	if l.channel.contradicted.aside(l.now) {
+		if unasked(l.outcomeOf(q, own), own, &n.Order) {
+			q.doubt(&n.Order, n.At)
+		}
+		q.soon(l.now) // an event only says that there is something to ask for
 		return
 	}
 	if n.Order.Status == market.StatusUnresolved {
@@ -128,6 +136,10 @@ func (l *Loop) noticeFill(n *exchange.Notice) {
 	}
 	if broken := nameBroken(&own.Order, t.ExchangeID); broken != nil {
 		l.breach(own, broken)
+		q.soon(l.now)
+		return
+	}
+	if l.channel.contradicted.aside(l.now) {
 		q.soon(l.now)
 		return
 	}

@@ -29,6 +29,7 @@ type query struct {
 
 	noticed market.Time // when the latest event of the account channel came; 0: there was none
 
+	doubted    doubted
 	listed     bool         // lists show the order open, or a trade has filled it, and it has ended in the account
 	cancelling bool         // a cancel of that order is in flight
 	ended      *state.Order // that order, where the account has forgotten it

@@ -60,6 +60,9 @@ func (l *Loop) receive(q *query, r *reply) {
 	}
 	now := l.outcomeOf(q, own)
 	a := l.read(q, now, own, r)
+	if a != answerRefuted {
+		l.contradict(q, own, r)
+	}
 	s := transitions[now][a][q.moment(r.asked)]
 	if s.next == 0 {
 		l.Log.Error().Int64("order", int64(q.id)).Uint8("outcome", uint8(now)).Uint8("answer", uint8(a)).
