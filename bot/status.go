@@ -45,9 +45,6 @@ func printStatus(w io.Writer, s *operator.Status) error {
 		line("canary", "%s", text)
 	}
 	printConcerns(line, s)
-	if s.StreamAside != "" {
-		line("stream", "%s", s.StreamAside)
-	}
 	for _, x := range s.NotGuarded {
 		line("timer", "%s", x.Text())
 	}
@@ -95,6 +92,9 @@ func printConcerns(line func(name, format string, args ...any), s *operator.Stat
 	}
 	for _, x := range s.ChangedByOthers {
 		line("changed by someone else", "%s", x)
+	}
+	if s.StreamAside != "" {
+		line("stream", "%s", s.StreamAside)
 	}
 }
 

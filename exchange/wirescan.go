@@ -8,8 +8,8 @@ import (
 )
 
 // scan reads the members of an order's record. A member that is no text, number, flag or list where
-// one belongs is an error that names it. So is one that comes twice: which of the two is true cannot be
-// known.
+// one belongs is an error that names it. So is a text, a number or a list that comes twice: which
+// of the two is true cannot be known.
 func (o *orderRecord) scan(data []byte) error {
 	s := recordScanner{Scanner: wire.NewScanner(data), whole: string(data)}
 	next := member(0)

@@ -109,8 +109,8 @@ func FuzzRecordAgainstEncodingJSON(f *testing.F) {
 }
 
 // unusual reports whether encoding/json reads a text by rules of its own: names that differ in case
-// are the same to it, a null is an empty object, of two members of a name the later counts, and bytes
-// that are no UTF-8 become U+FFFD.
+// are the same to it, a null is an empty object, of two members of a name the later counts, and
+// bytes that are no UTF-8 become U+FFFD.
 func unusual(data []byte) bool {
 	folded := func(name []byte) bool {
 		return slices.ContainsFunc(append(memberNames[:], "id", "timestamp", "taker", "fee", "settled"),

@@ -127,9 +127,9 @@ func (l *Loop) checkOwed() {
 }
 
 // readNotice reads an event that is true of the own order. An end that was not asked for counts as
-// none: the order is queried, and counts against every limit until then. An event shows an update that has no answer
-// yet where it is newer than what is known, and tells of an update, or shows values that the order
-// did not have.
+// none: the order is queried, and counts against every limit until then. An event shows an update
+// that has no answer yet where it is newer than what is known, and tells of an update, or shows
+// values that the order did not have.
 func (l *Loop) readNotice(q *query, now outcome, own *state.Order, r *reply) answer {
 	got, changed := &r.record.Order, false
 	if unasked(now, own, got) {

@@ -71,8 +71,8 @@ func (l *Loop) contradict(q *query, own *state.Order, r *reply) {
 	clear(c.pairs)
 	l.channelDown()
 	l.Log.Error().Int64("order", int64(own.ID)).Stringer("for", asideFor).
-		Msg("an event of the account channel said that an order has ended, and the exchange answers that it is open: " +
-			"the channel is set aside, orders are asked for")
+		Msg("an event of the account channel said that an order has ended, and the exchange answers that " +
+			"it is open: the channel is set aside, orders are asked for")
 	l.ReconcileLog.Note("the account channel told a false end", orderText(own.ID))
 	if len(c.contradicted) >= falseTillHalt && own.Strategy != 0 {
 		l.input(&market.Input{Kind: market.InputHalt, Strategy: own.Strategy,
@@ -81,11 +81,12 @@ func (l *Loop) contradict(q *query, own *state.Order, r *reply) {
 	}
 }
 
-// ChannelAside says that the account channel is set aside, and why; empty: it is not. Call it within
-// Look.
+// ChannelAside says that the account channel is set aside, and why; empty: it is not. Call it
+// within Look.
 func (l *Loop) ChannelAside() string {
 	if !l.channel.contradicted.aside(l.now) {
 		return ""
 	}
-	return "it told of an end of an order that the exchange denies: orders are asked for instead, for " + asideFor.String()
+	return "it told of an end of an order that the exchange denies: orders are asked for instead, for " +
+		asideFor.String()
 }
