@@ -66,7 +66,8 @@ func (l *Loop) contradict(q *query, own *state.Order, r *reply) {
 	}
 	c := &l.channel
 	c.contradicted = append(c.contradicted, l.now)
-	c.contradicted = slices.DeleteFunc(c.contradicted, func(at market.Time) bool { return l.now.Sub(at) >= falseWithin })
+	c.contradicted = slices.DeleteFunc(c.contradicted,
+		func(at market.Time) bool { return l.now.Sub(at) >= falseWithin })
 	c.mute = true
 	clear(c.pairs)
 	l.channelDown()
