@@ -98,12 +98,12 @@ func (l *Loop) compareHoldings(work context.Context, asked market.Time, books ma
 	for _, a := range l.Account.Catalog().Assets() {
 		asset, now := a.ID, l.Account.Total(a.ID).Total
 		surplus := there[asset] - now
-		last, known := h.checkpoints[asset]
+		last := h.checkpoints[asset] // none: the two are to be equal
 		before, seen := h.differ[asset]
 		twice := seen && before == surplus
 		switch {
 		case h.moves[asset] != books[asset] || l.Account.Unsettled(asset):
-		case known && surplus == last.Surplus:
+		case surplus == last.Surplus:
 			l.checkpoint(asset, BalanceCheckpoint{At: asked, Surplus: surplus})
 		default:
 			differ[asset] = surplus
