@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"iter"
 	"reflect"
@@ -148,7 +149,18 @@ func (d *driver) handOver(b *Border) error {
 	commands, err := d.engine.Restore(at, saved, d.history(b))
 	d.handing = false
 	d.send(commands)
-	return err
+	return errors.Join(err, d.unloaded())
+}
+
+// unloaded is the error of strategies that cannot go on from the state before the border.
+func (d *driver) unloaded() error {
+	for i := range d.plan.Strategies {
+		if id := market.StrategyID(i + 1); d.engine.Unloaded(id) {
+			halt, _ := d.engine.Halted(id)
+			return fmt.Errorf("strategy %s: %s", d.plan.Strategies[i].Name, halt.Reason)
+		}
+	}
+	return nil
 }
 
 // keepBegan keeps which warm-ups have ended, since the next engine warms up by itself.

@@ -132,7 +132,7 @@ func TestAStrategyThatRefusesItsStateEndsTheRunUnlessTheBorderIsFlat(t *testing.
 			require.NoError(t, err)
 			continue
 		}
-		require.ErrorContains(t, err, "border at 2022-01-01T01:40:00Z: restore: strategy")
+		require.ErrorContains(t, err, "border at 2022-01-01T01:40:00Z: strategy")
 		require.ErrorContains(t, err, "its ladder has another size")
 	}
 }

@@ -137,7 +137,8 @@ func TestTheReferenceRunAgreesThroughTheCommandLine(t *testing.T) {
 	require.Equal(t, "295028.42425", r.Performance.Final.String())
 	require.Equal(t, "30134513.87575", r.Performance.Fees.String())
 	require.EqualValues(t, 1146, r.Trips.Count)
-	require.InDelta(t, -1.4788644394, float64(r.Performance.Sharpe), 1e-10)
+	// with the first day, which the two engines leave out: backtest compares without it
+	require.InDelta(t, -1.4784037701, float64(r.Performance.Sharpe), 1e-10)
 	require.InDelta(t, 0.52148286, float64(r.Performance.Exposure), 1e-8)
 }
 

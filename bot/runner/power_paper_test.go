@@ -223,6 +223,7 @@ func failPaper(t *testing.T, seed uint64, moment string) {
 		time.Sleep(time.Duration(chance.IntN(30)) * time.Second)
 	}
 	t.Logf("seed %d: %v", seed, cuts)
+	s.edit(`mode = "paper"`, "mode = \"paper\"\nkeep_exits = false") // so that nothing fills before the comparison
 	p := s.start()
 	time.Sleep(time.Minute)
 	p.stop()

@@ -40,7 +40,7 @@ var adminEndpoints = []endpointRow{
 		do: (*Exchange).adminMoveClock},
 	{endpoint: door.Endpoint{Method: "POST", Path: "/status", Summary: "Change a market's status", Answer: "Market",
 		Params: []door.Parameter{oneMarket,
-			{Name: "status", Kind: door.Word, Required: true, Words: market.Words[market.MarketStatus](),
+			{Name: "status", Kind: door.Word, Required: true, Words: listedStatuses(),
 				Doc: "any after any"},
 			{Name: "price", Kind: door.Decimal,
 				Doc: "opening price of auctionMatching; the one at which most is traded where it is left out"}}},

@@ -12,6 +12,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
+// listedStatuses are the statuses of a market that the exchange lists.
+func listedStatuses() []string { return market.Words[market.MarketStatus]()[:market.Delisted-1] }
+
 // setStatus changes a market's status (specification 3.2). opening is the price of auctionMatching;
 // 0: the venue finds it. A market that trades again takes up the price that its source has come to
 // meanwhile.

@@ -271,10 +271,11 @@ func (w *chunkWriter) mergeOne(c *market.Candle) {
 }
 
 // endsNow reports whether a stored candle had not ended when it was stored, and c is what became of
-// it: it is the last one of its series, and c goes on from it.
+// it: it is the last one of its series, and c goes on from it. A trade that moves the close has a
+// volume, where volumes are known.
 func (w *chunkWriter) endsNow(stored, c *market.Candle) bool {
 	return stored.Start == w.last && stored.Open == c.Open && stored.High <= c.High && stored.Low >= c.Low &&
-		stored.Volume <= c.Volume
+		(stored.Volume < c.Volume || c.Volume == 0 && stored.Volume == 0)
 }
 
 func sortedKeys[V any](m map[int64]V) []int64 { return slices.Sorted(maps.Keys(m)) }
