@@ -62,8 +62,9 @@ type player struct {
 	done    sync.WaitGroup
 }
 
-// ledgerOfLife is the exchange's record so far.
+// ledgerOfLife is the exchange's record so far. Several goroutines read it.
 type ledgerOfLife struct {
+	mu     sync.Mutex
 	from   map[string]market.Time
 	trades map[uuid.UUID]bool
 	sums   map[string][2]int64 // bought, sold, by market
@@ -255,6 +256,8 @@ func (p *player) died() {
 func (p *player) reads() map[string]lives.Ledger {
 	all, held := map[string]lives.Ledger{}, p.Holdings()
 	open := p.OpenAtTheExchange()
+	p.ledger.mu.Lock()
+	defer p.ledger.mu.Unlock()
 	for _, m := range p.Units.Markets() {
 		p.ledger.read(p, m)
 		sums := p.ledger.sums[m.Name]
@@ -277,7 +280,14 @@ func (p *player) reads() map[string]lives.Ledger {
 // dustOf is what cannot be sold for its value or its size.
 func dustOf(last market.Price) int64 { return max(10_000, 5_50*100_000_000/int64(last)) }
 
-// read adds the new trades of a market.
+// owns reports whether an order is the owner's.
+func (l *ledgerOfLife) owns(id uuid.UUID) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.owner[id]
+}
+
+// read adds the new trades of a market. mu is held.
 func (l *ledgerOfLife) read(p *player, m *market.Market) {
 	page, _, err := p.Auditor.Trades(context.Background(), m.ID, max(p.first, l.from[m.Name]))
 	require.NoError(p.T, err)
@@ -328,7 +338,7 @@ func (p *player) mend() {
 	p.traffic.cut(false)
 	p.traffic.on(nil)
 	for _, o := range p.OpenAtTheExchange() {
-		if p.ledger.owner[o.Order.ClientOrderID] {
+		if p.ledger.owns(o.Order.ClientOrderID) {
 			p.cancels(&o)
 		}
 	}
@@ -704,7 +714,7 @@ func (p *player) switches() {
 	log, err := OpenSwitchLog(filepath.Join(p.Folder, direct.LogFile))
 	require.NoError(p.T, err)
 	s := &direct.Switch{Exchange: p.Auditor, Catalog: p.Units, Log: log, Operator: 7, Say: p.says,
-		Own: func(o *market.Order) bool { return !p.ledger.owner[o.ClientOrderID] }}
+		Own: func(o *market.Order) bool { return !p.ledger.owns(o.ClientOrderID) }}
 	if err = s.Begin("bot cancel-all --direct", false); err == nil {
 		err = s.Cancel(context.Background())
 	}
@@ -716,7 +726,7 @@ func (p *player) switches() {
 // own lists the bot's open orders in a market; "": in all.
 func (p *player) own(name string) []exchange.Record {
 	return slices.DeleteFunc(p.OpenAtTheExchange(), func(r exchange.Record) bool {
-		return p.ledger.owner[r.Order.ClientOrderID] || name != "" && p.Units.Market(r.Order.Market).Name != name
+		return p.ledger.owns(r.Order.ClientOrderID) || name != "" && p.Units.Market(r.Order.Market).Name != name
 	})
 }
 
@@ -778,7 +788,9 @@ func (p *player) cancels(r *exchange.Record) {
 func (p *player) places(name, side, amount, at string) {
 	p.placed++
 	id := market.ClientOrderID(uuid.UUID{9}, p.placed)
+	p.ledger.mu.Lock()
 	p.ledger.owner[id] = true
+	p.ledger.mu.Unlock()
 	members := map[string]any{"market": name, "side": side, "orderType": "market", "amount": amount, "operatorId": 99,
 		"clientOrderId": id.String()}
 	if at != "" {
