@@ -349,6 +349,13 @@ func (p *player) mend() {
 func (p *player) end() {
 	p.done.Wait()
 	look := p.look()
+	for range lives.Soon / (3 * time.Second) { // a purchase of this moment gets its exit in the next one
+		if !look.Up || p.guard.Rests(look) {
+			break
+		}
+		time.Sleep(3 * time.Second)
+		look = p.look()
+	}
 	if look.Up {
 		p.guard.End(look, p.uncover)
 	} else {
@@ -516,7 +523,9 @@ func (p *player) stops() bool {
 		return false
 	}
 	before := p.reads()
-	covered := true
+	covered := !slices.ContainsFunc(p.life.Setup.Strategies, func(one string) bool {
+		return strings.HasPrefix(one, "quitter@") // a Close that a stop meets has its exit at the next start
+	})
 	for name, l := range before {
 		covered = covered && (p.guard.Setup.Bare(name) || p.guard.Bare(name, &l) <= l.Dust)
 	}
@@ -526,6 +535,7 @@ func (p *player) stops() bool {
 	took, after := time.Since(asked), p.reads()
 	p.guard.Holds("P41", took < 50*time.Second, "%s: the stop took %s", time.Since(p.begun), took)
 	for name, l := range after {
+		covered = covered && l.Bought == before[name].Bought // what fills during a stop has its exit at the next start
 		if !p.life.Setup.Keep {
 			p.guard.Holds("P5", err != nil || l.Buys == 0,
 				"%s %s: the stop ended with 0, and %d orders to buy are open", time.Since(p.begun), name, l.Buys)

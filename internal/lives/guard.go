@@ -240,6 +240,18 @@ func (g *Guard) orders(look *Look) {
 	}
 }
 
+// Rests reports whether each position that wants an exit has one.
+func (g *Guard) Rests(look *Look) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for name, l := range look.Ledger {
+		if !g.Setup.Bare(name) && g.bare(name, &l) > l.Dust {
+			return false
+		}
+	}
+	return true
+}
+
 // End judges the end of a life, when everything is well again: each position has its exit. A word
 // is enough where the operator cancelled the exits.
 func (g *Guard) End(look *Look, cancelled bool) {
