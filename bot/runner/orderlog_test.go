@@ -82,7 +82,9 @@ func TestTheOrderLogSaysWhatTheExchangeSays(t *testing.T) {
 				rested, touched = rested+1, touched+len(o.Rests[i].Touches)
 				require.LessOrEqual(t, o.Rests[i].Known, o.Rests[i].To)
 			}
-			if took += len(o.Fills); !o.Took && of.Type == market.TypeLimit {
+			// an order that ends as it arrives, because of postOnly, never rests
+			if took += len(o.Fills); !o.Took && of.Type == market.TypeLimit && of.Created != of.Updated {
+				require.NotEmpty(t, o.Rests)
 				require.Equal(t, o.Accepted, o.Rests[0].From)
 				require.Equal(t, o.Ended, o.Rests[len(o.Rests)-1].To)
 			}
