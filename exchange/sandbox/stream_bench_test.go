@@ -109,7 +109,8 @@ func cpuTime(tb testing.TB) time.Duration {
 
 // bare is a server that does nothing but send frames to all its sockets, one after the other.
 type bare struct {
-	mu      sync.Mutex // guards sockets
+	arrived chan struct{} // a socket is one of sockets
+	mu      sync.Mutex    // guards sockets
 	sockets []*websocket.Conn
 }
 
@@ -121,6 +122,7 @@ func (s *bare) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.sockets = append(s.sockets, on)
 	s.mu.Unlock()
+	s.arrived <- struct{}{}
 	_, _, _ = on.Read(context.Background()) // until the client goes
 }
 
@@ -147,12 +149,15 @@ func BenchmarkSocketBroadcast(b *testing.B) {
 			server := httptest.NewServer(t.ex)
 			defer server.Close()
 			defer t.ex.hub.Close()
-			floor := &bare{}
+			floor := &bare{arrived: make(chan struct{}, sockets)}
 			other := httptest.NewServer(floor)
 			defer other.Close()
 			ours := newAudience(b, server.URL, sockets, `{"action":"subscribe","channels":[`+
 				`{"name":"trades","markets":["BTC-EUR"]},{"name":"ticker","markets":["BTC-EUR"]}]}`)
 			theirs := newAudience(b, other.URL, sockets, "")
+			for range sockets {
+				<-floor.arrived
+			}
 			trade := []byte(`{"event":"trade","timestamp":1790000000123,"timestampNs":1790000000123456000,` +
 				`"market":"BTC-EUR","id":"00000000-0000-0002-0000-00000000002a","amount":"0.0002",` +
 				`"price":"30000","side":"buy"}`)
