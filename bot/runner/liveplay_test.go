@@ -523,9 +523,11 @@ func (p *player) stops() bool {
 		return false
 	}
 	before := p.reads()
-	covered := !slices.ContainsFunc(p.life.Setup.Strategies, func(one string) bool {
-		return strings.HasPrefix(one, "quitter@") // a Close that a stop meets has its exit at the next start
+	// a Close or a purchase that a stop meets has its exit at the next start, and the bot says so
+	excused := slices.ContainsFunc(p.life.Setup.Strategies, func(one string) bool {
+		return strings.HasPrefix(one, "quitter@")
 	})
+	covered := true
 	for name, l := range before {
 		covered = covered && (p.guard.Setup.Bare(name) || p.guard.Bare(name, &l) <= l.Dust)
 	}
@@ -535,7 +537,13 @@ func (p *player) stops() bool {
 	took, after := time.Since(asked), p.reads()
 	p.guard.Holds("P41", took < 50*time.Second, "%s: the stop took %s", time.Since(p.begun), took)
 	for name, l := range after {
-		covered = covered && l.Bought == before[name].Bought // what fills during a stop has its exit at the next start
+		excused = excused || l.Bought != before[name].Bought
+		wanted := excused && covered && err == nil && !p.guard.Setup.Bare(name) && !time.Now().Before(p.blind)
+		if bare := p.guard.Bare(name, &l); wanted && bare > l.Dust {
+			said := p.log.Tail(40) // a process of its own writes elsewhere
+			p.guard.Holds("P7", said == "" || strings.Contains(said, "no exit until the next start"),
+				"%s %s: the stop left %d without its exit, and said nothing", time.Since(p.begun), name, bare)
+		}
 		if !p.life.Setup.Keep {
 			p.guard.Holds("P5", err != nil || l.Buys == 0,
 				"%s %s: the stop ended with 0, and %d orders to buy are open", time.Since(p.begun), name, l.Buys)
@@ -544,7 +552,7 @@ func (p *player) stops() bool {
 	p.says("stopped in %s: %v", took, err)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.bot, p.stopped = nil, covered && err == nil && !time.Now().Before(p.blind)
+	p.bot, p.stopped = nil, covered && !excused && err == nil && !time.Now().Before(p.blind)
 	return true
 }
 
