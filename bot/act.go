@@ -43,7 +43,7 @@ func (a *app) actCommand(c *cobra.Command, path string, f *actFlags) *cobra.Comm
 		return a.act(ctx, f, path, ask)
 	})
 	f.register(c)
-	c.Flags().DurationVar(&f.wait, "wait", 30*time.Second, "how long to wait for the exchange to confirm")
+	c.Flags().DurationVar(&f.wait, "wait", 90*time.Second, "how long to wait for the exchange to confirm")
 	return c
 }
 

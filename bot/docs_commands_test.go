@@ -258,7 +258,8 @@ func TestEveryCommandOfTheDocumentsRuns(t *testing.T) {
 		t.Parallel()
 		s := newShell(t)
 		defer s.exchange(t).stop(t)
-		trader := s.start(t, "order accepted", "run", "-c", "live.toml", "--set", "bot.log=debug")
+		// A fill first: of an account without a history, bot export asks for each day of the year.
+		trader := s.start(t, `"message":"fill"`, "run", "-c", "live.toml", "--set", "bot.log=debug")
 		for _, c := range in(commands, sceneBeside) {
 			s.play(t, c)
 		}
