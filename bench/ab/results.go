@@ -15,18 +15,19 @@ import (
 // errDifferent means that a run's results differ between the sides.
 var errDifferent = errors.New("results differ")
 
-// resultRun is a backtest whose result files are compared.
+// resultRun is a command whose output and files are compared.
 type resultRun struct {
-	name, text string // text is its config; empty: the built-in one
-	args       []string
+	name, text string   // text is its config; empty: the built-in one
+	command    string   // empty: backtest, with its envelope
+	args       []string // beside --json, --out and the config
 }
 
 // resultRuns are backtests of the built-in config, of the shipped strategies over made-up candles
-// of several seeds, of many markets, tickers, paths and costs, and of random strategies. Each runs
-// the envelope too.
+// of several seeds, of many markets, tickers, paths and costs, of random strategies and of those
+// that use all that a desk offers; then searches.
 func resultRuns() (all []resultRun) {
 	all = append(all, resultRun{name: "built-in config"})
-	for _, kind := range [...]string{"smacross", "breakout", "rsirevert", "grid", "dca", "maker"} {
+	for _, kind := range [...]string{"smacross", "breakout", "rsirevert", "bandrevert", "grid", "dca", "maker"} {
 		for seed := 1; seed <= 3; seed++ {
 			all = append(all, madeUp(kind, seed, "", ""))
 		}
@@ -34,25 +35,95 @@ func resultRuns() (all []resultRun) {
 	for _, s := range [...]struct{ name, kind, params string }{
 		{"wide grid", "grid", "levels = 50\nspacing_bps = \"20\""},
 		{"maker on tickers", "maker", "book = false"}, {"tickers alone", "idle", "tickers = true"},
+		{"trendfilter", "trendfilter", ""}, {"accumulate", "accumulate", ""},
 	} {
 		run := madeUp(s.kind, 4, "", s.params)
 		run.name = s.name
 		all = append(all, run)
 	}
 	for seed := 1; seed <= 8; seed++ {
-		all = append(all, madeUp("gambler", seed, rules[seed%len(rules)], fmt.Sprintf("seed = %d", seed)))
+		params := fmt.Sprintf("seed = %d", seed)
+		all = append(all, madeUp("gambler", seed, rules[seed%len(rules)], params),
+			madeUp("mixer", seed, rules[seed%len(rules)], params))
 	}
 	for seed := 1; seed <= 4; seed++ {
 		run := madeUp("gambler", seed, rules[seed], fmt.Sprintf("seed = %d\nbrackets = true", seed))
 		run.name = "brackets of " + run.name
 		all = append(all, run)
 	}
-	for _, kind := range [...]string{"smacross", "grid", "gambler"} {
+	for _, kind := range [...]string{"smacross", "grid", "gambler", "rotation", "mixer"} {
 		all = append(all, resultRun{name: kind + " in ten markets", text: strategyText(kind, everyMarket),
 			args: []string{"--to", twoWeeks}})
 	}
-	return append(all, resultRun{name: "1,000 resting orders", text: strategyText("crowd", "M0-EUR", "orders = 1000"),
-		args: []string{"--to", twoWeeks}})
+	all = append(all,
+		resultRun{name: "1,000 resting orders", text: strategyText("crowd", "M0-EUR", "orders = 1000"),
+			args: []string{"--to", twoWeeks}},
+		resultRun{name: "two strategies with every limit", text: strategyText("mixer", everyMarket) + limits,
+			args: []string{"--to", twoWeeks}},
+		resultRun{name: "strategies beside each other", text: strategyText("mixer", everyMarket) + beside,
+			args: []string{"--to", twoWeeks}},
+		resultRun{name: "a universe", text: strings.Replace(strategyText("mixer", "x"), `markets = ["x"]`,
+			`universe = {rank = "volume1d", top = 4}`, 1), args: []string{"--to", twoWeeks}})
+	return append(all, searches()...)
+}
+
+// limits are all limits that may refuse an order, with a second strategy.
+const limits = `[strategies.b]
+kind = "gambler"
+markets = ["M0-EUR", "M1-EUR"]
+interval = "5m"
+params.seed = 2
+params.brackets = true
+risk.max_open_orders = 3
+[risk]
+max_exposure = "300000"
+max_asset_exposure = {M0 = 20000, "*" = 60000}
+max_daily_loss = "2000"
+max_drawdown = "0.5"
+volatility_target = "30%"
+max_open_orders = 8
+max_order_value = "40000"
+max_position = "90000"
+price_collar = "0.02"
+orders_per_minute = 6
+cool_down_losses = 4
+cool_down = "1h"
+opposite = "refuse"
+`
+
+// beside are strategies on other candles in the same markets.
+const beside = `[strategies.b]
+kind = "breakout"
+markets = ["M0-EUR", "M3-EUR"]
+interval = "15m"
+allocation = "100000"
+[strategies.c]
+kind = "dca"
+markets = ["M0-EUR"]
+interval = "1h"
+[strategies.d]
+kind = "smacross"
+markets = ["M1-EUR"]
+interval = "5m"
+allocation = "1000"
+`
+
+// searches are commands that run many backtests.
+func searches() []resultRun {
+	trend := []string{"--vary", "strategies.trend.params.fast=10:30:10"}
+	mixed := madeUp("mixer", 5, "limit_gap = \"open\"", "").text
+	vary := []string{"--vary", "strategies.a.params.seed=1:6:1"}
+	return []resultRun{
+		{name: "sweep", command: "sweep", args: trend},
+		{name: "sweep of mixers", command: "sweep", args: vary, text: mixed},
+		{name: "walk-forward", command: "walkforward", args: append(trend, "--train", "180d", "--test", "60d")},
+		{name: "walk-forward of mixers", command: "walkforward", text: mixed,
+			args: append(vary, "--train", "180d", "--test", "60d")},
+		{name: "walk-forward of mixers, flat at borders", command: "walkforward", text: mixed,
+			args: append(vary, "--train", "180d", "--test", "60d", "--border", "flat")},
+		{name: "stress", command: "stress"},
+		{name: "stress of mixers", command: "stress", text: mixed, args: []string{"--to", "2021-07-01"}},
+	}
 }
 
 // rules are paths, costs and roundings for random strategies, as lines of [backtest].
@@ -135,7 +206,7 @@ interval = "1h"
 %s
 `
 
-// compareResults runs every backtest on both sides and prints how their files differ. It returns
+// compareResults runs every command on both sides and prints how their files differ. It returns
 // errDifferent where one does.
 func (c *comparison) compareResults(ctx context.Context, scratch string) error {
 	fmt.Fprintf(c.stdout, "old: %s\nnew: %s\n%s\n", c.old.revision, c.new.revision, normalised)
@@ -149,9 +220,14 @@ func (c *comparison) compareResults(ctx context.Context, scratch string) error {
 	if err != nil {
 		return err
 	}
-	lines := [][]string{{"run", "orders", "equal", "equal when normalised", "different"}}
+	runs = append(runs, resultRuns()...)
+	recorded, err := c.recordedRuns(ctx)
+	if err != nil {
+		return err
+	}
+	lines := [][]string{{"run", "orders", "equal", "equal without ids", "different"}}
 	var differences []string
-	for _, r := range append(runs, resultRuns()...) {
+	for _, r := range append(runs, recorded...) {
 		if !c.rows.MatchString(r.name) {
 			continue
 		}
@@ -178,39 +254,32 @@ func (c *comparison) compareResults(ctx context.Context, scratch string) error {
 	return errDifferent
 }
 
-// compareRun runs a backtest on both sides. It returns its line of the table and the first
+// compareRun runs a command on both sides. It returns its line of the table and the first
 // difference.
 func (c *comparison) compareRun(ctx context.Context, r *resultRun) (line []string, first string, err error) {
-	var files [2]map[string][]byte
+	var files, plain [2]map[string][]byte
 	for i, t := range [...]*tree{c.old, c.new} {
 		if files[i], err = t.resultFiles(ctx, r); err != nil {
 			return nil, "", fmt.Errorf("%s: %w", t.name, err)
 		}
+		plain[i] = withoutIDs(files[i])
 	}
 	var equal, similar, different []string
 	for _, name := range names(files[0], files[1]) {
-		was, is := files[0][name], files[1][name]
 		switch {
-		case bytes.Equal(was, is):
+		case bytes.Equal(files[0][name], files[1][name]):
 			equal = append(equal, name)
-		case name == "report.html":
-			similar = append(similar, "(report.html)")
-		case name == "plots.csv" && (was == nil || is == nil):
-			similar = append(similar, "(plots.csv)")
+		case bytes.Equal(plain[0][name], plain[1][name]):
+			similar = append(similar, name)
 		default:
-			if was, is, err = normalise(name, was, is); err != nil {
-				return nil, "", err
-			}
-			at := firstDifference(was, is)
-			if at == "" {
-				similar = append(similar, name)
-				continue
-			}
 			different = append(different, name)
-			first = cmp.Or(first, name+" "+at)
+			first = cmp.Or(first, name+" "+firstDifference(plain[0][name], plain[1][name]))
 		}
 	}
-	orders := fmt.Sprint(bytes.Count(files[1]["orders.csv"], []byte("\n")) - 1)
+	orders := ""
+	if list := files[1]["orders.csv"]; list != nil {
+		orders = fmt.Sprint(bytes.Count(list, []byte("\n")) - 1)
+	}
 	return []string{r.name, orders, strings.Join(equal, " "), strings.Join(similar, " "),
 		strings.Join(different, " ")}, first, nil
 }
@@ -226,27 +295,58 @@ func names(was, is map[string][]byte) (all []string) {
 	return slices.Compact(all)
 }
 
-// resultFiles runs a backtest and returns its result files.
+// arguments are the command's words, and the config in its file.
+func (r *resultRun) arguments(t *tree) ([]string, error) {
+	out := "results"
+	switch r.command {
+	case "":
+		return r.configured(t, "backtest", "--json", "--envelope=true", "--out", out)
+	case "sweep":
+		return r.configured(t, r.command, "--json", "--out", "a.sweep") // a store, of which the output has the rows
+	case "stress":
+		out = filepath.Join(out, "stress.html")
+	case "replay", "gap":
+		return append([]string{r.command}, r.args...), nil
+	}
+	return r.configured(t, r.command, "--json", "--out", out)
+}
+
+// configured are words with the run's own, and its config in a file.
+func (r *resultRun) configured(t *tree, words ...string) ([]string, error) {
+	words = append(words, r.args...)
+	if r.text == "" {
+		return words, nil
+	}
+	if err := os.WriteFile(filepath.Join(t.out, "run.toml"), []byte(r.text), 0o644); err != nil {
+		return nil, fmt.Errorf("write a config: %w", err)
+	}
+	return append(words, "-c", "run.toml"), nil
+}
+
+// resultFiles runs a command and returns its output and its files.
 func (t *tree) resultFiles(ctx context.Context, r *resultRun) (map[string][]byte, error) {
-	out := filepath.Join(t.out, "results")
-	if err := os.RemoveAll(out); err != nil {
-		return nil, fmt.Errorf("take the last results away: %w", err)
-	}
-	args := append([]string{"backtest", "--out", "results", "--envelope=true"}, r.args...)
-	if r.text != "" {
-		if err := os.WriteFile(filepath.Join(t.out, "run.toml"), []byte(r.text), 0o644); err != nil {
-			return nil, fmt.Errorf("write a config: %w", err)
+	for _, last := range [...]string{"results", "a.sweep", "a.html", "out"} {
+		if err := os.RemoveAll(filepath.Join(t.out, last)); err != nil {
+			return nil, fmt.Errorf("take the last results away: %w", err)
 		}
-		args = append(args, "-c", "run.toml")
 	}
-	if err := quietly(program(ctx, t.out, t.bot(), args...)); err != nil {
+	out := filepath.Join(t.out, "results")
+	if err := os.Mkdir(out, 0o755); err != nil {
+		return nil, fmt.Errorf("make a folder of results: %w", err)
+	}
+	args, err := r.arguments(t)
+	if err != nil {
 		return nil, err
 	}
+	text, err := output(program(ctx, t.out, t.bot(), args...))
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{"output": []byte(text)}
 	list, err := os.ReadDir(out)
 	if err != nil {
 		return nil, fmt.Errorf("read the results: %w", err)
 	}
-	files := map[string][]byte{}
 	for _, file := range list {
 		if files[file.Name()], err = os.ReadFile(filepath.Join(out, file.Name())); err != nil {
 			return nil, fmt.Errorf("read the results: %w", err)
