@@ -159,6 +159,11 @@ func TestStopsStandAsLongAsTheyDid(t *testing.T) {
 	require.True(t, s.end(7, 20))
 	s.begin(m, 7, 20, 95_00)
 	require.Equal(t, []report.Stop{{From: 10, To: 20, Price: 90}, {From: 20, To: 30, Price: 95}}, s.all(30))
+
+	// Moved when the run ends: the order was last changed before.
+	s.begin(m, 9, 30, 96_00)
+	require.True(t, s.end(9, 20))
+	require.Equal(t, report.Stop{From: 30, To: 30, Price: 96}, s.all(30)[2])
 }
 
 // A price is in the unit of the market's prices, and money in that of the quote asset, also where a

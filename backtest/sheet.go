@@ -81,7 +81,7 @@ func (s *stops) end(id market.OrderID, at market.Time) bool {
 			continue
 		}
 		one := s.open[i].Stop
-		one.To = at
+		one.To = max(at, one.From) // a change at the very end of the run is not carried out
 		if len(s.ended) == 2*maxStops {
 			s.ended = append(s.ended[:0], s.ended[maxStops:]...)
 		}

@@ -136,7 +136,8 @@ func (t *tree) candleStore(ctx context.Context, scratch string) error {
 	return quietly(program(ctx, t.out, t.bot(), append(slices.Clone(importCandles), "candles.db")...))
 }
 
-// marketStore makes markets.db, ten markets of a tenth of the candles each, once.
+// marketStore makes markets.db, ten markets of a tenth of the candles each, once; three have coarser
+// ones, too.
 func (t *tree) marketStore(ctx context.Context, scratch string) error {
 	if _, err := os.Stat(filepath.Join(t.out, "markets.db")); err == nil {
 		return nil
@@ -149,6 +150,14 @@ func (t *tree) marketStore(ctx context.Context, scratch string) error {
 		if err := quietly(program(ctx, t.out, t.bot(), "candles", "import", "--market", fmt.Sprintf("M%d-EUR", i),
 			"--interval", "1m", file, "--db", "markets.db")); err != nil {
 			return err
+		}
+	}
+	for _, market := range [...]string{"M0-EUR", "M1-EUR", "M3-EUR"} {
+		for _, interval := range [...]string{"5m", "15m", "1h"} {
+			if err := quietly(program(ctx, t.out, t.bot(), "candles", "resample", "--market", market, "--interval", "1m",
+				"--into", interval, "--db", "markets.db")); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
