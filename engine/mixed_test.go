@@ -1,9 +1,12 @@
 package engine_test
 
 import (
+	"crypto/sha256"
 	"flag"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -20,7 +23,10 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-var mixedSeeds = flag.Uint64("mixed-seeds", 20, "seeds of the strategy that uses everything at once")
+var (
+	mixedSeeds   = flag.Uint64("mixed-seeds", 20, "seeds of the strategy that uses everything at once")
+	updateTraces = flag.Bool("update-traces", false, "write the traces of the strategy that uses everything at once")
+)
 
 // mixer asks for everything that a desk offers, by chance, in two markets.
 type mixer struct {
@@ -33,6 +39,7 @@ type mixer struct {
 	seen      map[market.ID]market.Time // a restart shows candles again
 	sizes     map[string]bulk           // of tactics, by tag
 	asked     map[string]int            // asks that passed, by kind
+	trace     io.Writer                 // of all callbacks
 }
 
 // bulk is the size of a tactic: base or money.
@@ -42,6 +49,7 @@ type bulk struct {
 }
 
 func (s *mixer) OnCandle(d *strategy.Desk, c market.Candle) {
+	fmt.Fprintln(s.trace, "candle", c)
 	if c.Start < s.seen[c.Market] {
 		return
 	}
@@ -55,18 +63,22 @@ func (s *mixer) OnCandle(d *strategy.Desk, c market.Candle) {
 }
 
 func (s *mixer) OnFill(d *strategy.Desk, f market.Fill) {
+	fmt.Fprintln(s.trace, "fill", f)
 	if s.chance.IntN(6) == 0 {
 		s.ask(d, d.In(f.Market), f.Price)
 	}
 }
 
-func (s *mixer) OnOrder(d *strategy.Desk, o market.Order, _ market.Report) {
+func (s *mixer) OnOrder(d *strategy.Desk, o market.Order, r market.Report) {
+	fmt.Fprintln(s.trace, "order", o, r)
 	if m := d.In(o.Market); s.chance.IntN(10) == 0 && m.Last() > 0 {
 		s.ask(d, m, m.Last())
 	}
 }
 
-func (s *mixer) OnCloseFailed(*strategy.Desk, strategy.CloseFailed) {}
+func (s *mixer) OnCloseFailed(_ *strategy.Desk, f strategy.CloseFailed) {
+	fmt.Fprintln(s.trace, "close failed", f)
+}
 
 // ask draws one ask.
 func (s *mixer) ask(d *strategy.Desk, m strategy.MarketDesk, price market.Price) {
@@ -299,7 +311,7 @@ func newMixed(t *testing.T, seed uint64, sheltered, replaces bool) *mixed {
 	}
 	both := []market.ID{1, 2}
 	s := &mixer{chance: rand.New(rand.NewPCG(seed, 59)), sheltered: sheltered, replaces: replaces,
-		seen: map[market.ID]market.Time{}, sizes: map[string]bulk{}, asked: map[string]int{}}
+		seen: map[market.ID]market.Time{}, sizes: map[string]bulk{}, asked: map[string]int{}, trace: io.Discard}
 	x.player = s
 	slots := []engine.Slot{{Strategy: s, Markets: both, Warmup: []int{5},
 		Universe: []strategy.Membership{{Markets: both},
@@ -500,4 +512,29 @@ func TestARestartAtAnyMomentOfAMixtureChangesNothing(t *testing.T) {
 			require.Equal(t, want.causes(), have.causes())
 		})
 	}
+}
+
+// The traces of mixtures, 20 seeds a line, are those that the file has: every callback and every
+// command in its order. A change that is meant to keep results keeps them; -update-traces
+// -mixed-seeds 200 writes them anew.
+func TestTheCallbacksAndCommandsOfAMixtureAreThoseOfTheFile(t *testing.T) {
+	const file, each = "testdata/mixed-traces.txt", 20
+	var have []string
+	for first := uint64(0); first < min(*mixedSeeds, 200); first += each {
+		trace := sha256.New()
+		for seed := first; seed < first+each; seed++ {
+			x := newMixed(t, seed, seed%2 == 0, true)
+			x.player.trace = trace
+			x.run(100, int(seed%3)*200)
+			x.ends()
+			fmt.Fprintln(trace, x.sent, x.told)
+		}
+		have = append(have, fmt.Sprintf("seeds %d to %d: %x", first, first+each-1, trace.Sum(nil)))
+	}
+	if *updateTraces {
+		require.NoError(t, os.WriteFile(file, []byte(strings.Join(have, "\n")+"\n"), 0o644))
+	}
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, strings.Split(string(text), "\n")[:len(have)], have)
 }
