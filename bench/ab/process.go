@@ -154,8 +154,8 @@ func (t *tree) marketStore(ctx context.Context, scratch string) error {
 	}
 	for _, market := range [...]string{"M0-EUR", "M1-EUR", "M3-EUR"} {
 		for _, interval := range [...]string{"5m", "15m", "1h"} {
-			if err := quietly(program(ctx, t.out, t.bot(), "candles", "resample", "--market", market, "--interval", "1m",
-				"--into", interval, "--db", "markets.db")); err != nil {
+			if err := quietly(program(ctx, t.out, t.bot(), "candles", "resample", "--market", market,
+				"--interval", "1m", "--into", interval, "--db", "markets.db")); err != nil {
 				return err
 			}
 		}
