@@ -16,12 +16,6 @@ stand, and all client order ids, which derive from them.
 // ids are the members of results whose values differ between revisions.
 var ids = map[string]bool{"id": true, "code_version": true, "config_hash": true, "code": true, "config": true}
 
-// uuid is the text of a client order id.
-var uuid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
-
-// sweepFile is the name of a sweep's file after the hash of its config.
-var sweepFile = regexp.MustCompile(`-[0-9a-f]{8}\.sweep`)
-
 // withoutIDs are the files of a run without ids.
 func withoutIDs(files map[string][]byte) map[string][]byte {
 	var pairs []string
@@ -32,9 +26,11 @@ func withoutIDs(files map[string][]byte) map[string][]byte {
 		}
 	}
 	all, rest := strings.NewReplacer(pairs...), map[string][]byte{}
+	client := regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	sweep := regexp.MustCompile(`-[0-9a-f]{8}\.sweep`) // a file after the hash of its config
 	for name, text := range files {
-		text = uuid.ReplaceAll([]byte(all.Replace(string(text))), []byte("(client)"))
-		rest[name] = sweepFile.ReplaceAll(text, []byte("-(config).sweep"))
+		text = client.ReplaceAll([]byte(all.Replace(string(text))), []byte("(client)"))
+		rest[name] = sweep.ReplaceAll(text, []byte("-(config).sweep"))
 	}
 	return rest
 }

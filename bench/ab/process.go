@@ -136,8 +136,8 @@ func (t *tree) candleStore(ctx context.Context, scratch string) error {
 	return quietly(program(ctx, t.out, t.bot(), append(slices.Clone(importCandles), "candles.db")...))
 }
 
-// marketStore makes markets.db, ten markets of a tenth of the candles each, once; three have coarser
-// ones, too.
+// marketStore makes markets.db, ten markets of a tenth of the candles each, once; three have
+// coarser ones, too.
 func (t *tree) marketStore(ctx context.Context, scratch string) error {
 	if _, err := os.Stat(filepath.Join(t.out, "markets.db")); err == nil {
 		return nil

@@ -69,14 +69,13 @@ func (t *tree) trade(ctx context.Context) error {
 	if err := os.WriteFile(filepath.Join(t.out, "traded.toml"), text, 0o600); err != nil {
 		return err
 	}
+	trading, cancel := context.WithTimeout(ctx, recording)
+	defer cancel()
 	bot := program(ctx, t.out, t.bot(), "run", "-c", "traded.toml")
 	if err := bot.Start(); err != nil {
 		return err
 	}
-	select {
-	case <-time.After(recording):
-	case <-ctx.Done():
-	}
+	<-trading.Done()
 	return interrupt(bot)
 }
 
