@@ -11,6 +11,7 @@ import (
 // shows.
 type gambler struct {
 	strategy.Base
+	wager
 	random *rand.Rand
 	note   func(format string, args ...any)
 	pile   bool // mostly places orders that rest, hundreds of them
@@ -20,20 +21,28 @@ type gambler struct {
 	asked  int // a strategy that answers its own orders could go on without end
 }
 
+// wager are the steps in which a gambler draws prices and amounts, and whether it asks at closes
+// alone.
+type wager struct {
+	Unit int64 `toml:"unit" default:"1" doc:"of a price"`
+	Size int64 `toml:"size" default:"250000" doc:"of an amount"`
+	Calm bool  `toml:"calm" default:"false" doc:"ask at closes alone"`
+}
+
 // gamblers is the kind of a gambler with a seed.
 func gamblers(seed uint64, needs strategy.Needs, pile bool, note func(string, ...any)) strategy.Definition {
-	return strategy.Define("gambler", "for a test", func(struct{}) strategy.Needs { return needs },
-		func(struct{}, strategy.Setup) (strategy.Strategy, error) {
-			return &gambler{random: rand.New(rand.NewPCG(seed, 11)), note: note, pile: pile}, nil
+	return strategy.Define("gambler", "for a test", func(wager) strategy.Needs { return needs },
+		func(w wager, _ strategy.Setup) (strategy.Strategy, error) {
+			return &gambler{wager: w, random: rand.New(rand.NewPCG(seed, 11)), note: note, pile: pile}, nil
 		})
 }
 
 func (g *gambler) OnCandle(d *strategy.Desk, c market.Candle) {
 	g.candle++
-	g.last[c.Market] = c.Close
+	g.last[c.Market] = c.Close / market.Price(g.Unit)
 	for range g.random.IntN(3) {
 		if g.pile && g.random.IntN(8) > 0 {
-			g.rest(d, c.Market, c.Close)
+			g.rest(d, c.Market, g.last[c.Market])
 		} else {
 			g.ask(d, c.Market)
 		}
@@ -44,28 +53,28 @@ func (g *gambler) OnCandle(d *strategy.Desk, c market.Candle) {
 }
 
 func (g *gambler) OnTicker(d *strategy.Desk, t market.Ticker) {
-	if g.last[t.Market] = t.Last; g.random.IntN(20) == 0 {
+	if g.last[t.Market] = t.Last / market.Price(g.Unit); !g.Calm && g.random.IntN(20) == 0 {
 		g.ask(d, t.Market)
 	}
 }
 
 func (g *gambler) OnBook(d *strategy.Desk, b strategy.OrderBook) {
 	bid, _ := b.Bid(0)
-	if bid.Price > 0 && g.random.IntN(20) == 0 {
-		g.last[b.Market()] = bid.Price
+	if !g.Calm && bid.Price > 0 && g.random.IntN(20) == 0 {
+		g.last[b.Market()] = bid.Price / market.Price(g.Unit)
 		g.ask(d, b.Market())
 	}
 }
 
 func (g *gambler) OnFill(d *strategy.Desk, f market.Fill) {
-	if g.random.IntN(4) == 0 {
+	if !g.Calm && g.random.IntN(4) == 0 {
 		g.ask(d, f.Market)
 	}
 }
 
 func (g *gambler) OnOrder(d *strategy.Desk, o market.Order, r market.Report) {
 	g.note("order %d %d %d", o.ID, r.Exec, r.Status)
-	if g.random.IntN(12) == 0 {
+	if !g.Calm && g.random.IntN(12) == 0 {
 		g.ask(d, o.Market)
 	}
 }
@@ -112,7 +121,7 @@ func (g *gambler) ask(d *strategy.Desk, m market.ID) {
 	case 13:
 		g.rest(d, m, price)
 	case 14:
-		if g.timers < 4 {
+		if g.timers < 4 && !g.Calm {
 			g.timers++
 			d.Timer(d.Now()+market.Time(g.random.Int64N(int64(market.Interval1m.Fixed())*20)), int64(m))
 		}
@@ -127,12 +136,15 @@ func (g *gambler) ask(d *strategy.Desk, m market.ID) {
 	}
 }
 
+// in is a price in units of the market.
+func (g *gambler) in(price market.Price) market.Price { return price * market.Price(g.Unit) }
+
 // near draws a price up to a half per cent from price.
 func (g *gambler) near(price market.Price) market.Price {
-	return max(1, price+market.Price(g.random.Int64N(int64(price)/100+1))-price/200)
+	return g.in(max(1, price+market.Price(g.random.Int64N(int64(price)/100+1))-price/200))
 }
 
-func (g *gambler) amount() market.Qty { return market.Qty(1+g.random.Int64N(400)) * 250_000 }
+func (g *gambler) amount() market.Qty { return market.Qty(1+g.random.Int64N(400)) * market.Qty(g.Size) }
 
 // rest places limit orders up to five per cent away.
 func (g *gambler) rest(d *strategy.Desk, m market.ID, price market.Price) {
@@ -142,7 +154,7 @@ func (g *gambler) rest(d *strategy.Desk, m market.ID, price market.Price) {
 		if side == market.Buy {
 			away = -away
 		}
-		g.answer(d.In(m).Place(side, strategy.Amount(g.amount()/10+1), strategy.At(price+away), strategy.PostOnly()))
+		g.answer(d.In(m).Place(side, strategy.Amount(g.amount()/10+1), strategy.At(g.in(price+away)), strategy.PostOnly()))
 	}
 }
 
@@ -186,6 +198,7 @@ func (g *gambler) bracket(d *strategy.Desk, m market.ID, price market.Price) {
 	}
 	stop, target := price-1-price*market.Price(g.random.Int64N(90))/10_000, price+1+price*
 		market.Price(g.random.Int64N(90))/10_000
+	stop, target = g.in(stop), g.in(target)
 	if g.random.IntN(6) == 0 {
 		g.answer(d.In(m).Protect(strategy.Exits(stop, target), with[0]))
 		return

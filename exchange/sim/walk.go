@@ -280,18 +280,22 @@ func interpolate(span market.Time, part, whole market.Price) market.Time {
 	return market.Time(quotient)
 }
 
-// priceAt is the path's price at a moment between two points, rounded to the unit against the
-// order's side.
+// priceAt is the path's price at a moment between two points, rounded to the tick against the
+// order's side, but not beyond the two.
 func (b *book) priceAt(at market.Time, point int, side market.Side) market.Price {
 	if point == 0 || at <= b.times[point-1] || at >= b.times[point] {
 		return b.points[point]
 	}
 	from, to := b.points[point-1], b.points[point]
 	whole := market.Price(b.times[point] - b.times[point-1])
+	exact := from + towards(to-from, market.Price(at-b.times[point-1]), whole)
 	if (to > from) == (side == market.Buy) { // counted from the end, rounding towards zero goes against the side
-		return to - towards(to-from, market.Price(b.times[point]-at), whole)
+		exact = to - towards(to-from, market.Price(b.times[point]-at), whole)
 	}
-	return from + towards(to-from, market.Price(at-b.times[point-1]), whole)
+	if side == market.Buy {
+		return between(market.CeilTo(exact, b.market.TickSize), from, to)
+	}
+	return between(market.FloorTo(exact, b.market.TickSize), from, to)
 }
 
 // towards returns way·part/whole, rounded towards zero; way may be negative.
