@@ -154,7 +154,8 @@ func (g *gambler) rest(d *strategy.Desk, m market.ID, price market.Price) {
 		if side == market.Buy {
 			away = -away
 		}
-		g.answer(d.In(m).Place(side, strategy.Amount(g.amount()/10+1), strategy.At(g.in(price+away)), strategy.PostOnly()))
+		g.answer(d.In(m).Place(side, strategy.Amount(g.amount()/10+1), strategy.At(g.in(price+away)),
+			strategy.PostOnly()))
 	}
 }
 

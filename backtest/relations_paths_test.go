@@ -129,8 +129,9 @@ func TestTenTimesTheAmountGainsTenTimesAsMuch(t *testing.T) {
 }
 
 // M22: each fill lies in a candle of its market: in the time and, but for spread and slippage, in
-// the price: an order may rest between the price and the other side. Between two candles a limit that the price jumps over fills at its own price; so
-// does the rest of an order that took all the volume that it may have.
+// the price: an order may rest between the price and the other side. Between two candles a limit
+// that the price jumps over fills at its own price; so does the rest of an order that took all the
+// volume that it may have.
 func TestFillsOfARunLieInTheirCandles(t *testing.T) {
 	inWorlds(t, func(seed uint64) {
 		p := world(t, seed)

@@ -77,7 +77,8 @@ func TestMoreDecimalsWithTheSameTickChangeNoFill(t *testing.T) {
 			}
 			for i := range p.Strategies {
 				if s := &p.Strategies[i]; s.Kind.Name == "gambler" {
-					s.Values = map[string]any{"unit": int64(times), "size": cmp.Or(s.Values["size"], any(int64(250_000)))}
+					s.Values = map[string]any{"unit": int64(times),
+						"size": cmp.Or(s.Values["size"], any(int64(250_000)))}
 				}
 			}
 		}, func(f *market.Fill) {
@@ -202,15 +203,15 @@ func TestFillsExplainTheAccountToTheLastUnit(t *testing.T) {
 				require.NoError(t, err)
 				equity += worth
 			}
-			require.InDelta(t, float64(equity), float64(result.Performance.Final.Units), float64(len(p.Catalog.Markets())),
-				"seed %d: base is rounded down once for each market", seed)
+			about := &result.Performance
+			require.InDelta(t, float64(equity), float64(about.Final.Units), float64(len(p.Catalog.Markets())),
+				"seed %d: base is rounded down", seed)
 			m := p.Catalog.Markets()[0]
 			paid, err := fees.NearestMoney(m.MoneyDrop())
 			require.NoError(t, err)
-			require.InDelta(t, float64(paid), float64(result.Performance.Fees.Units+result.Performance.Rounding.Units), 1,
-				"seed %d", seed)
+			require.InDelta(t, float64(paid), float64(about.Fees.Units+about.Rounding.Units), 1, "seed %d", seed)
 			if free {
-				require.Zero(t, result.Performance.Fees.Units)
+				require.Zero(t, about.Fees.Units)
 			}
 		}
 	})

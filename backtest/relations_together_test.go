@@ -36,7 +36,8 @@ func aparted(p *Plan) {
 			}
 			s.Values["calm"] = true
 		}
-		p.Deposits = append(p.Deposits, Deposit{Asset: p.Currency.ID, Money: 50_000_00, Owner: market.StrategyID(i + 1)})
+		p.Deposits = append(p.Deposits, Deposit{Asset: p.Currency.ID, Money: 50_000_00,
+			Owner: market.StrategyID(i + 1)})
 	}
 }
 
@@ -68,8 +69,8 @@ func TestAnAllocationOfAllTheCashChangesNoFill(t *testing.T) {
 }
 
 // M17, M18: strategies with money of their own trade together, in any order, as each does alone.
-// Orders of two strategies that meet at the exchange are one account's, so each gambler has a market
-// of its own; strategies that rest no order share the others.
+// Orders of two strategies that meet at the exchange are one account's, so each gambler has a
+// market of its own; strategies that rest no order share the others.
 func TestStrategiesWithOwnMoneyTradeTogetherAsEachAlone(t *testing.T) {
 	inWorlds(t, func(seed uint64) {
 		play := func(choose func(list []StrategyPlan) []StrategyPlan) []market.Fill {

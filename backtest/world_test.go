@@ -145,7 +145,8 @@ func played(t *testing.T, seed uint64, p *Plan) (*heard, *Result) {
 // sameFills compares fills one by one, and says where they part.
 func sameFills(t *testing.T, seed uint64, want, have []market.Fill, about ...any) {
 	for i := range min(len(want), len(have)) {
-		require.Equal(t, fmt.Sprintf("%+v", want[i]), fmt.Sprintf("%+v", have[i]), "seed %d, fill %d %v", seed, i, about)
+		require.Equal(t, fmt.Sprintf("%+v", want[i]), fmt.Sprintf("%+v", have[i]), "seed %d, fill %d %v", seed, i,
+			about)
 	}
 	require.Equal(t, len(want), len(have), "fills, seed %d %v", seed, about)
 }
