@@ -12,17 +12,19 @@ import (
 
 // importFaults is what the bad rows of an import have in common.
 type importFaults struct {
-	impossible bool            // a row was an impossible candle
-	future     bool            // a row lies in the future
-	unfit      bool            // a volume did not fit, or had more decimals than any number
-	short      bool            // a row ended before its volume
-	date       string          // a time that may begin with the day or the month; empty: none does
-	dayFirst   bool            // one of these begins with a number above 12, so with the day
-	monthFirst bool            // one has such a number in the second place
-	whole      int64           // the largest of those volumes, without decimals
-	unaligned  int64           // rows that were no start of a candle
-	last       market.Time     // the latest of them
-	apart      market.Duration // the least distance of two such rows; 0: there were none
+	impossible bool        // a row was an impossible candle
+	future     bool        // a row lies in the future
+	unfit      bool        // a volume did not fit, or had more decimals than any number
+	short      bool        // a row ended before its volume
+	date       string      // a time that may begin with the day or the month; empty: none does
+	dayFirst   bool        // one of these begins with a number above 12, so with the day
+	monthFirst bool        // one has such a number in the second place
+	whole      int64       // the largest of those volumes, without decimals
+	unaligned  int64       // rows that were no start of a candle
+	last       market.Time // the latest of them
+
+	apart [market.Interval1M + 1]int64 // by interval: rows so far from the row before; few where that is the named one
+	other int64                        // rows at another distance
 }
 
 // note notes the reason of a row that could not be read.
@@ -54,24 +56,19 @@ func (f *importFaults) dateHint() string {
 
 // misaligned notes a row that is no start of a candle, and says so.
 func (c *csvImport) misaligned(start market.Time) error {
-	f := &c.faults
-	if apart := market.Duration(max(start-f.last, f.last-start)); f.last != 0 && apart > 0 &&
-		(f.apart == 0 || apart < f.apart) {
-		f.apart = apart
-	}
-	f.last, f.unaligned = start, f.unaligned+1
+	c.faults.last, c.faults.unaligned = start, c.faults.unaligned+1
 	return fmt.Errorf("%s is no start of a %s candle", start, c.options.Interval)
 }
 
-// checkStarts refuses a file of which many rows are no starts of candles: they are those of another
-// interval, or begin elsewhere. SkipBad is for single rows.
-func (c *csvImport) checkStarts() error {
-	f, named := &c.faults, c.options.Interval
-	if f.unaligned < 2 || 3*f.unaligned < c.report.Rows {
-		return nil
-	}
+// space notes how far a row is from the row before.
+func (f *importFaults) space(apart market.Duration) {
 	const hour = market.Duration(60 * 60 * 1e9)
-	for k := market.Interval1m; k <= market.Interval1M; k++ {
+	apart = max(apart, -apart)
+	for k := range f.apart {
+		k := market.Interval(k)
+		if k < market.Interval1m {
+			continue
+		}
 		least, most := k.Fixed(), k.Fixed()
 		switch {
 		case k == market.Interval1M:
@@ -79,13 +76,39 @@ func (c *csvImport) checkStarts() error {
 		case k >= market.Interval1d:
 			least, most = least-hour, most+hour // a zone's clock is put forward or back
 		}
-		switch {
-		case f.apart < least || f.apart > most:
-		case k == named:
-			return &OffsetError{Interval: named, Start: f.last}
-		default:
-			return &SpacingError{Interval: named, Found: k}
+		if apart >= least && apart <= most {
+			f.apart[k]++
+			return
 		}
+	}
+	f.other++
+}
+
+// checkStarts refuses a file whose rows are those of another interval, or begin elsewhere than the
+// candles of a store. SkipBad is for single rows.
+func (c *csvImport) checkStarts() error {
+	f, named := &c.faults, c.options.Interval
+	best, noted := named, f.other
+	for k := market.Interval1m; k <= market.Interval1M; k++ {
+		noted += f.apart[k]
+	}
+	distances := max(c.report.Rows-1, noted)
+	f.apart[named] += distances - noted
+	for k := market.Interval1m; k <= market.Interval1M; k++ {
+		if f.apart[k] > f.apart[best] {
+			best = k
+		}
+	}
+	elsewhere := f.unaligned >= 2 && 3*f.unaligned >= c.report.Rows
+	most := 2*f.apart[best] > distances && distances >= fewRows-1
+	if best > named { // or candles without trades are left out
+		most = most && !c.options.Complete && 20*f.apart[named] < distances
+	}
+	switch {
+	case best != named && (most || elsewhere):
+		return &SpacingError{Interval: named, Found: best}
+	case elsewhere && f.apart[named] > 0:
+		return &OffsetError{Interval: named, Start: f.last}
 	}
 	return nil
 }
@@ -226,44 +249,3 @@ func (e *SpacingError) Error() string {
 
 // fewRows are too few to tell the interval of a file.
 const fewRows = 3
-
-// checkSpacing refuses candles none of which follows another, and which all start on a longer
-// interval: they are candles of that interval. Chunks without holes need not be decoded, so it
-// costs nothing in usual files.
-func (c *csvImport) checkSpacing() error {
-	named := c.options.Interval
-	longer := market.Interval1M
-	var list []market.Candle
-	rows, previous := 0, int64(math.MinInt64)
-	for _, number := range sortedKeys(c.load.spool.chunks) {
-		chunk := c.load.spool.chunks[number]
-		h := &chunk.head
-		if rows += h.rows; h.rows > 1 && h.rows == h.last-h.first+1 || h.firstIndex() == previous+1 {
-			return nil
-		}
-		packed, err := c.load.spool.packed(chunk)
-		if err != nil {
-			return err
-		}
-		if list, err = decodeChunk(list[:0], named, number, packed, c.load.priceDigits,
-			c.load.volumeDigits); err != nil {
-			return chunkError(named, number, err)
-		}
-		for i := range list {
-			index := named.Index(list[i].Start)
-			if index == previous+1 {
-				return nil
-			}
-			for previous = index; longer > named && !longer.Aligned(list[i].Start); {
-				longer--
-			}
-		}
-		if longer == named {
-			return nil
-		}
-	}
-	if rows < fewRows || longer == named {
-		return nil
-	}
-	return &SpacingError{named, longer}
-}

@@ -51,23 +51,24 @@ func TestTheFinalRowReplacesOneThatHadNotEnded(t *testing.T) {
 
 func TestAFileOfAnotherIntervalIsRefusedInBothDirections(t *testing.T) {
 	starts := map[market.Interval][]string{}
-	for _, k := range []market.Interval{market.Interval1m, market.Interval1h, market.Interval4h, market.Interval1d,
-		market.Interval1W, market.Interval1M} {
+	for k := market.Interval1m; k <= market.Interval1M; k++ {
 		first := k.Index(at(t, "2024-03-05 07:01"))
 		for i := range int64(60) {
 			starts[k] = append(starts[k], k.StartOf(first+i).Std().Format("2006-01-02 15:04"))
 		}
 	}
+	refusing := openTestStore(t)
 	for has, rows := range starts {
 		text := "time,open,high,low,close,volume\n" + strings.Join(rows, ",1,2,1,2,1\n") + ",1,2,1,2,1\n"
 		for named := range starts {
-			for _, skip := range []bool{false, true} {
-				o := ImportOptions{WriteOptions: WriteOptions{Market: "BTC-EUR", Interval: named}, SkipBad: skip}
-				_, err := openTestStore(t).ImportCSV(strings.NewReader(text), o)
+			for i := range 4 {
+				o := ImportOptions{WriteOptions: WriteOptions{Market: "BTC-EUR", Interval: named}, SkipBad: i%2 == 1,
+					OwnClock: i > 1}
 				if has == named {
-					require.NoError(t, err)
+					importText(t, openTestStore(t), o, text)
 					continue
 				}
+				_, err := refusing.ImportCSV(strings.NewReader(text), o)
 				require.ErrorContains(t, err, fmt.Sprintf("the rows are %s apart, not %s: did you mean --interval %s?",
 					has, named, has), "%s as %s", has, named)
 				require.NotContains(t, err.Error(), "--skip-bad")
