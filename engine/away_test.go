@@ -102,6 +102,30 @@ func TestAStoppedEngineLeavesItsBracketsToTheNext(t *testing.T) {
 	}
 }
 
+// What a stop that keeps exits meets has its exit at once: an entry that fills, an exit that is
+// refused or cancelled, a Close whose sale is refused. No other Close begins.
+func TestAStopThatKeepsExitsPlacesThemItself(t *testing.T) {
+	guard := &market.Input{Kind: market.InputGuard}
+	again := []string{"stop 1 @ 90"}
+	for name, c := range map[string]struct {
+		happens func(b *bench) []string
+		sent    []string
+	}{
+		"the exit is refused":   {func(b *bench) []string { return b.refuse(market.CommandPlace, 2, exchange.CodeInvalid) }, again},
+		"the exit is cancelled": {func(b *bench) []string { b.accept(2); return b.ends(2) }, again},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := byHand(t, bearing())
+			b.price(100)
+			require.Empty(t, b.engine.Enter(&market.Input{Kind: market.InputStop, At: b.now}).Commands)
+			guard.At = b.now
+			require.Empty(t, b.engine.Enter(guard).Commands)
+			require.Equal(t, c.sent, c.happens(b))
+			require.Empty(t, b.engine.Enter(guard).Commands, "once")
+		})
+	}
+}
+
 // withdraw cancels an order as a stop does that keeps no exits.
 func (b *bench) withdraw(id market.OrderID) {
 	b.engine.Enter(&market.Input{Kind: market.InputCancel, At: b.now, Orders: []market.OrderID{id}})

@@ -143,6 +143,18 @@ func (e *Engine) CancelOthers(at market.Time) []market.Command {
 	return e.out
 }
 
+// Guard lets the brackets of a stopped engine place the exits that positions lack, and Closes that
+// have begun go on: what an entry buys while a bot stops is not left bare. Nothing new begins.
+func (e *Engine) Guard(at market.Time) []market.Command {
+	e.begin(at)
+	e.brackets.Guard()
+	e.notifySent()
+	return e.out
+}
+
+// Guarding reports whether Guard, or an event, may place an exit or a sale of a Close until a time.
+func (e *Engine) Guarding(until market.Time) bool { return e.brackets.Guarding(until) }
+
 // Cancel sends cancels again for own orders whose first cancel the exchange refused or never
 // received. It leaves brackets alone.
 func (e *Engine) Cancel(at market.Time, ids []market.OrderID) []market.Command {

@@ -50,6 +50,8 @@ func (e *Engine) enterOrders(in *market.Input) (a Answer) {
 		a.Commands = e.CancelAll(in.At)
 	case market.InputCancelOthers:
 		a.Commands = e.CancelOthers(in.At)
+	case market.InputGuard:
+		a.Commands = e.Guard(in.At)
 	case market.InputCancel:
 		a.Commands = e.Cancel(in.At, in.Orders)
 	case market.InputCancelHalted:

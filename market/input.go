@@ -41,12 +41,13 @@ const (
 	InputUnreliable                        // prices of a market cannot be true
 	InputCancelEnded                       // a cancel of an order that has ended in the account
 	InputCancelOthers                      // all orders but the exits of brackets, for a stop
+	InputGuard                             // the exits that positions lack, for a stop
 	inputKinds
 )
 
 var inputNames = table[InputKind]{"input", []string{"", "event", "booking", "start", "stop", "halt", "resume",
 	"cancel all", "cancel", "cancel halted", "flatten", "adopt", "dissolve", "members", "delisted", "reopen",
-	"cancelling", "unreliable", "cancel ended", "cancel others"}}
+	"cancelling", "unreliable", "cancel ended", "cancel others", "guard"}}
 
 // LastInput is the last kind of Input.
 const LastInput = inputKinds - 1

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -39,6 +40,7 @@ func TestAPositionHasItsExitOverEveryStop(t *testing.T) {
 					s.onlyExits(p)
 					open := len(s.OpenAtTheExchange())
 					left += open
+					require.True(t, !keep || len(p.engine.Bare()) == 0, "%+v", p.engine.Bare())
 					if !keep {
 						require.Zero(t, open)
 					}
@@ -81,6 +83,66 @@ func inBracket(t *testing.T, keep bool) (*stage, *process) {
 	time.Sleep(10 * time.Second)
 	require.Len(t, s.OpenAtTheExchange(), 1)
 	return s, p
+}
+
+// eagerKind buys once, in a bracket, and asks its bot to stop with the same price.
+func eagerKind(stop func()) strategy.Definition {
+	return strategy.Define("eager", "buys and stops", func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
+		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &eager{stop: stop}, nil })
+}
+
+type eager struct {
+	patient
+	stop func()
+}
+
+func (s *eager) OnTicker(d *strategy.Desk, t market.Ticker) {
+	if d.In(t.Market).Flat() {
+		s.patient.OnTicker(d, t)
+		s.stop()
+	}
+}
+
+// What a purchase brings that was on its way when the bot was asked to stop has its exit at the
+// exchange before the process ends. With keep_exits = false it is told instead.
+func TestAPurchaseThatAStopMeetsHasItsExitBeforeTheEnd(t *testing.T) {
+	for _, keep := range []bool{true, false} {
+		for _, paper := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				var p atomic.Pointer[process]
+				s := stageOf(t, "eager", eagerKind(func() { p.Load().stop() }))
+				if paper {
+					s.config = strings.NewReplacer("strategies.restless", "strategies.eager", `"restless"`, `"eager"`,
+						"params.seed = %d\n", "", `"paper"`, "\"paper\"\nkeep_exits = false").Replace(paperBot)
+				}
+				s.edit("keep_exits = false", fmt.Sprintf("keep_exits = %t", keep))
+				p.Store(s.start())
+				failed := <-p.Load().done
+				require.NoError(t, failed)
+				bare := p.Load().engine.Bare()
+				if keep {
+					require.Empty(t, bare)
+					require.Len(t, p.Load().account.Open(nil, 0, 0), 1)
+				} else {
+					require.Len(t, bare, 1)
+				}
+				require.Equal(t, market.Qty(1_000_000), p.Load().engine.Covered(1, 1))
+				told := &recorder{}
+				p.Load().watch.alerts = told
+				p.Load().leaveAndClose(nil)
+				how := "it has no exit until the next start"
+				if keep {
+					how = "the exchange has its stop at"
+				}
+				require.Contains(t, s.log.Tail(3), "position left: "+how)
+				require.Contains(t, strings.Join(told.got(), ""), "position left: eager 0.01 BTC-EUR: "+how)
+				require.Contains(t, strings.Join(told.got(), ""), "not watched while the bot is away: ")
+				if !paper {
+					s.onlyExits(p.Load())
+				}
+			})
+		}
+	}
 }
 
 // guards requires that the exit rests at the exchange and the target is watched.

@@ -18,7 +18,6 @@ func (r *runner) writeStop(failed error) error {
 	if failed != nil {
 		reason = failed.Error()
 	}
-	r.watch.stopped(reason, len(open))
 	r.log.Info().Str("mode", r.plan.Config.Bot.Mode).Int("open_orders", len(open)).Str("reason", reason).
 		Msg("trading has ended")
 	if r.paper != nil {
@@ -34,7 +33,7 @@ func (r *runner) writeStop(failed error) error {
 	for i, name := range r.plan.Names() {
 		r.logPositions(i+1, name)
 	}
-	defer r.logAway(r.store, r.plan.Catalog)
+	defer func() { r.watch.stopped(reason, len(open), r.logAway(r.store, r.plan.Catalog)+r.logUnbooked()) }()
 	r.journal.writeDue(r.engine.Now(), true, r.journal.journalRefusal)
 	r.journal.batch.Journal(r.engine.Now(), &journal.Stop{Run: r.run, Reason: reason, Open: len(open)})
 	if err := r.saveTwin(); err != nil {
@@ -59,16 +58,16 @@ func (r *runner) logPositions(id int, name string) {
 func strategyID(n int) market.StrategyID { return market.StrategyID(n) }
 
 // logAway logs, as the last lines of a run, how each position of a bracket is protected while the
-// bot is away, as of the last commit.
-func (r *runner) logAway(store *journal.Store, catalog *market.Catalog) {
+// bot is away, as of the last commit. It returns the same for the alert.
+func (r *runner) logAway(store *journal.Store, catalog *market.Catalog) (told string) {
 	parts, _, err := folder.Parts(store)
 	if err != nil || parts[engine.PartEngine] == nil {
-		return
+		return ""
 	}
 	brackets, _, err := engine.SavedExits(parts)
 	if err != nil {
 		r.log.Error().Err(err).Msg("which positions have an exit cannot be read")
-		return
+		return "; which positions have an exit cannot be read"
 	}
 	for i := range brackets {
 		b := &brackets[i]
@@ -83,7 +82,26 @@ func (r *runner) logAway(store *journal.Store, catalog *market.Catalog) {
 		if b.Rests(m) == "" || exit < b.Amount || b.Unwatched(m) != "" {
 			level = zerolog.WarnLevel
 		}
-		r.log.WithLevel(level).Str("strategy", b.Strategy).Str("market", m.Name).
-			Str("amount", m.FormatQty(b.Amount)).Msg("position left: " + b.Away(m, exit))
+		told += r.positionLeft(level, b.Strategy, m, b.Amount, b.Away(m, exit))
 	}
+	return told
+}
+
+// logUnbooked logs the purchases with exits that are not in the books yet: the exchange has filled
+// them, and its trades have not told of it.
+func (r *runner) logUnbooked() (told string) {
+	for _, o := range r.account.Pending(nil) {
+		if rest := o.FilledAmount - o.Booked(); rest > 0 && o.Side == market.Buy && o.Bracket.Any() {
+			told += r.positionLeft(zerolog.WarnLevel, r.nameOf(o.Strategy), r.plan.Catalog.Market(o.Market), rest,
+				"bought, and the exchange has not listed the trades: it has no exit until the next start")
+		}
+	}
+	return told
+}
+
+func (r *runner) positionLeft(level zerolog.Level, strategy string, m *market.Market, amount market.Qty,
+	how string) string {
+	r.log.WithLevel(level).Str("strategy", strategy).Str("market", m.Name).Str("amount", m.FormatQty(amount)).
+		Msg("position left: " + how)
+	return fmt.Sprintf("; position left: %s %s %s: %s", strategy, m.FormatQty(amount), m.Name, how)
 }

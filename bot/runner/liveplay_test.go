@@ -46,6 +46,7 @@ type player struct {
 	last    map[string]market.Price // of the markets
 	rules   map[string]time.Time    // of a market's change: when it ends
 	blind   time.Time               // until when the exchange does not answer the bot
+	struck  time.Time               // until when faults befall its requests
 	uncover bool                    // the operator has cancelled exits
 	halted  bool                    // the operator has halted the strategies, and not resumed them
 
@@ -523,10 +524,6 @@ func (p *player) stops() bool {
 		return false
 	}
 	before := p.reads()
-	// a Close or a purchase that a stop meets has its exit at the next start, and the bot says so
-	excused := slices.ContainsFunc(p.life.Setup.Strategies, func(one string) bool {
-		return strings.HasPrefix(one, "quitter@")
-	})
 	covered := true
 	for name, l := range before {
 		covered = covered && (p.guard.Setup.Bare(name) || p.guard.Bare(name, &l) <= l.Dust)
@@ -536,13 +533,14 @@ func (p *player) stops() bool {
 	p.asks.Wait()
 	took, after := time.Since(asked), p.reads()
 	p.guard.Holds("P41", took < 50*time.Second, "%s: the stop took %s", time.Since(p.begun), took)
+	wanted := covered && err == nil && !time.Now().Before(p.blind)
+	can := wanted && len(p.rules) == 0 && !p.uncover && !time.Now().Before(p.struck)
 	for name, l := range after {
-		excused = excused || l.Bought != before[name].Bought
-		wanted := excused && covered && err == nil && !p.guard.Setup.Bare(name) && !time.Now().Before(p.blind)
-		if bare := p.guard.Bare(name, &l); wanted && bare > l.Dust {
+		if bare := p.guard.Bare(name, &l); wanted && !p.guard.Setup.Bare(name) && bare > l.Dust {
 			said := p.log.Tail(40) // a process of its own writes elsewhere
-			p.guard.Holds("P7", said == "" || strings.Contains(said, "no exit until the next start"),
-				"%s %s: the stop left %d without its exit, and said nothing", time.Since(p.begun), name, bare)
+			told := said == "" || strings.Contains(said, "no exit until the next start")
+			p.guard.Holds("P7", told && !can, "%s %s: the stop left %d without its exit; told: %t",
+				time.Since(p.begun), name, bare, told)
 		}
 		if !p.life.Setup.Keep {
 			p.guard.Holds("P5", err != nil || l.Buys == 0,
@@ -552,7 +550,7 @@ func (p *player) stops() bool {
 	p.says("stopped in %s: %v", took, err)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.bot, p.stopped = nil, covered && !excused && err == nil && !time.Now().Before(p.blind)
+	p.bot, p.stopped = nil, can
 	return true
 }
 
@@ -875,6 +873,7 @@ func (p *player) exchanges(e *lives.Event) {
 // strikes lets a fault befall requests of the bot.
 func (p *player) strikes(e *lives.Event) {
 	kind, endpoint, long := e.Arg(0), strings.Replace(e.Arg(1), "/", " /", 1), e.Span(2)
+	p.struck = time.Now().Add(long)
 	f := map[string]any{"kind": kind, "endpoints": []string{endpoint}, "probability": 0.5, "until": e.Arg(2)}
 	if private(endpoint) {
 		f["key"] = bottest.BotKey

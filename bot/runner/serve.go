@@ -23,7 +23,7 @@ func (r *runner) serve(ctx context.Context) (err error) {
 	beside.Go(func() { r.dog.run(watching) })
 	if err := r.open(ctx); err != nil {
 		err = withHint(folder.Wrap(err))
-		r.watch.stopped("it could not start: "+err.Error(), 0)
+		r.watch.stopped("it could not start: "+err.Error(), 0, r.logAbandoned())
 		return r.stoppedEarly(ctx, err)
 	}
 	for _, line := range append(p.Unlimited(), warnOfFolder(p.Config.Bot.State)...) {
@@ -34,7 +34,7 @@ func (r *runner) serve(ctx context.Context) (err error) {
 	}
 	operator, err := openControl(ctx, r)
 	if err != nil {
-		r.watch.stopped("it could not start: "+err.Error(), 0)
+		r.watch.stopped("it could not start: "+err.Error(), 0, r.logAbandoned())
 		return err
 	}
 	beside.Go(func() { r.pulse(watching, operator) })

@@ -229,10 +229,9 @@ func (r *runner) afterSwitch(ended <-chan error, report *direct.Report, failed e
 	case <-timer.C:
 	}
 	if failed == nil && report != nil && report.Done {
-		r.log.Warn().Int("cancelled", report.Cancelled).
-			Msg("ended without the loop: the exchange has confirmed that " + r.noneOpen() + "; the next start reads " +
-				direct.LogFile)
-		r.logAbandoned()
+		how := "ended without the loop: the exchange has confirmed that " + r.noneOpen()
+		r.log.Warn().Int("cancelled", report.Cancelled).Msg(how + "; the next start reads " + direct.LogFile)
+		r.tellAbandoned(how, 0)
 		return nil
 	}
 	return errors.Join(failed, r.abandon(report))
@@ -260,10 +259,7 @@ func (r *runner) abandon(report *direct.Report) error {
 	why = fmt.Errorf("%w; %s", why, remains)
 	r.log.Error().Err(why).Msg(
 		"the bot ends without its loop: what it has not committed, the next start asks the exchange for")
-	if tools := r.armed.Load(); tools != nil {
-		tools.watch.abandoned(why.Error(), open)
-	}
-	r.logAbandoned()
+	r.tellAbandoned(why.Error(), open)
 	return Error{why}
 }
 
@@ -275,10 +271,19 @@ func (r *runner) noneOpen() string {
 	return "no order of the bot is open"
 }
 
-// logAbandoned is logAway of a bot whose loop has not ended.
-func (r *runner) logAbandoned() {
+// logAbandoned is logAway of a bot whose loop has not ended, or has not begun.
+func (r *runner) logAbandoned() string {
 	if tools := r.armed.Load(); tools != nil {
-		r.logAway(tools.store, tools.catalog)
+		return r.logAway(tools.store, tools.catalog)
+	}
+	return ""
+}
+
+// tellAbandoned logs what a bot leaves whose loop has not ended, and sends the alert of its end.
+func (r *runner) tellAbandoned(how string, open int) {
+	left := r.logAbandoned()
+	if tools := r.armed.Load(); tools != nil {
+		tools.watch.abandoned(how, open, left)
 	}
 }
 
@@ -300,11 +305,11 @@ func (r *runner) openRows() []journal.OrderRow {
 }
 
 // abandoned reports the end of a bot whose loop hangs.
-func (w *watch) abandoned(reason string, open int) {
+func (w *watch) abandoned(reason string, open int, left string) {
 	if w == nil {
 		return
 	}
-	w.stopped(reason, open)
+	w.stopped(reason, open, left)
 	if w.alerts != nil {
 		w.alerts.Stop(alertsTimeout)
 	}

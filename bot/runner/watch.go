@@ -176,15 +176,15 @@ func (w *watch) started() {
 	w.raise(alert.Start, "trading begins on %s", w.r.plan.Config.Exchange.Origin())
 }
 
-// stopped reports how a run has ended, or why it has not begun.
-func (w *watch) stopped(reason string, open int) {
+// stopped reports how a run has ended, or why it has not begun, and what logAway has told of.
+func (w *watch) stopped(reason string, open int, left string) {
 	if w == nil {
 		return
 	}
 	w.trading.Store(false)
 	w.alertFills(true)
 	reason, _, _ = strings.Cut(reason, "\n") // the log has all of it
-	w.raise(alert.Stop, "trading has ended with %d open orders: %s", open, reason)
+	w.raise(alert.Stop, "trading has ended with %d open orders: %s%s", open, reason, left)
 }
 
 // close sends the queued alerts and closes everything.

@@ -60,7 +60,7 @@ func TestBansAndSilenceAreToldFromAnyGoroutine(t *testing.T) {
 	var nobody *watch
 	nobody.warned(rest.Warning{Kind: rest.WarnBan})
 	nobody.stale(1)
-	nobody.stopped("", 0)
+	nobody.stopped("", 0, "")
 	nobody.close()
 }
 

@@ -41,10 +41,10 @@ func (s *Set) Retry() {
 	if len(s.closes.all) > 0 {
 		s.advanceAll()
 	}
-	if len(s.departs.all) > 0 {
+	if len(s.departs.all) > 0 && !s.stopped {
 		s.departAll()
 	}
-	if s.following > 0 {
+	if s.following > 0 && !s.stopped {
 		s.followAll()
 	}
 	if s.bare == 0 {

@@ -106,7 +106,7 @@ func (c *closing) fail(code int, why string) {
 // insist repeats a cancel or a reduction of an order that is open after all, though the exchange
 // did not know it.
 func (s *Set) insist(o *state.Order, r *market.Report) {
-	if s.stopped || r == nil || r.Exec == market.ExecRejected || r.Exec == market.ExecUnknown || o.State.Terminal() ||
+	if s.silent() || r == nil || r.Exec == market.ExecRejected || r.Exec == market.ExecUnknown || o.State.Terminal() ||
 		o.State == state.Unknown || o.InFlight != 0 || o.CancelWanted {
 		return
 	}

@@ -165,7 +165,7 @@ func (s *Set) ended(b *bracket, o *state.Order) {
 	case b.withdrawn:
 		s.report(b, strategy.CauseCancelled, o.Code, withdrawnText)
 	case o.FilledAmount > 0:
-	case s.stopped:
+	case s.silent():
 		s.expose(b, strategy.CauseStopped)
 	case swapped:
 		s.expose(b, strategy.CauseSwap)
@@ -203,7 +203,7 @@ func (s *Set) settle(b *bracket) {
 		if b.exit == 0 && b.kept() > 0 && b.reported != strategy.CauseCancelled {
 			s.report(b, strategy.CauseCancelled, 0, withdrawnText)
 		}
-	case s.stopped:
+	case s.silent():
 		if b.kept() > 0 && b.exit == 0 && b.bareSince == 0 {
 			s.expose(b, strategy.CauseStopped)
 		}

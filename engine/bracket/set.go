@@ -68,7 +68,8 @@ type Set struct {
 	all     []bracket
 	watches []market.Watch // by market
 	bare    int            // brackets with a bareSince
-	stopped bool           // nothing is sent any more but cancels
+	stopped bool           // nothing new begins
+	guards  bool           // stopped, the brackets still place the exits that positions lack
 	// following counts the brackets with terms to follow
 	following int
 	marked    []bracket // before the current callback, once it has touched one
@@ -106,9 +107,12 @@ func (s *Set) Busy() bool { return s.Len()+len(s.reports)+len(s.closes.failures)
 // set and changes.
 func (s *Set) Watches() []market.Watch { return s.watches }
 
-// Stop lets brackets and Closes send nothing more but cancels. They still follow reports, and go on
-// after a Restore.
+// Stop lets brackets and Closes send nothing more but cancels, unless Guard follows. They still
+// follow reports, and go on after a Restore.
 func (s *Set) Stop() { s.stopped = true }
+
+// silent reports whether nothing is sent but cancels.
+func (s *Set) silent() bool { return s.stopped && !s.guards }
 
 // Resume lets every restored bracket try again at once what it waited for: causes may have gone
 // while no bot ran.

@@ -135,6 +135,7 @@ type Loop struct {
 	failed       error
 	ending       error // why the loop ends by itself, in good order where possible; nil: it does not
 	stopped      bool  // the engine has stopped: events are dropped, and the next run fetches them
+	guards       bool  // the stop places the exits that positions lack
 
 	finalCancels map[market.OrderID]bool // orders that the stop has tried to cancel
 

@@ -10,10 +10,14 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
+// guardWait is the longest wait of a bracket for its next attempt that a stop waits for: its exit
+// has then been refused five times, within seven seconds.
+const guardWait = market.Duration(5 * time.Second)
+
 // stop ends a loop that has traded, in good order.
 func (l *Loop) stop(work context.Context) error {
 	commands := l.door.Enter(&market.Input{Kind: market.InputStop, At: l.stamp()}).Commands
-	l.stopped = true
+	l.stopped, l.guards = true, l.KeepExits && l.ending == nil
 	l.queueCommands(commands)
 	return l.end(work)
 }
@@ -68,11 +72,14 @@ func (l *Loop) isFinalCancel(c *market.Command) bool {
 	return true
 }
 
-// endOrders cancels the orders that a stop does not keep. The brackets of cancelled exits stay: the
-// next start places their exits again.
+// endOrders cancels the orders that a stop does not keep, and places the exits that positions lack.
+// The brackets of cancelled exits stay: the next start places their exits again.
 func (l *Loop) endOrders() {
 	if !l.keeps(false) {
 		l.input(&market.Input{Kind: market.InputCancelOthers})
+	}
+	if l.guards {
+		l.input(&market.Input{Kind: market.InputGuard})
 	}
 	var ids []market.OrderID
 	for _, o := range l.unwanted() {
@@ -135,7 +142,7 @@ func (l *Loop) dropUnsent(unsent []market.Command) {
 
 // finished reports whether a stop has nothing left to wait for.
 func (l *Loop) finished() bool {
-	return l.quiet() && len(l.unwanted()) == 0
+	return l.quiet() && len(l.unwanted()) == 0 && !l.Engine.Guarding(l.now.Add(guardWait))
 }
 
 // unfinished says what a stop has wrongly left: open orders, or, where orders are kept, those whose

@@ -23,7 +23,7 @@ type coder struct {
 func (c coder) input(in *market.Input) {
 	switch in.Kind {
 	case market.InputStart, market.InputStop, market.InputCancelAll, market.InputCancelOthers,
-		market.InputCancelHalted:
+		market.InputCancelHalted, market.InputGuard:
 	case market.InputHalt, market.InputFlatten:
 		c.strategy(&in.Strategy)
 		c.text(&in.Reason)

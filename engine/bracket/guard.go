@@ -1,0 +1,43 @@
+package bracket
+
+import "github.com/tidemark-trading/tidemark/market"
+
+// A stopped set begins nothing: no Close, no swap, no move of a stop. Where a stop keeps exits, it
+// goes on to place those that positions lack, and to sell what has lost its exit for its sale.
+
+// Guard makes the attempts of a stopped set that are due. The first call makes them all.
+func (s *Set) Guard() {
+	if !s.guards {
+		s.guards = true
+		s.Resume()
+	}
+	s.Retry()
+}
+
+// Guarding reports whether a guarding set may place an exit until a time, or waits for what an
+// entry has bought, or for the end of orders that a Close has cancelled.
+func (s *Set) Guarding(until market.Time) bool {
+	for i := range s.closes.all {
+		if s.closes.all[i].sale == 0 {
+			return s.guards
+		}
+	}
+	for i := range s.all {
+		b := &s.all[i]
+		if s.waits(b) && b.next <= until || !b.withdrawn && s.missesPurchase(b) {
+			return s.guards
+		}
+	}
+	return false
+}
+
+// missesPurchase reports whether the exchange has filled more of a bracket's purchases than is
+// booked.
+func (s *Set) missesPurchase(b *bracket) bool {
+	for _, id := range append(s.buyers(b), b.entry) {
+		if o := s.orders.Own(id); o != nil && o.Booked() < o.FilledAmount {
+			return true
+		}
+	}
+	return false
+}
