@@ -111,7 +111,9 @@ func TestAStopThatKeepsExitsPlacesThemItself(t *testing.T) {
 		happens func(b *bench) []string
 		sent    []string
 	}{
-		"the exit is refused":   {func(b *bench) []string { return b.refuse(market.CommandPlace, 2, exchange.CodeInvalid) }, again},
+		"the exit is refused": {func(b *bench) []string {
+			return b.refuse(market.CommandPlace, 2, exchange.CodeInvalid)
+		}, again},
 		"the exit is cancelled": {func(b *bench) []string { b.accept(2); return b.ends(2) }, again},
 	} {
 		t.Run(name, func(t *testing.T) {

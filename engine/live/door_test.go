@@ -26,7 +26,8 @@ var (
 	entered = []string{"Step", "Start", "Stop", "HaltAll", "HaltOne", "Resume", "CancelAll", "CancelOthers", "Cancel",
 		"CancelHalted", "Flatten", "Adopt", "Dissolve", "SetMembers", "Delisted", "Guard"}
 	// read changes nothing that a later command depends on.
-	read = []string{"Bare", "BracketOf", "Began", "Callback", "Covered", "Err", "Guarding", "Halted", "HaltedOpen", "Halts",
+	read = []string{"Bare", "BracketOf", "Began", "Callback", "Covered", "Err", "Guarding", "Halted", "HaltedOpen",
+		"Halts",
 		"InWarmUp", "Lacking", "LastOrder", "Members", "Names", "NextTimer", "Now", "Protects", "Refused", "Save",
 		"SaveAll", "Stack", "TimerDue", "Universe",
 		"Unloaded", "Unprotected", "UnprotectedBy", "Unsaved", "Warming", "Watched", "Watches", "Withdrawn",

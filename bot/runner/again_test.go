@@ -1,0 +1,163 @@
+package runner
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// halfKind rests one bid over 0.015, in a bracket, between bid and ask.
+var halfKind = strategy.Define("half", "rests a bid in a bracket",
+	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
+	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &half{}, nil })
+
+type half struct{ strategy.Base }
+
+func (s *half) OnTicker(d *strategy.Desk, t market.Ticker) {
+	if m := d.In(t.Market); m.Flat() && len(m.OpenOrders()) == 0 {
+		units := t.Last / 100_00 * 100
+		_, _ = m.Buy(strategy.Amount(1_500_000), strategy.At(t.Last/100*100), strategy.StopAt(units*80))
+	}
+}
+
+// halfStage is a stage of such a bot, at a price that stays.
+func halfStage(t *testing.T) *stage {
+	s := newStage(t, 7, func(c *sandbox.Config) { c.Markets[0].Source = price.Fixed("30000") })
+	s.kinds = append(s.kinds, halfKind)
+	s.config = strings.NewReplacer("strategies.restless", "strategies.half", `"restless"`, `"half"`,
+		"params.seed = 7\n", "", "keep_exits = false", "keep_exits = true").Replace(s.config)
+	return s
+}
+
+// halfBought is a stage whose bot has bought a third of what its bid is for.
+func halfBought(t *testing.T) (*stage, *process) {
+	s := halfStage(t)
+	p := s.start()
+	time.Sleep(3 * time.Second)
+	s.sellInto("0.005")
+	time.Sleep(15 * time.Second)
+	require.Len(t, s.OpenAtTheExchange(), 2)
+	return s, p
+}
+
+// sellInto lets another account sell at the market.
+func (s *stage) sellInto(amount string) {
+	other, _ := s.client(bottest.OtherKey, "secret of the other")
+	s.place(other, 7, market.Sell, amount, "10000")
+}
+
+// A second Ctrl-C cancels the rest of an entry and leaves the exit of what the entry has bought: at
+// the exchange, and in the books of the next start.
+func TestASecondCtrlCKeepsTheExitOfWhatAnEntryHasBought(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, p := halfBought(t)
+		tools := *p.armed.Load()
+		tools.client = s.Auditor // what it sends is in direct.log
+		p.armed.Store(&tools)
+		report, err := p.runSwitch("a second Ctrl-C", switchTimeout)
+		require.NoError(t, err)
+		require.True(t, report.Done)
+		require.Equal(t, 1, report.Cancelled)
+		exit := s.resting()
+		require.Equal(t, market.TypeStopLoss, exit.Type)
+		p.kill()
+		p.bury()
+		require.Equal(t, exit.ClientOrderID, s.resting().ClientOrderID)
+		p = s.start()
+		time.Sleep(20 * time.Second)
+		require.Equal(t, exit.ClientOrderID, s.resting().ClientOrderID, "it is the same")
+		p.look(func() {
+			require.Empty(t, p.engine.Bare())
+			require.False(t, p.engine.Withdrawn(1))
+			require.Equal(t, market.Qty(500_000), p.engine.Covered(1, 1))
+		})
+		require.NoError(t, p.end())
+		s.onlyExits(p)
+	})
+}
+
+// copyState copies the state file aside, as bot state backup does.
+func (p *process) copyState() (file string) {
+	file = filepath.Join(p.stage.T.TempDir(), folder.StateFile)
+	require.NoError(p.stage.T, p.store.Backup(file))
+	return file
+}
+
+// putBack puts a copy of the state file in its place.
+func (s *stage) putBack(file string) {
+	text, err := os.ReadFile(file)
+	require.NoError(s.T, err)
+	require.NoError(s.T, os.WriteFile(filepath.Join(s.Folder, folder.StateFile), text, 0o600))
+}
+
+// Whatever took the exit of a position away, each start places it again before all else.
+func TestEachStartHasTheExitsOfPositionsAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		keep bool
+		away func(s *stage, p *process)
+	}{
+		"keep_exits = false": {false, func(s *stage, p *process) { require.NoError(s.T, p.end()) }},
+		"a backup from before a stop that took the exit away": {false, func(s *stage, p *process) {
+			file := p.copyState()
+			time.Sleep(time.Minute)
+			require.NoError(s.T, p.end())
+			s.putBack(file)
+		}},
+		"a backup from before a person took the exit away": {true, func(s *stage, p *process) {
+			file := p.copyState()
+			time.Sleep(time.Minute)
+			require.NoError(s.T, p.end())
+			s.byHand(s.resting(), market.CommandCancel, 0)
+			s.putBack(file)
+		}},
+		"another machine, and a person": {true, func(s *stage, p *process) {
+			require.NoError(s.T, p.end())
+			s.byHand(s.resting(), market.CommandCancel, 0)
+			there := filepath.Join(s.T.TempDir(), "there")
+			require.NoError(s.T, os.CopyFS(there, os.DirFS(s.Folder)))
+			s.Folder = there
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, p := inBracket(t, c.keep)
+				c.away(s, p)
+				require.Empty(t, s.OpenAtTheExchange())
+				p = s.start()
+				time.Sleep(10 * time.Second)
+				s.guards(p)
+				require.NoError(t, p.end())
+			})
+		})
+	}
+}
+
+// The dead-man timer ends the rest of an entry that fills on while no bot runs. The next start has
+// an exit over all that was bought.
+func TestAnEntryThatATimerEndsHasItsExitAtTheNextStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, p := halfBought(t)
+		p.kill()
+		p.bury()
+		s.sellInto("0.004")
+		time.Sleep(10 * time.Minute)
+		require.Equal(t, market.Qty(500_000), s.resting().AmountRemaining, "the timer took the rest of the entry")
+		p = s.start()
+		time.Sleep(20 * time.Second)
+		require.Equal(t, market.Qty(900_000), s.resting().AmountRemaining)
+		p.look(func() { require.Empty(t, p.engine.Bare()) })
+		require.NoError(t, p.end())
+	})
+}
