@@ -87,7 +87,8 @@ func inBracket(t *testing.T, keep bool) (*stage, *process) {
 
 // eagerKind buys once, in a bracket, and asks its bot to stop with the same price.
 func eagerKind(stop func()) strategy.Definition {
-	return strategy.Define("eager", "buys and stops", func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
+	return strategy.Define("eager", "buys and stops",
+		func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
 		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &eager{stop: stop}, nil })
 }
 
