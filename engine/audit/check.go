@@ -29,7 +29,10 @@ type Check struct {
 	Market  *market.Market
 	// Fees are the highest rates that the account can be charged, and the lowest below 0 with
 	// rebates.
-	Fees    exchange.Fees
+	Fees exchange.Fees
+	// Coarse: amounts may have had fewer decimals when the order was filled, down to those that the
+	// filled amount shows: the fee of a buy over money may have the rest of such a step.
+	Coarse  bool
 	Now     market.Time // on the exchange's clock
 	Prices  func(at market.Time) Prices
 	FillOf  func(id uuid.UUID) market.OrderID   // the own order with this fill of the market; 0: none
@@ -82,6 +85,9 @@ func (c *Check) Record(o *Order, kind market.CommandKind, r *exchange.Record) Ve
 func (c *Check) record(o *Order, kind market.CommandKind, r *exchange.Record, event bool) Verdict {
 	x := c.examine(o)
 	x.event = event
+	if c.Coarse && o.ByQuote() {
+		x.step = max(x.step, shownStep(c.Market, r.Order.FilledAmount))
+	}
 	complete(o.Order, &r.Order)
 	x.since = x.sinceOf(&r.Order)
 	c.capTime(&r.Order.Updated)
@@ -126,6 +132,7 @@ type examination struct {
 	short  bool
 	event  bool        // the answer is an event
 	since  market.Time // nothing can have happened to the order earlier
+	step   market.Qty  // the smallest of an amount
 
 	limit     market.Price // the worst price of a fill, before or after a change; 0: none
 	maxAmount market.Qty   // of all fills; 0: no bound
@@ -146,7 +153,7 @@ type totals struct {
 
 func (c *Check) examine(o *Order) *examination {
 	x := &examination{Check: c, order: o, limit: limitOf(o.Order), maxAmount: o.Amount, maxQuote: o.AmountQuote,
-		booked: make(map[uuid.UUID]*market.Fill, len(o.Fills))}
+		step: step(c.Market), booked: make(map[uuid.UUID]*market.Fill, len(o.Fills))}
 	if n := o.Change; n != nil {
 		x.widen(&n.Order)
 	}

@@ -287,6 +287,29 @@ func TestABuyOverAQuoteAmountPaysForTheStepThatItDoesNotGet(t *testing.T) {
 	}
 }
 
+// The market's decimals may have been fewer when the order was filled: its amount shows how many.
+func TestFewerDecimalsThanTheMarketHasMayExplainAFee(t *testing.T) {
+	for name, c := range map[string]struct {
+		amount market.Qty
+		fee    int64 // in cents
+		holds  bool
+	}{
+		"rate and a step of 4 decimals": {110_000, 412, true}, "more than that": {110_000, 425, false},
+		"an amount of 8 decimals": {110_001, 412, false}, "a whole coin has a step of a coin": {1_00000000, 40_100_00, true},
+	} {
+		check, own, record := example(t)
+		own.Type, own.Price, own.Amount, own.AmountQuote = market.TypeMarket, 0, 0, 100_000_00
+		o, f := &record.Order, &record.Fills[0]
+		o.Type, o.Amount, o.AmountQuote, o.FilledAmount = market.TypeMarket, 0, own.AmountQuote, c.amount
+		f.Amount, f.Fee = c.amount, market.ValueOf(c.fee*1e8)
+		o.FilledAmountQuote, o.FeePaid = market.ValueOf(int64(f.Price)*int64(c.amount)), f.Fee
+		require.NotEmpty(t, check.Record(own, 0, record).Broken, name)
+		check.Coarse = true
+		require.Equal(t, c.holds, check.Record(own, 0, record).Broken == nil, "%s: %v", name,
+			check.Record(own, 0, record).Broken)
+	}
+}
+
 // An event may show the hold of a later moment: of an order without a price, what was reserved
 // stays held until it ends.
 func TestAnEventFreesNothingOfWhatTheRestMayCost(t *testing.T) {

@@ -220,7 +220,7 @@ func atRate(value market.Value, rate market.Rate) (market.Value, error) {
 // addStep adds the value of one step of the amount: a buy over a quote amount pays for it and gets
 // nothing (venue-facts 3.6).
 func (x *examination) addStep(most market.Value, price market.Price) (market.Value, error) {
-	value, err := x.Market.Value(price, step(x.Market))
+	value, err := x.Market.Value(price, x.step)
 	if err != nil {
 		return most, err
 	}
@@ -237,6 +237,15 @@ func (x *examination) addStep(most market.Value, price market.Price) (market.Val
 // step is the smallest step of an amount.
 func step(m *market.Market) market.Qty {
 	return market.Qty(market.Pow10(m.AmountDigits - min(m.AmountDigits, m.QuantityDecimals)))
+}
+
+// shownStep is the coarsest step that an amount is a multiple of.
+func shownStep(m *market.Market, amount market.Qty) market.Qty {
+	unit := market.Qty(1)
+	for most := market.Qty(market.Pow10(m.AmountDigits)); unit < most && amount > 0 && amount%(10*unit) == 0; {
+		unit *= 10
+	}
+	return unit
 }
 
 // add adds a fill to the sums.

@@ -120,6 +120,13 @@ func (l *Loop) audit(own *state.Order, r *reply) (problem string, ok bool) {
 	default:
 		verdict = check.Record(known, 0, r.record)
 	}
+	if len(verdict.Broken) > 0 && l.insisted(own, r, verdict.Broken) {
+		check.Coarse = true
+		if again := check.Record(known, 0, r.record); len(again.Broken) == 0 {
+			l.believe(own, verdict.Broken)
+			verdict = again
+		}
+	}
 	switch {
 	case r.trusted && (r.record == nil || r.record.Order.Market == own.Market):
 		l.bookAnyway(own, r, verdict.Broken)
@@ -128,6 +135,7 @@ func (l *Loop) audit(own *state.Order, r *reply) (problem string, ok bool) {
 			return problem, ok
 		}
 		l.breach(own, verdict.Broken)
+		l.haltInsisted(own, verdict.Broken)
 		return verdict.Broken[0].String(), false
 	case verdict.Short && r.whole:
 		m := l.Account.Catalog().Market(own.Market)
@@ -138,6 +146,9 @@ func (l *Loop) audit(own *state.Order, r *reply) (problem string, ok bool) {
 	case verdict.Short:
 		l.queryRest(own.ID, r)
 		return "filledAmount is above the fills: the trades are asked for", false
+	}
+	if r.from == fromQuery {
+		delete(l.insistences, own.ID)
 	}
 	l.unrestated(own, r)
 	return "", true

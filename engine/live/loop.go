@@ -130,6 +130,7 @@ type Loop struct {
 	verify       verify          // checks every answer about an order before it is used
 	auditor      auditor
 	restatements restatements
+	insistences  map[market.OrderID]insistence
 	proof        proof
 	suspended    []suspension // by market: data is not accepted
 	failed       error
@@ -176,7 +177,7 @@ func New(c Config) *Loop {
 	l := &Loop{Config: c, door: Door{Engine: c.Engine, Recorder: c.Recorder},
 		replies: make(chan func(), (int(ranks)+1)*maxInFlight+maxListQueries),
 		calls:   make(chan call), queries: newAgenda(), pages: map[market.OrderID][]market.Fill{},
-		channel: newChannel(),
+		channel: newChannel(), insistences: map[market.OrderID]insistence{},
 		holdings: holdings{checkpoints: c.Checkpoints, reported: map[market.AssetID]market.Money{},
 			moves: map[market.AssetID]int{}}}
 	l.verify, l.auditor = l.audit, newAuditor(&l.Config)

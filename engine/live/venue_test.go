@@ -52,8 +52,9 @@ type box struct {
 	noTimer   bool                // it has no timers
 	oneTimer  bool                // it has one, for the first group that asks
 	timers    map[uint16]time.Duration
-	hold      time.Duration // how long the next timers take
-	withholds bool          // records of orders come without their fills
+	hold      time.Duration          // how long the next timers take
+	withholds bool                   // records of orders come without their fills
+	tamper    func(*exchange.Record) // changes records of orders; nil: nothing does
 
 	listings int // how often open orders were listed, of one market or of all
 	cheap    int // how often of one market
@@ -277,7 +278,14 @@ func (s *sender) carryOut(i *exchange.Intent) (exchange.Record, error) {
 	}
 	record := *s.records[name]
 	record.Fills = s.shown(record.Fills[mark:])
+	s.tampered(&record)
 	return record, nil
+}
+
+func (b *box) tampered(r *exchange.Record) {
+	if b.tamper != nil {
+		b.tamper(r)
+	}
 }
 
 func (b *box) deafen(to string) {
@@ -320,6 +328,7 @@ func (b *box) Order(_ context.Context, _ market.ID, client, _ uuid.UUID) (exchan
 	record := *r
 	record.Fills = b.shown(r.Fills)
 	slow := b.slow
+	b.tampered(&record)
 	b.mu.Unlock()
 	time.Sleep(slow)
 	return record, nil
