@@ -96,8 +96,8 @@ func (l *Loop) owes(q *query, r *reply, do effect) {
 		(!got.Done() || own.State.Terminal()):
 		return
 	}
-	if p := l.channel.pairs[q.id]; p != nil && p.order != nil && !later(got, &p.order.Order) {
-		return // the event waits for its fills
+	if d := q.doubted; d != nil && d.order && d.updated >= got.Updated && d.filled >= got.FilledAmount {
+		return // the event has come
 	}
 	l.channel.owed[got.ExchangeID] = owed{updated: got.Updated, filled: got.FilledAmount, ended: got.Done(),
 		until: l.now.Add(muteAfter)}
@@ -133,7 +133,8 @@ func (l *Loop) checkOwed() {
 func (l *Loop) readNotice(q *query, now outcome, own *state.Order, r *reply) answer {
 	got, changed := &r.record.Order, false
 	if unasked(now, own, got) {
-		q.doubt(got, r.asked)
+		q.doubt(&doubt{told: r.asked, updated: got.Updated, filled: got.FilledAmount, ended: true, order: true},
+			l.now)
 		return noticeRefuted
 	}
 	if own != nil && later(got, &own.Order) {

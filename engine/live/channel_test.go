@@ -2,6 +2,7 @@ package live
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,74 +43,58 @@ func (p *play) kept(kind exchange.NoticeKind) (places []int) {
 	return places
 }
 
-// An order event whose fills are missing, and a fill without its order event, wait for 250 ms. Then
-// the order is queried, and what it tells is booked once.
-func TestAnEventWithoutItsPartnerLeadsToAQueryAfterAWhile(t *testing.T) {
-	for _, kind := range []exchange.NoticeKind{exchange.NoticeOrder, exchange.NoticeFill} {
+// A fill that an event tells of is booked when the exchange has confirmed it, and once.
+func TestAFillOfAnEventIsBookedWhenTheExchangeConfirmsIt(t *testing.T) {
+	for _, kinds := range [][]exchange.NoticeKind{{exchange.NoticeOrder}, {exchange.NoticeFill},
+		{exchange.NoticeFill, exchange.NoticeOrder}} {
 		synctest.Test(t, func(t *testing.T) {
 			p := resting(t)
+			p.box.deafen("order")
 			p.box.move(79_00)
-			p.tellAll(p.kept(kind))
-			time.Sleep(pairWait - time.Millisecond)
-			synctest.Wait()
-			require.Zero(t, p.books().position, "it waits")
+			var places []int
+			for _, kind := range kinds {
+				places = append(places, p.kept(kind)...)
+			}
+			p.tellAll(places)
+			p.tick(5)
+			require.Zero(t, p.books().position, "the exchange has not said so")
 			require.NoError(t, p.loop.Inspect(t.Context(), func(market.Time) {
 				require.False(t, p.loop.quiet(), "no balance is compared meanwhile")
 			}))
-			time.Sleep(10 * time.Millisecond) // the question takes 5
-			synctest.Wait()
+			p.box.deafen("")
+			p.tick(8)
 			require.Equal(t, p.naive(), p.books())
+			require.Equal(t, 1, p.s.fills)
+			require.Equal(t, slices.Contains(kinds, exchange.NoticeOrder), p.up(), "no event is missing")
 			p.end()
 			p.agree()
 		})
 	}
 }
 
-// The partner comes in time: nothing is asked.
-func TestAPairIsFoldedWithoutAQuestion(t *testing.T) {
+// A fill is asked for at once, and further fills of the order no more than once a second.
+func TestFillsOfEventsAreAskedForAtMostOnceASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := resting(t)
-		p.box.deafen("order")
 		p.box.move(79_00)
-		p.box.mu.Lock()
-		kept := p.box.teller.keep
-		p.box.mu.Unlock()
-		require.Len(t, kept, 2)
-		for _, n := range kept {
-			n.At = boxNow()
-			p.box.teller.to <- n
-			time.Sleep(200 * time.Millisecond)
-			synctest.Wait()
-		}
+		p.tellAll(p.kept(exchange.NoticeFill))
+		time.Sleep(20 * time.Millisecond)
 		require.Equal(t, p.naive(), p.books())
-		require.Equal(t, 1, p.s.fills)
 		p.end()
 		p.agree()
 	})
-}
-
-// The fee comes with a later event. The order expects it until then.
-func TestAFeeMayComeWithALaterEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := resting(t)
-		p.box.deafen("order")
-		p.box.move(79_00)
-		at := p.kept(exchange.NoticeFill)[0]
-		p.box.mu.Lock()
-		settled := p.box.teller.keep[at]
-		fill := &p.box.teller.keep[at].Trade
-		fill.Settled, fill.Fee, fill.FeeCurrency = false, market.Value{}, 0
-		p.box.mu.Unlock()
-		p.tellAll([]int{1, 0})
-		own, open := p.known(1)
-		require.True(t, open, "the fee is missing")
-		require.Equal(t, state.Filled, own.State)
-		settled.At = boxNow()
-		p.box.teller.to <- settled
-		synctest.Wait()
-		_, open = p.known(1)
-		require.False(t, open)
-		require.Equal(t, p.naive(), p.books())
+		require.NoError(t, p.loop.Do(t.Context(), func(at market.Time) []market.Command {
+			q := p.loop.queries.of[1]
+			q.asked = at.Add(-100 * time.Millisecond)
+			q.doubt(&doubt{told: at}, at)
+			require.Equal(t, at.Add(900*time.Millisecond), q.next)
+			q.asked = at.Add(-time.Minute)
+			q.doubt(&doubt{told: at}, at)
+			require.Equal(t, at, q.next)
+			return nil
+		}))
 		p.end()
 		p.agree()
 	})
@@ -218,10 +203,19 @@ func TestAnEventEndsAProofOfAbsence(t *testing.T) {
 	}
 }
 
-// An event that cannot be true is a breach like any other answer: nothing of it is booked.
+// An event that cannot be true is a breach like any other answer: nothing of it is booked. What it
+// says of a fill is not even read: the exchange tells it.
 func TestAnEventThatCannotBeTrueIsNotBooked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := resting(t)
+		own, _ := p.own(1)
+		event := exchange.Notice{Kind: exchange.NoticeOrder, At: boxNow(), Order: own.Order}
+		event.Order.ID, event.Order.Strategy, event.Order.Side = 0, 0, market.Sell
+		event.Order.Updated++
+		p.box.teller.to <- event
+		p.tick(1)
+		require.Len(t, p.journal.breached, 1)
+		require.Equal(t, "side", p.journal.breached[0].Rule)
 		p.box.move(79_00)
 		p.box.mu.Lock()
 		for i := range p.box.teller.keep {
@@ -230,14 +224,10 @@ func TestAnEventThatCannotBeTrueIsNotBooked(t *testing.T) {
 			}
 		}
 		p.box.mu.Unlock()
-		p.box.deafen("order")
 		p.tellAll([]int{0, 1})
-		require.Zero(t, p.books().position)
-		require.Len(t, p.journal.breached, 1)
-		require.Equal(t, "fill price", p.journal.breached[0].Rule)
-		p.box.deafen("")
 		p.tick(3)
 		require.Equal(t, p.naive(), p.books(), "the query tells the truth")
+		require.Len(t, p.journal.breached, 1)
 		p.end()
 		p.agree()
 	})
@@ -435,25 +425,33 @@ func TestAnAnswerThatIsOlderThanAnEventAnswersItsWrite(t *testing.T) {
 	})
 }
 
-// An end that was not asked for is not believed before the exchange confirms it: until then the
-// order counts against every limit. A false one sets the channel aside, the third within a minute
-// halts the strategy.
-func TestAFalseEndIsNotBookedAndSetsTheChannelAside(t *testing.T) {
-	for _, status := range []market.Status{market.StatusCanceled, market.StatusExpired} {
+// An end that was not asked for, and a fill, are not believed before the exchange confirms them:
+// until then the order counts against every limit, and nothing can be sold. A false one sets the
+// channel aside, the third within a minute halts the strategy.
+func TestAFalseEndOrFillIsNotBookedAndSetsTheChannelAside(t *testing.T) {
+	for name, lie := range map[string]func(own *market.Order) []exchange.Notice{
+		"canceled": orderEvent(func(o *market.Order) { o.Status = market.StatusCanceled }),
+		"expired":  orderEvent(func(o *market.Order) { o.Status = market.StatusExpired }),
+		"filled":   orderEvent(func(o *market.Order) { o.Status = market.StatusFilled }),
+		"a part": orderEvent(func(o *market.Order) {
+			o.Status, o.FilledAmount = market.StatusPartiallyFilled, o.Amount/2
+		}),
+		"a fill alone": func(o *market.Order) []exchange.Notice { return falseFill(o)[:1] },
+		"a whole fill": falseFill,
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			p := resting(t)
-			lie := func() {
+			tell := func() {
 				own, open := p.known(1)
-				require.True(t, open)
-				event := exchange.Notice{Kind: exchange.NoticeOrder, At: boxNow(), Order: own.Order}
-				event.Order.Status = status
-				event.Order.ID, event.Order.Strategy = 0, 0
-				event.Order.Updated++
-				p.box.teller.to <- event
+				require.True(t, open, name)
+				for _, n := range lie(&own.Order) {
+					p.box.teller.to <- n
+				}
 				synctest.Wait()
 				own, open = p.known(1)
-				require.True(t, open)
-				require.Equal(t, state.Open, own.State, "the exchange has not said so")
+				require.True(t, open, name)
+				require.Equal(t, state.Open, own.State, "%s: the exchange has not said so", name)
+				require.Zero(t, p.books().position, name)
 			}
 			aside, halted := false, false
 			look := func() {
@@ -464,20 +462,44 @@ func TestAFalseEndIsNotBookedAndSetsTheChannelAside(t *testing.T) {
 			}
 			for range falseTillHalt {
 				look()
-				require.False(t, halted)
-				lie()
+				require.False(t, halted, name)
+				tell()
 				p.tick(10)
 				look()
-				require.True(t, aside)
+				require.True(t, aside, name)
 				require.False(t, p.up())
 			}
-			require.True(t, halted, "the third within a minute")
+			require.True(t, halted, "%s: the third within a minute", name)
+			require.Zero(t, p.s.fills, name)
 			p.tick(int(asideFor / time.Second))
 			look()
 			require.False(t, aside, "it may prove itself again")
 			p.end()
+			p.agree()
 		})
 	}
+}
+
+// orderEvent tells of an order as it is not.
+func orderEvent(change func(*market.Order)) func(own *market.Order) []exchange.Notice {
+	return func(own *market.Order) []exchange.Notice {
+		event := exchange.Notice{Kind: exchange.NoticeOrder, At: boxNow(), Order: *own}
+		event.Order.ID, event.Order.Strategy = 0, 0
+		event.Order.Updated++
+		change(&event.Order)
+		return []exchange.Notice{event}
+	}
+}
+
+// falseFill tells of a fill of a whole order that has none, and then of its end.
+func falseFill(own *market.Order) []exchange.Notice {
+	trade := exchange.Trade{ExchangeID: own.ExchangeID, ClientOrderID: own.ClientOrderID}
+	trade.Fill = market.Fill{ID: uuid.New(), Market: 1, Side: own.Side, Price: own.Price, Amount: own.Amount,
+		Settled: true, FeeCurrency: 1, Time: boxNow()}
+	return append([]exchange.Notice{{Kind: exchange.NoticeFill, At: boxNow(), Trade: trade}},
+		orderEvent(func(o *market.Order) {
+			o.Status, o.FilledAmount, o.AmountRemaining, o.OnHold = market.StatusFilled, o.Amount, 0, 0
+		})(own)...)
 }
 
 // The owner's own cancel ends an order without a word of this bot: one query confirms it.
@@ -494,7 +516,8 @@ func TestATrueEndThatWasNotAskedForIsBookedAfterAQuery(t *testing.T) {
 		p.tick(2)
 		_, open := p.known(1)
 		require.False(t, open)
-		require.True(t, p.up())
+		p.tick(10)
+		require.True(t, p.up(), "the event has come before the answer: none is missing")
 		p.end()
 		p.agree()
 	})

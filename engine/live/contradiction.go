@@ -24,10 +24,20 @@ func (c contradictions) aside(now market.Time) bool {
 	return len(c) > 0 && now.Sub(c[len(c)-1]) < asideFor
 }
 
-// doubted is the end that an event told of and that the order's query has not confirmed yet.
-type doubted struct {
-	told    market.Time // 0: there is none
-	updated market.Time // the order by the event
+// doubt is what an event told of an order and its query has not confirmed yet: fills, or an end that
+// was not asked for.
+type doubt struct {
+	since   market.Time // the first event
+	told    market.Time // the latest one
+	updated market.Time // the order by it
+	filled  market.Qty  // at least
+	ended   bool
+	order   bool // an event of the order told it, not one of a fill
+}
+
+// filledMore reports whether an event tells of fills that are not booked.
+func filledMore(own *state.Order, got *market.Order) bool {
+	return got.FilledAmount > own.FilledAmount || got.Status == market.StatusFilled && !own.State.Terminal()
 }
 
 // unasked reports whether an event tells of an end that neither a command nor the terms of the
@@ -43,42 +53,54 @@ func unasked(now outcome, own *state.Order, got *market.Order) bool {
 	return own.Type.HasTrigger() && !own.Triggered || own.Type.HasPrice() && own.TimeInForce == market.GTC
 }
 
-// doubt notes the end that an event tells of.
-func (q *query) doubt(got *market.Order, at market.Time) {
-	if q.doubted.told == 0 {
-		q.doubted = doubted{told: at, updated: got.Updated}
+// doubt notes what an event tells, and asks for the order: at once, but no more than once a second.
+func (q *query) doubt(d *doubt, now market.Time) {
+	d.since = d.told
+	if was := q.doubted; was != nil {
+		d.since, d.updated, d.filled = was.since, max(d.updated, was.updated), max(d.filled, was.filled)
+		d.ended, d.order = d.ended || was.ended, d.order || was.order
 	}
+	q.doubted = d
+	q.at(max(now, q.asked.Add(firstWait)))
+	q.wait = firstWait
 }
 
-// contradict compares the answer to a query with the end that an event has told of.
-func (l *Loop) contradict(q *query, own *state.Order, r *reply) {
+// settle compares the answer to a query with what events have told.
+func (l *Loop) settle(q *query, strategy market.StrategyID, r *reply) {
 	d := q.doubted
-	if d.told == 0 || own == nil || r.from != fromQuery || r.err != nil || r.asked < d.told {
+	if d == nil || r.from != fromQuery || r.err != nil || r.asked < d.told {
 		return
 	}
 	got := &r.record.Order
-	if !got.Done() && got.Updated < d.updated && r.asked.Sub(d.told) < oldCopy {
+	denied := d.ended && !got.Done() || got.FilledAmount < d.filled
+	if denied && got.Updated < d.updated && r.asked.Sub(d.since) < oldCopy {
 		return
 	}
-	q.doubted = doubted{}
-	if got.Done() {
-		return
+	q.doubted = nil
+	if denied {
+		l.contradict(q.id, strategy)
 	}
+}
+
+// contradict sets the channel aside, because the exchange denies what it has told of an order.
+func (l *Loop) contradict(id market.OrderID, strategy market.StrategyID) {
 	c := &l.channel
 	c.contradicted = append(c.contradicted, l.now)
 	c.contradicted = slices.DeleteFunc(c.contradicted,
 		func(at market.Time) bool { return l.now.Sub(at) >= falseWithin })
 	c.mute = true
-	clear(c.pairs)
+	for _, q := range l.queries.of {
+		q.doubted = nil
+	}
 	l.channelDown()
-	l.Log.Error().Int64("order", int64(own.ID)).Stringer("for", asideFor).
-		Msg("an event of the account channel said that an order has ended, and the exchange answers that " +
-			"it is open: the channel is set aside, orders are asked for")
-	l.ReconcileLog.Note("the account channel told a false end", orderText(own.ID))
-	if len(c.contradicted) >= falseTillHalt && own.Strategy != 0 {
-		l.input(&market.Input{Kind: market.InputHalt, Strategy: own.Strategy,
-			Reason: "three ends of orders within a minute that the account channel told of were false; the latest: " +
-				orderText(own.ID)})
+	l.Log.Error().Int64("order", int64(id)).Stringer("for", asideFor).
+		Msg("an event of the account channel said that an order has filled or ended, and the exchange denies it: " +
+			"the channel is set aside, orders are asked for")
+	l.ReconcileLog.Note("the account channel told a false fill or end", orderText(id))
+	if len(c.contradicted) >= falseTillHalt && strategy != 0 {
+		l.input(&market.Input{Kind: market.InputHalt, Strategy: strategy,
+			Reason: "three fills or ends of orders that the account channel told of within a minute were false; the " +
+				"latest: " + orderText(id)})
 	}
 }
 
@@ -88,6 +110,6 @@ func (l *Loop) ChannelAside() string {
 	if !l.channel.contradicted.aside(l.now) {
 		return ""
 	}
-	return "it told of an end of an order that the exchange denies: orders are asked for instead, for " +
+	return "it told of a fill or an end of an order that the exchange denies: orders are asked for instead, for " +
 		asideFor.String()
 }

@@ -28,11 +28,11 @@ func (l *Loop) queryRegular(work context.Context) {
 
 // quiet reports whether nothing is in flight that could explain a difference.
 func (l *Loop) quiet() bool {
-	if l.sending != [ranks]int{} || !l.outbox.empty() || len(l.pages) > 0 || len(l.channel.pairs) > 0 {
+	if l.sending != [ranks]int{} || !l.outbox.empty() || len(l.pages) > 0 {
 		return false
 	}
 	for id, q := range l.queries.of {
-		if o := l.Account.Known(id); q.unresolved != nil || o != nil && o.InFlight != 0 {
+		if o := l.Account.Known(id); q.unresolved != nil || q.doubted != nil || o != nil && o.InFlight != 0 {
 			return false
 		}
 	}

@@ -291,7 +291,7 @@ func (l *Loop) turn(ctx, work context.Context) {
 	}
 	l.stamp()
 	l.bookPages()
-	l.matchAll()
+	l.checkOwed()
 	l.fireTimers()
 	l.endHalted()
 	l.endTurn(work)
@@ -431,7 +431,6 @@ func (l *Loop) untilDue() time.Duration {
 	if at, any := l.queries.next(); any && l.querying < maxInFlight {
 		next = min(next, at)
 	}
-	next = min(next, l.channel.next())
 	return max(0, next.Sub(l.Trading.Now()))
 }
 

@@ -1,11 +1,6 @@
 package live
 
 import (
-	"bytes"
-	"cmp"
-	"maps"
-	"math"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -15,29 +10,19 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// The waits of the account channel.
-const (
-	pairWait  = 250 * time.Millisecond // of an event for its partner; then the order is queried
-	muteAfter = 5 * time.Second        // from an answer that an event has to tell of to the event
-)
+// muteAfter is the wait of the account channel from an answer that an event has to tell of to the
+// event.
+const muteAfter = 5 * time.Second
 
 // channel is what the loop keeps of the exchange's account channel. Its events race the answers of
 // the exchange: they are ordered by (updated, filledAmount, status), never by their arrival.
 type channel struct {
-	up           bool           // its events are trusted to come: lists and queries are rarer
-	mute         bool           // an event has not come that had to; up again with the next event
-	contradicted contradictions // of its events by the answers of the exchange
-	pairs        map[market.OrderID]*pair
+	up           bool                         // its events are trusted to come: lists and queries are rarer
+	mute         bool                         // an event has not come that had to; up again with the next event
+	contradicted contradictions               // of its events by the answers of the exchange
 	owed         map[uuid.UUID]owed           // by the exchange's id of an order
 	writes       map[market.OrderID]*outgoing // in flight, where their outcome is not known yet
 	asked        market.Time                  // when the channel was last asked to begin anew
-}
-
-// pair is the events of one order that wait for each other: the latest order event, and fills.
-type pair struct {
-	since market.Time // the arrival of the first that waits
-	order *exchange.Notice
-	fills []market.Fill
 }
 
 // owed is an event that has to come, because an answer of the exchange has told of its cause.
@@ -99,29 +84,21 @@ func (l *Loop) noticeOrder(n *exchange.Notice) {
 		l.noticeEnded(n)
 		return
 	}
-	if l.channel.contradicted.aside(l.now) {
-		if unasked(l.outcomeOf(q, own), own, &n.Order) {
-			q.doubt(&n.Order, n.At)
-		}
-		q.soon(l.now) // an event only says that there is something to ask for
-		return
-	}
-	if n.Order.Status == market.StatusUnresolved {
-		q.soon(l.now) // a status of no known name proves neither that the order rests nor that it has ended
-		return
-	}
-	p := l.pairOf(own.ID)
-	latest := &own.Order
-	if p.order != nil {
-		latest = &p.order.Order
-	}
-	switch reported := own.Reported || p.order != nil; {
-	case !reported || later(&n.Order, latest):
-		p.order = n
-	case !later(latest, &n.Order) && differ(&n.Order, latest):
+	got := &n.Order
+	switch aside := l.channel.contradicted.aside(l.now); {
+	case filledMore(own, got), aside && unasked(l.outcomeOf(q, own), own, got):
+		q.doubt(&doubt{told: n.At, updated: got.Updated, filled: got.FilledAmount, ended: got.Done(), order: true},
+			l.now)
+	case aside, got.Status == market.StatusUnresolved:
+		// a status of no known name proves neither that the order rests nor that it has ended
+		q.soon(l.now)
+	case !own.Reported || later(got, &own.Order):
+		record := exchange.Record{Order: *got}
+		record.Order.FeePaid = own.FeePaid // an event has none
+		l.receive(q, &reply{from: fromNotice, asked: q.noticed, record: &record, exec: n.Exec})
+	case !later(&own.Order, got) && differ(got, &own.Order):
 		q.soon(l.now) // two states of one moment: the exchange says which came last
 	}
-	l.match(q, own, p)
 }
 
 // noticeFill receives a fill event.
@@ -139,17 +116,14 @@ func (l *Loop) noticeFill(n *exchange.Notice) {
 		q.soon(l.now)
 		return
 	}
-	if l.channel.contradicted.aside(l.now) {
-		q.soon(l.now)
+	if fresh := own.Fresh([]market.Fill{t.Fill}); len(fresh) == 0 {
 		return
 	}
-	p := l.pairOf(own.ID)
-	if at := slices.IndexFunc(p.fills, func(f market.Fill) bool { return f.ID == t.ID }); at < 0 {
-		p.fills = append(p.fills, t.Fill)
-	} else if t.Settled {
-		p.fills[at] = t.Fill
+	d := doubt{told: n.At, updated: t.Time, filled: own.Booked()}
+	if !own.Knows(&t.Fill) {
+		d.filled += t.Amount
 	}
-	l.match(q, own, p)
+	q.doubt(&d, l.now)
 }
 
 // noticeEnded handles an event about an order of which the account expects nothing: one that shows
@@ -181,101 +155,7 @@ func differ(x, y *market.Order) bool {
 		x.Type.HasPrice() && x.Price != y.Price || x.Type.HasTrigger() && x.TriggerAmount != y.TriggerAmount
 }
 
-// pairOf is the pair of an order.
-func (l *Loop) pairOf(id market.OrderID) *pair {
-	p := l.channel.pairs[id]
-	if p == nil {
-		p = &pair{since: l.now}
-		l.channel.pairs[id] = p
-	}
-	return p
-}
-
-// match folds the events of an order once they are complete: what the order has filled is the sum
-// of the booked fills and those that came. Events without news are dropped.
-func (l *Loop) match(q *query, own *state.Order, p *pair) {
-	if p.order != nil && own.Reported && !later(&p.order.Order, &own.Order) {
-		p.order = nil // an answer of the exchange came first
-	}
-	p.fills = own.Fresh(p.fills)
-	filled, sum := own.FilledAmount, own.Booked()
-	if p.order != nil {
-		filled = p.order.Order.FilledAmount
-	}
-	for i := range p.fills {
-		if !own.Knows(&p.fills[i]) {
-			sum += p.fills[i].Amount
-		}
-	}
-	news := p.order != nil || len(p.fills) > 0
-	if news && (filled != sum || p.order == nil && !own.Reported) {
-		return
-	}
-	delete(l.channel.pairs, own.ID)
-	slices.SortFunc(p.fills, func(x, y market.Fill) int {
-		return cmp.Or(cmp.Compare(x.Time, y.Time), bytes.Compare(x.ID[:], y.ID[:]))
-	})
-	switch {
-	case p.order != nil:
-		l.receive(q, p.reply(own, q.noticed))
-		if own := l.Account.Known(q.id); own != nil && own.State.Terminal() { // a fee is still to come
-			q.at(min(q.next, l.now.Add(firstWait)))
-			q.wait = 2 * firstWait
-		}
-	case news:
-		r := reply{from: fromTrades, asked: q.noticed}
-		for i := range p.fills {
-			r.trades = append(r.trades, exchange.Trade{Fill: p.fills[i]})
-		}
-		l.receive(q, &r)
-	}
-}
-
-// reply is a pair as an answer. The event has no feePaid: it is that of the fills.
-func (p *pair) reply(own *state.Order, at market.Time) *reply {
-	record := exchange.Record{Order: p.order.Order, Fills: p.fills}
-	fees := own.FeePaid
-	for i := range p.fills {
-		if p.fills[i].Settled {
-			if sum, err := fees.Add(p.fills[i].Fee); err == nil { // an overflow breaks the rules of feePaid
-				fees = sum
-			}
-		}
-	}
-	record.Order.FeePaid = fees
-	return &reply{from: fromNotice, asked: at, record: &record, exec: p.order.Exec}
-}
-
-// matchAll looks at the pairs again: an answer may have told the rest, or their time may be over.
-func (l *Loop) matchAll() {
-	if len(l.channel.pairs)+len(l.channel.owed) == 0 {
-		return
-	}
-	for _, id := range slices.Sorted(maps.Keys(l.channel.pairs)) {
-		p, q, own := l.channel.pairs[id], l.queries.of[id], l.Account.Known(id)
-		if own == nil || q == nil {
-			delete(l.channel.pairs, id)
-			continue
-		}
-		if l.match(q, own, p); l.channel.pairs[id] == p && l.now.Sub(p.since) >= pairWait {
-			delete(l.channel.pairs, id)
-			q.soon(l.now)
-		}
-	}
-	l.checkOwed()
-}
-
 // newChannel is a channel that is not up.
 func newChannel() channel {
-	return channel{pairs: map[market.OrderID]*pair{}, owed: map[uuid.UUID]owed{},
-		writes: map[market.OrderID]*outgoing{}}
-}
-
-// next is when the first pair has waited long enough.
-func (c *channel) next() market.Time {
-	next := market.Time(math.MaxInt64)
-	for _, p := range c.pairs {
-		next = min(next, p.since.Add(pairWait))
-	}
-	return next
+	return channel{owed: map[uuid.UUID]owed{}, writes: map[market.OrderID]*outgoing{}}
 }

@@ -27,9 +27,10 @@ type query struct {
 	trusted       bool        // the next record is booked in any case: a person has decided
 	unsent        bool        // the last command could not be sent; logged already
 
+	asked   market.Time // when the order was queried last
 	noticed market.Time // when the latest event of the account channel came; 0: there was none
 
-	doubted    doubted
+	doubted    *doubt       // what events told and the exchange has not confirmed; nil: nothing
 	listed     bool         // lists show the order open, or a trade has filled it, and it has ended in the account
 	cancelling bool         // a cancel of that order is in flight
 	ended      *state.Order // that order, where the account has forgotten it
@@ -164,10 +165,11 @@ func (l *Loop) queryOrder(work context.Context, q *query) {
 	own := l.ownOf(q)
 	id, client, name := own.Market, own.ClientOrderID, own.ExchangeID
 	question := l.Trading.Order
-	if l.stopped || own.InFlight == market.CommandCancel || own.CancelWanted {
+	if l.stopped || q.doubted != nil || own.InFlight == market.CommandCancel || own.CancelWanted {
 		question = l.Trading.OrderUrgent
 	}
 	r := reply{from: fromQuery, asked: l.now, trusted: q.trusted}
+	q.asked = l.now
 	q.begin()
 	l.querying++
 	l.workers.Go(func() {

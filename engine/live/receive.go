@@ -60,8 +60,8 @@ func (l *Loop) receive(q *query, r *reply) {
 	}
 	now := l.outcomeOf(q, own)
 	a := l.read(q, now, own, r)
-	if a != answerRefuted {
-		l.contradict(q, own, r)
+	if a != answerRefuted && own != nil {
+		defer l.settle(q, own.Strategy, r)
 	}
 	s := transitions[now][a][q.moment(r.asked)]
 	if s.next == 0 {
