@@ -24,6 +24,7 @@ const (
 	RecordingBlob = "recording" // number of the next record of the recording: see NextRecord
 	AgreedBlob    = "agreed"    // balance checkpoints by asset: the account's balances less the books
 	BreachesBlob  = "breaches"  // answers of the exchange that broke a rule within the last day
+	ChangedBlob   = "changed"   // orders that someone else has changed, in words
 	SealBlob      = "seal"      // the day that is held against the seal, so far
 	TwinBlob      = "twin"      // the simulated twin, as the last run left it
 	UniverseBlob  = "universe"  // by strategy, the latest ranking of its universe

@@ -32,6 +32,13 @@ func (j *botJournal) Breached(at market.Time, b *live.Breach, all []live.Breach)
 	}
 }
 
+// ChangedByOthers saves the orders that someone else has changed, for the next run.
+func (j *botJournal) ChangedByOthers(orders map[market.OrderID]string) {
+	if text, err := folder.AppendChanged(nil, orders); err == nil { // numbers and words
+		j.batch.Blob(folder.ChangedBlob, text)
+	}
+}
+
 // Breached counts an answer that was not booked, and raises an alert for its first occurrence.
 func (f *watchedLog) Breached(at market.Time, b *live.Breach, all []live.Breach) {
 	f.ReconcileLog.Breached(at, b, all)
@@ -52,6 +59,9 @@ const maxFillAge = 7 * 24 * time.Hour
 // fills and orders.
 func (r *runner) configureAudit(ctx context.Context, c *live.Config) (err error) {
 	if c.Breaches, err = folder.ReadBreaches(r.store); err != nil {
+		return err
+	}
+	if c.ChangedByOthers, err = folder.ReadChanged(r.store); err != nil {
 		return err
 	}
 	fees := r.highestFees(ctx)

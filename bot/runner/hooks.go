@@ -94,7 +94,11 @@ func (f *watchedLog) Note(kind, text string) {
 func (f *watchedLog) Discrepancy(at market.Time, d *state.Discrepancy) {
 	f.ReconcileLog.Discrepancy(at, d)
 	if m := f.watch.metrics; m != nil {
-		m.differences.WithLabelValues("balance").Inc()
+		kind := "balance"
+		if d.Order != 0 {
+			kind = "order"
+		}
+		m.differences.WithLabelValues(kind).Inc()
 	}
 	f.watch.raise(alert.Difference, "%s: books %s, exchange %s; %s", d.What, d.Ours, d.Theirs, d.Conclusion)
 }

@@ -90,6 +90,18 @@ func TestAnExitThatTheOwnerMovesIsTakenOver(t *testing.T) {
 				s.byHand(s.resting(), market.CommandCancel, 0)
 				time.Sleep(6 * time.Minute)
 				require.Equal(t, moved, s.resting().TriggerAmount)
+				o = s.resting()
+				o.TriggerAmount -= 100_00
+				s.byHand(o, market.CommandUpdate, market.ChangeTriggerAmount)
+				time.Sleep(6 * time.Minute)
+				p.kill()
+				p.bury()
+				p = s.start()
+				time.Sleep(30 * time.Second)
+				c = &control{r: p.runner, ctx: t.Context()}
+				answer, err = c.status(t.Context(), &operator.Request{})
+				require.NoError(t, err)
+				require.Len(t, answer.(*operator.Status).ChangedByOthers, 1, "a restart forgets nothing")
 				require.NoError(t, p.end())
 				require.Contains(t, s.told(nil, "explain", "2"), "changed by someone else")
 			})

@@ -95,7 +95,7 @@ func (s *Set) followExit(b *bracket, o *state.Order, r *market.Report, fresh []m
 		b.resetFailures()
 		b.reducing = false
 	case r != nil && r.Exec == market.ExecRestated && r.RestatementReason == 0:
-		b.restated(o)
+		s.restated(b, o)
 	case o.State == state.Unknown:
 		s.report(b, strategy.CauseUnknown, 0, "it is not known whether the exchange has the exit")
 		return
@@ -106,16 +106,16 @@ func (s *Set) followExit(b *bracket, o *state.Order, r *market.Report, fresh []m
 	}
 }
 
-// restated takes over the level to which someone else has moved the resting exit. A stop that
-// follows goes on from there.
-func (b *bracket) restated(exit *state.Order) {
-	level, now := &b.levels.Stop, exit.TriggerAmount
+// restated takes over the level to which someone else has moved the resting exit.
+func (s *Set) restated(b *bracket, exit *state.Order) {
 	if b.leg == market.KeepTarget != b.swapping {
-		level, now = &b.levels.Target, exit.Price
+		b.levels.Target = exit.Price
+		return
 	}
-	if *level != now {
-		*level, b.high = now, 0
+	if exit.TriggerAmount < b.levels.Stop {
+		s.loosen(b, exit.TriggerAmount)
 	}
+	b.levels.Stop = exit.TriggerAmount
 }
 
 // exposeRest notes that the exit of a bracket sells less than its amount, if it does.

@@ -201,6 +201,30 @@ func (s *Set) move(b *bracket, before market.Price) {
 	s.orders.Moved(&s.moved)
 }
 
+// loosen lets the stop of a bracket, which someone else has lowered, follow at the distance that it
+// has now: otherwise the next price would raise it again. A stop that was raised stays where it is
+// until the terms pass it.
+func (s *Set) loosen(b *bracket, stop market.Price) {
+	if b.high == 0 {
+		b.high = s.orders.Last(b.market)
+	}
+	f := &b.terms
+	if f.BreakEven != 0 && s.rule(b).BreakEvenPrice > stop {
+		f.BreakEven = 0
+	}
+	if stop >= b.high {
+		return
+	}
+	if f.TrailBy != 0 {
+		f.TrailBy = max(f.TrailBy, b.high-stop)
+	}
+	if f.Trail != 0 {
+		over, under := bits.Mul64(uint64(stop), uint64(market.Whole))
+		share, _ := bits.Div64(over, under, uint64(b.high)) // below the whole, because the stop is below the price
+		f.Trail = max(f.Trail, market.Whole-market.Rate(share))
+	}
+}
+
 // stopRests reports whether the stop is at the exchange, or on its way.
 func (b *bracket) stopRests() bool { return b.exit != 0 && b.leg == market.KeepStop && !b.swapping }
 

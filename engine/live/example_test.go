@@ -40,6 +40,7 @@ type forgetful struct{}
 func (forgetful) Event(*market.Event)                               {}
 func (forgetful) Discrepancy(market.Time, *state.Discrepancy)       {}
 func (forgetful) Breached(market.Time, *live.Breach, []live.Breach) {}
+func (forgetful) ChangedByOthers(map[market.OrderID]string)         {}
 func (forgetful) Checkpoint(market.AssetID, live.BalanceCheckpoint) {}
 func (forgetful) Sent(market.Time, *exchange.Intent)                {}
 func (forgetful) Intent(i *exchange.Intent)                         { fmt.Println("intent:", i.Method, i.Path) }

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -93,6 +94,8 @@ type Config struct {
 	// unknown.
 	Asked    func(id market.OrderID) (changed market.Order, known bool)
 	Breaches []Breach // of the last run
+	// ChangedByOthers are the orders that someone else had changed in earlier runs, in words.
+	ChangedByOthers map[market.OrderID]string
 
 	// Stepped gets the duration of every step of the engine, in the loop's goroutine; nil: not
 	// measured.
@@ -181,7 +184,10 @@ func New(c Config) *Loop {
 		holdings: holdings{checkpoints: c.Checkpoints, reported: map[market.AssetID]market.Money{},
 			moves: map[market.AssetID]int{}}}
 	l.verify, l.auditor = l.audit, newAuditor(&l.Config)
-	l.restatements = restatements{seen: map[market.OrderID]restatement{}, changed: map[market.OrderID]string{}}
+	l.restatements = restatements{seen: map[market.OrderID]restatement{}, changed: maps.Clone(c.ChangedByOthers)}
+	if l.restatements.changed == nil {
+		l.restatements.changed = map[market.OrderID]string{}
+	}
 	if c.Account != nil {
 		markets := len(c.Account.Catalog().Markets()) + 1
 		l.suspended, l.auditor.prices = make([]suspension, markets), make([]priceLog, markets)

@@ -16,6 +16,9 @@ type ReconcileLog interface {
 	// Breached records a rule that an answer broke. all are the breaches of the last day, to be
 	// kept for the next run; nil: none is new.
 	Breached(at market.Time, b *Breach, all []Breach)
+	// ChangedByOthers records the orders that someone else has changed and that still expect
+	// something, in words, to be kept for the next run.
+	ChangedByOthers(orders map[market.OrderID]string)
 	// Checkpoints records the checkpoint of an asset's balance, for the next run. It may be
 	// committed with later records.
 	Checkpoint(asset market.AssetID, a BalanceCheckpoint)

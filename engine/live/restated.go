@@ -138,7 +138,10 @@ func (l *Loop) covers(own *state.Order, got *market.Order) bool {
 func (l *Loop) takeOver(own *state.Order, got *market.Order) {
 	m := l.Account.Catalog().Market(own.Market)
 	was, is := termsText(m, &own.Order, got), termsText(m, got, &own.Order)
-	l.restatements.changed[own.ID] = was + " to " + is
+	changed := l.restatements.changed
+	changed[own.ID] = was + " to " + is
+	maps.DeleteFunc(changed, func(id market.OrderID, _ string) bool { return !l.Account.Expects(id) })
+	l.ReconcileLog.ChangedByOthers(changed)
 	l.Log.Warn().Int64("order", int64(own.ID)).Str("was", was).Str("is", is).
 		Msg("an order was changed by someone else: its new terms are taken over")
 	l.ReconcileLog.Discrepancy(l.now, &state.Discrepancy{What: orderText(own.ID) + byOthers, Ours: was, Theirs: is,
@@ -179,8 +182,8 @@ func termsText(m *market.Market, o, from *market.Order) string {
 	return strings.Join(parts, ", ")
 }
 
-// ChangedByOthers are the orders that someone else has changed in this run and that still expect
-// something, in words. Call it within Look.
+// ChangedByOthers are the orders that someone else has changed and that still expect something, in
+// words. Call it within Look.
 func (l *Loop) ChangedByOthers() (list []string) {
 	changed := l.restatements.changed
 	maps.DeleteFunc(changed, func(id market.OrderID, _ string) bool { return !l.Account.Expects(id) })

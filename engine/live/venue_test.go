@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -471,9 +472,10 @@ type ledger struct {
 	concluded []string // of differences
 	remarks   []string
 	breached  []Breach
-	kept      []Breach          // what a restart finds of them
-	fills     map[uuid.UUID]int // how often they were noted
-	largest   int               // number of fills in an event
+	changed   map[market.OrderID]string // by others
+	kept      []Breach                  // what a restart finds of them
+	fills     map[uuid.UUID]int         // how often they were noted
+	largest   int                       // number of fills in an event
 }
 
 func (j *ledger) Event(ev *market.Event) {
@@ -495,7 +497,8 @@ func (j *ledger) Breached(_ market.Time, b *Breach, all []Breach) {
 		j.kept = slices.Clone(all)
 	}
 }
-func (j *ledger) Checkpoint(market.AssetID, BalanceCheckpoint) {}
+func (j *ledger) ChangedByOthers(orders map[market.OrderID]string) { j.changed = maps.Clone(orders) }
+func (j *ledger) Checkpoint(market.AssetID, BalanceCheckpoint)     {}
 
 // committed reports whether an intent is durable.
 func (j *ledger) committed(i *exchange.Intent) bool {
