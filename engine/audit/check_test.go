@@ -295,7 +295,8 @@ func TestFewerDecimalsThanTheMarketHasMayExplainAFee(t *testing.T) {
 		holds  bool
 	}{
 		"rate and a step of 4 decimals": {110_000, 412, true}, "more than that": {110_000, 425, false},
-		"an amount of 8 decimals": {110_001, 412, false}, "a whole coin has a step of a coin": {1_00000000, 40_100_00, true},
+		"an amount of 8 decimals":           {110_001, 412, false},
+		"a whole coin has a step of a coin": {1_00000000, 40_100_00, true},
 	} {
 		check, own, record := example(t)
 		own.Type, own.Price, own.Amount, own.AmountQuote = market.TypeMarket, 0, 0, 100_000_00

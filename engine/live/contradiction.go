@@ -24,8 +24,8 @@ func (c contradictions) aside(now market.Time) bool {
 	return len(c) > 0 && now.Sub(c[len(c)-1]) < asideFor
 }
 
-// doubt is what an event told of an order and its query has not confirmed yet: fills, or an end that
-// was not asked for.
+// doubt is what an event told of an order and its query has not confirmed yet: fills, or an end
+// that was not asked for.
 type doubt struct {
 	since   market.Time // the first event
 	told    market.Time // the latest one

@@ -46,8 +46,8 @@ func (l *Loop) believe(own *state.Order, broken []audit.Broken) {
 		Theirs: broken[0].Seen, Conclusion: "booked: repeated, and fewer decimals explain it", Order: own.ID})
 }
 
-// haltInsisted halts the strategy of an order about which the exchange repeats an answer that cannot
-// be true: what the order has done stays unknown until a person decides.
+// haltInsisted halts the strategy of an order about which the exchange repeats an answer that
+// cannot be true: what the order has done stays unknown until a person decides.
 func (l *Loop) haltInsisted(own *state.Order, broken []audit.Broken) {
 	if l.insistences[own.ID].times < insistedTimes || own.Strategy == 0 || !broken[0].Rule.Counts() {
 		return

@@ -60,7 +60,8 @@ func TestAnAnswerThatNothingExplainsHaltsTheStrategyWhenItIsRepeated(t *testing.
 		p.tick(6)
 		require.Equal(t, []market.StrategyID{1}, p.haltedNow())
 		why, _ := p.loop.Engine.Halted(1)
-		require.Regexp(t, "^the exchange repeats an answer about order 1 .* fill fee: want .*bot resolve 1$", why.Reason)
+		require.Regexp(t, "^the exchange repeats an answer about order 1 .* fill fee: want .*bot resolve 1$",
+			why.Reason)
 		require.Zero(t, p.account.Position(1, 1).Amount)
 		require.NoError(t, p.loop.Do(t.Context(), func(market.Time) []market.Command {
 			require.NoError(t, p.loop.ResolveAsExchange(1))

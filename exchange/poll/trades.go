@@ -3,6 +3,7 @@ package poll
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -22,6 +23,7 @@ type tape struct {
 	market *market.Market
 	since  market.Time // of the latest trade sent
 	last   []uuid.UUID // the trades of that time
+	said   market.Time // when trades ahead of the clock were last told of
 }
 
 // trades sends the trades of a market since the last round, each once, the oldest first. Trades
@@ -44,13 +46,19 @@ func (f *Feed) trades(id market.ID) func(context.Context) error {
 
 // newTrades are the trades since the last ones, the oldest first.
 func (f *Feed) newTrades(ctx context.Context, t *tape) (all []exchange.PublicTrade, err error) {
-	until := market.Time(0)
+	until, ahead := market.Time(0), 0
+	defer func() { f.tellAhead(t, ahead) }()
 	for range tradesPages {
 		page, err := f.TradeData.TradesBetween(ctx, t.market, t.since, until, tradesPage, nil)
 		if err != nil {
 			return nil, err
 		}
+		now := f.Data.Now()
 		for _, trade := range page {
+			if trade.Time > now {
+				ahead++
+				continue
+			}
 			known := trade.Time < t.since || slices.Contains(t.last, trade.ID) ||
 				slices.ContainsFunc(all, func(a exchange.PublicTrade) bool { return a.ID == trade.ID })
 			if !known {
@@ -65,6 +73,16 @@ func (f *Feed) newTrades(ctx context.Context, t *tape) (all []exchange.PublicTra
 	f.Log.Warn().Str("market", t.market.Name).Int("trades", len(all)).
 		Msg("more trades than one round can fetch: the oldest of them are missing")
 	return t.take(all), nil
+}
+
+// tellAhead tells, at most once a minute, of trades whose time lies ahead of the exchange's clock:
+// they are delivered when it has come. A tape that jumped to them would leave out those before.
+func (f *Feed) tellAhead(t *tape, ahead int) {
+	if now := f.Data.Now(); ahead > 0 && now.Sub(t.said) >= time.Minute {
+		t.said = now
+		f.Log.Warn().Str("market", t.market.Name).Int("trades", ahead).
+			Msg("trades lie ahead of the exchange's clock: they are not delivered yet")
+	}
 }
 
 // take moves the tape on past trades, which came newest first, and turns them round.
