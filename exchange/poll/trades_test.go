@@ -41,7 +41,8 @@ func (l *tradeList) trade(at market.Time, price market.Price) {
 func TestATradeAheadOfTheClockTakesNoneAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &tradeList{fake: newFake(t, 1)}
-		f := New(Config{Catalog: l.catalog, Data: l.fake, TradeData: l, Log: zerolog.Nop(), Out: make(chan market.Event, 9)})
+		f := New(Config{Catalog: l.catalog, Data: l.fake, TradeData: l, Log: zerolog.Nop(),
+			Out: make(chan market.Event, 9)})
 		round := f.trades(1)
 		prices := func() (all []market.Price) {
 			require.NoError(t, round(t.Context()))
