@@ -299,16 +299,13 @@ func intendedAs(store *journal.Store, name string, such func(*journal.Intent) bo
 	if err != nil {
 		return false
 	}
-	story, err := store.Story(row.ID)
-	if err != nil {
-		return false
-	}
-	for i := range story {
-		if intent, ok := story[i].Record.(*journal.Intent); ok && such(intent) {
-			return true
+	found := errors.New("found")
+	return errors.Is(store.EntriesBack(0, func(e *journal.Entry) error { // it is among the latest
+		if intent := e.Record.(*journal.Intent); intent.Command.Order.ID == row.ID && such(intent) {
+			return found
 		}
-	}
-	return false
+		return nil
+	}, journal.EntryIntent), found)
 }
 
 // commandOf is the command that a write stands for.
