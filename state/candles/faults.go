@@ -25,6 +25,7 @@ type importFaults struct {
 
 	apart [market.Interval1M + 1]int64 // by interval: rows so far from the row before; few where that is the named one
 	other int64                        // rows at another distance
+	least market.Duration              // the least of all these distances; 0: there were none
 }
 
 // note notes the reason of a row that could not be read.
@@ -63,7 +64,9 @@ func (c *csvImport) misaligned(start market.Time) error {
 // space notes how far a row is from the row before.
 func (f *importFaults) space(apart market.Duration) {
 	const hour = market.Duration(60 * 60 * 1e9)
-	apart = max(apart, -apart)
+	if apart = max(apart, -apart); apart > 0 && (f.least == 0 || apart < f.least) {
+		f.least = apart
+	}
 	for k := range f.apart {
 		k := market.Interval(k)
 		if k < market.Interval1m {
@@ -100,7 +103,8 @@ func (c *csvImport) checkStarts() error {
 		}
 	}
 	elsewhere := f.unaligned >= 2 && 3*f.unaligned >= c.report.Rows
-	most := 2*f.apart[best] > distances && distances >= fewRows-1
+	most := 2*f.apart[best] > distances || f.apart[named] == 0 && best.Fixed() <= f.least
+	most = most && distances >= fewRows-1
 	if best > named { // or candles without trades are left out
 		most = most && !c.options.Complete && 20*f.apart[named] < distances
 	}
