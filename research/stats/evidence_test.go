@@ -100,7 +100,9 @@ func naive(p *ReturnPromise, days []Day) float64 {
 					continue
 				}
 				y := (growth - 1) / p.Deviation / math.Sqrt(float64(p.Days))
-				wealth *= 1 - stake*(math.Max(-4, math.Min(4, y))-p.Mean*share/float64(p.Days))
+				mean := math.Min(2, p.Mean*share/float64(p.Days))
+				safe := math.Min(1, 0.95/(0.2*(4-mean))) // no bet may lose more than 0.95 of the wealth
+				wealth *= 1 - safe*stake*(math.Max(-4, math.Min(4, y))-mean)
 			}
 			total += weight * wealth / 4
 		}
