@@ -415,3 +415,34 @@ func TestBadWalksSayWhatIsWrong(t *testing.T) {
 		require.ErrorContains(t, err, c.want)
 	}
 }
+
+// M27: a walk over sets that trade alike is the plain run of its test days.
+func TestAWalkOverSetsThatTradeAlikeIsOnePlainRun(t *testing.T) {
+	candles := some(t, 24*120)
+	for _, c := range []walk.Config{{Train: 30, Test: 15}, {Train: 20, Test: 10, Gap: 3, Anchored: true}} {
+		job := jobOver(t, candles, "fast=7", "slow=30", "alike=a,b,c")
+		look, worker := job.Look, job.Worker
+		job.Look = func(s []research.Setting) (string, error) { return look(s[:2]) }
+		job.Worker = func() (research.Make, error) {
+			make, err := worker()
+			return func(s []research.Setting) (*backtest.Plan, error) { return make(s[:2]) }, err
+		}
+		o := run(t, job, c)
+		require.Greater(t, len(o.Windows), 4)
+		make, err := maker(smacross.Definition, candles)
+		require.NoError(t, err)
+		p, err := make(job.Space.Settings(0)[:2])
+		require.NoError(t, err)
+		p.From = market.Time(o.Windows[0].TestFrom)
+		plain, err := backtest.Run(t.Context(), p, backtest.Options{})
+		require.NoError(t, err)
+		stitched, err := backtest.Run(t.Context(), o.Plan(), backtest.Options{})
+		require.NoError(t, err)
+		plain.Assumptions, stitched.Assumptions = nil, nil // the stitched run says where its borders are
+		want, err := plain.JSON()
+		require.NoError(t, err)
+		have, err := stitched.JSON()
+		require.NoError(t, err)
+		require.JSONEq(t, string(want), string(have))
+	}
+}
