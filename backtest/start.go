@@ -28,10 +28,10 @@ func (d *driver) start() error {
 	if len(first) == 0 {
 		first = d.deliver
 	}
-	from := first[0].Start
-	if from < d.plan.From {
+	if len(first) == 0 || first[0].Start < d.plan.From { // finer candles that a longer one stands for move nothing
 		return nil
 	}
+	from := first[0].Start
 	for i := range d.feeds {
 		d.feeds[i].count = min(d.feeds[i].count, 1)
 	}
