@@ -1,7 +1,7 @@
 package backtest
 
 import (
-	"cmp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +10,9 @@ import (
 
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
+	"github.com/tidemark-trading/tidemark/strategy/breakout"
+	"github.com/tidemark-trading/tidemark/strategy/smacross"
 )
 
 // Relations between two runs: no value is expected, one run is held against another. Strategies,
@@ -77,8 +80,7 @@ func TestMoreDecimalsWithTheSameTickChangeNoFill(t *testing.T) {
 			}
 			for i := range p.Strategies {
 				if s := &p.Strategies[i]; s.Kind.Name == "gambler" {
-					s.Values = map[string]any{"unit": int64(times),
-						"size": cmp.Or(s.Values["size"], any(int64(250_000)))}
+					s.Values = wagered(s.Values, "unit", int64(times))
 				}
 			}
 		}, func(f *market.Fill) {
@@ -122,6 +124,48 @@ func TestLaterTimesChangeNoFill(t *testing.T) {
 				return list
 			})
 		}, func(f *market.Fill) { f.Time -= later })
+	})
+}
+
+// M10: rows of minutes, read as rows of hours, give the same fills at sixty times the time. Clocks
+// of their own have timers, limits by the minute, and an exit that is refused and tried again.
+func TestMinutesReadAsHoursHaveTheSameFills(t *testing.T) {
+	const start, times = market.Time(1640995200_000_000_000), 60
+	inWorlds(t, func(seed uint64) {
+		relation(t, seed, func(p *Plan) {
+			p.Feeds = slices.DeleteFunc(p.Feeds, func(f Feed) bool { return f.Interval != market.Interval1m })
+			p.Strategies = append(p.Strategies, StrategyPlan{Name: "smacross", Kind: smacross.Definition,
+				Markets: p.Catalog.Markets(), Interval: market.Interval1m,
+				Values: map[string]any{"fast": int64(5), "slow": int64(20), "share": "0.1"}})
+			keep(p, "smacross", "dca", "grid")
+			for i := range p.Strategies {
+				s := &p.Strategies[i]
+				s.Limits.OrdersPerMinute, s.Limits.CoolDown, s.Limits.CoolDownLosses = 0, 0, 0
+				if s.Values["every_candles"] != nil {
+					s.Values["every_candles"] = int64(12) // dca counts from 1970 on; the start is a multiple of both
+				}
+			}
+		}, func(p *Plan) {
+			p.Venue.Latency, p.DataLatency = times*p.Venue.Latency, times*p.DataLatency
+			reshape(t, p, func(list []market.Candle) []market.Candle {
+				for i := range list {
+					list[i].Start = start + times*(list[i].Start-start)
+					list[i].Interval = market.Interval1h
+				}
+				return list
+			})
+			open := p.Open
+			p.Open = func(f Feed, from, to market.Time) (Source, error) {
+				f.Interval = market.Interval1m
+				return open(f, from, to)
+			}
+			for i := range p.Feeds {
+				p.Feeds[i].Interval = market.Interval1h
+			}
+			for i := range p.Strategies {
+				p.Strategies[i].Interval = market.Interval1h
+			}
+		}, func(f *market.Fill) { f.Time = start + (f.Time-start)/times })
 	})
 }
 
@@ -213,6 +257,34 @@ func TestFillsExplainTheAccountToTheLastUnit(t *testing.T) {
 			if free {
 				require.Zero(t, about.Fees.Units)
 			}
+		}
+	})
+}
+
+// M13: so many times the cash gains so many times as much, within a cent a fill of the smaller run.
+func TestTenTimesTheCashGainsTenTimesAsMuch(t *testing.T) {
+	inWorlds(t, func(seed uint64) {
+		run := func(times market.Money) *Result {
+			p := world(t, seed)
+			p.Strategies = []StrategyPlan{p.Strategies[0]}
+			s := &p.Strategies[0]
+			s.Kind, s.Values, s.Limits, s.Own = breakout.Definition, map[string]any{"channel": int64(9), "atr": int64(5),
+				"share": "0.1"}, risk.Limits{}, false
+			p.Venue.VolumeShare, p.Account.MaxExposure = 0, 0
+			p.Deposits = []Deposit{{Asset: p.Currency.ID, Money: times * 100_000_00}}
+			for _, m := range p.Catalog.Markets() {
+				m.QuantityDecimals = m.AmountDigits
+			}
+			_, result := played(t, seed, p)
+			return result
+		}
+		gain := func(of *Result) float64 { return float64(of.Performance.Final.Units - of.Performance.Start.Units) }
+		one := run(1)
+		for _, times := range []market.Money{10, 1000} {
+			all := run(times)
+			require.Equal(t, one.Orders.Fills, all.Orders.Fills, "seed %d", seed)
+			require.InDelta(t, gain(one)*float64(times), gain(all), float64(times)*float64(one.Orders.Fills),
+				"seed %d, %d times", seed, times)
 		}
 	})
 }

@@ -1,11 +1,9 @@
 package backtest
 
 import (
-	"maps"
 	"slices"
 	"testing"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange/sim"
@@ -30,22 +28,18 @@ func aparted(p *Plan) {
 		s := &p.Strategies[i]
 		s.Own = true
 		if s.Kind.Name == "gambler" {
-			s.Values = maps.Clone(s.Values)
-			if s.Values == nil {
-				s.Values = map[string]any{}
-			}
-			s.Values["calm"] = true
+			s.Values = wagered(s.Values, "calm", true)
 		}
 		p.Deposits = append(p.Deposits, Deposit{Asset: p.Currency.ID, Money: 50_000_00,
 			Owner: market.StrategyID(i + 1)})
 	}
 }
 
-// fillsOf are the fills of a strategy in a market, or in all, without what numbers them.
+// fillsOf are the fills of a strategy in a market, or in all, without its number.
 func fillsOf(all []market.Fill, s market.StrategyID, in market.ID) (list []market.Fill) {
 	for _, f := range all {
 		if f.Strategy == s && (in == 0 || f.Market == in) {
-			f.ID, f.Order, f.Strategy = uuid.UUID{}, 0, 0
+			f.Strategy = 0
 			list = append(list, f)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/market"
@@ -94,7 +95,7 @@ func rescale(t *testing.T, p *Plan, price func(market.Price) market.Price, times
 	}
 	for i := range p.Strategies {
 		if s := &p.Strategies[i]; s.Kind.Name == "gambler" {
-			s.Values = map[string]any{"unit": int64(1), "size": max(1, int64(250_000*times/by))}
+			s.Values = wagered(s.Values, "size", max(1, int64(250_000*times/by)))
 		}
 	}
 	for i := range p.Deposits {
@@ -102,6 +103,17 @@ func rescale(t *testing.T, p *Plan, price func(market.Price) market.Price, times
 			d.Money = d.Money * market.Money(times) / market.Money(by)
 		}
 	}
+}
+
+// wagered are the values of a gambler with one more.
+func wagered(values map[string]any, name string, value any) map[string]any {
+	own := map[string]any{name: value}
+	for name, value := range values {
+		if own[name] == nil {
+			own[name] = value
+		}
+	}
+	return own
 }
 
 // reprice changes the prices of all candles.
@@ -142,11 +154,14 @@ func played(t *testing.T, seed uint64, p *Plan) (*heard, *Result) {
 	return h, result
 }
 
-// sameFills compares fills one by one, and says where they part.
+// sameFills compares fills one by one, but for their numbers, and says where they part.
 func sameFills(t *testing.T, seed uint64, want, have []market.Fill, about ...any) {
+	text := func(f market.Fill) string {
+		f.ID, f.Order = uuid.UUID{}, 0
+		return fmt.Sprintf("%+v", f)
+	}
 	for i := range min(len(want), len(have)) {
-		require.Equal(t, fmt.Sprintf("%+v", want[i]), fmt.Sprintf("%+v", have[i]), "seed %d, fill %d %v", seed, i,
-			about)
+		require.Equal(t, text(want[i]), text(have[i]), "seed %d, fill %d %v", seed, i, about)
 	}
 	require.Equal(t, len(want), len(have), "fills, seed %d %v", seed, about)
 }
