@@ -53,8 +53,8 @@ func without(job research.Job) research.Job {
 	return job
 }
 
-// M25: neither the order of the dimensions, nor that of their values, nor a dimension without effect
-// changes a figure of a set.
+// M25: neither the order of the dimensions, nor that of their values, nor a dimension without
+// effect changes a figure of a set.
 func TestTheOrderOfASearchChangesNoFigure(t *testing.T) {
 	job := jobOf(t, 500, "fast=2,5,8,12", "slow=15,25,40")
 	want, ranks := figuresOf(t, job)
