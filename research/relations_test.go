@@ -15,8 +15,8 @@ import (
 
 // Relations between two searches: no value is expected, one is held against another.
 
-// figuresOf are the figures of all sets of a job, by the settings that have an effect, and the order
-// of the sets.
+// figuresOf are the figures of all sets of a job, by the settings that have an effect, and the
+// order of the sets.
 func figuresOf(t *testing.T, job research.Job) (figures map[string]research.Figures, ranks []string) {
 	found, err := research.Search(t.Context(), job)
 	require.NoError(t, err)
