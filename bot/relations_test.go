@@ -154,8 +154,8 @@ func TestNoOrderRestsWhileALongerCandleReachesIt(t *testing.T) {
 						continue
 					}
 					h := hours[1+reached]
-					require.True(t, h.Start <= at && at <= h.End(), "%s, rung %d: filled at %s, reached in %s", about, k,
-						at, h.Start)
+					require.True(t, h.Start <= at && at <= h.End(), "%s, rung %d: filled at %s, reached in %s", about,
+						k, at, h.Start)
 				}
 			}
 		}
