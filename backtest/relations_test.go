@@ -268,8 +268,8 @@ func TestTenTimesTheCashGainsTenTimesAsMuch(t *testing.T) {
 			p := world(t, seed)
 			p.Strategies = []StrategyPlan{p.Strategies[0]}
 			s := &p.Strategies[0]
-			s.Kind, s.Values, s.Limits, s.Own = breakout.Definition, map[string]any{"channel": int64(9), "atr": int64(5),
-				"share": "0.1"}, risk.Limits{}, false
+			s.Kind, s.Limits, s.Own = breakout.Definition, risk.Limits{}, false
+			s.Values = map[string]any{"channel": int64(9), "atr": int64(5), "share": "0.1"}
 			p.Venue.VolumeShare, p.Account.MaxExposure = 0, 0
 			p.Deposits = []Deposit{{Asset: p.Currency.ID, Money: times * 100_000_00}}
 			for _, m := range p.Catalog.Markets() {

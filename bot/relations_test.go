@@ -113,15 +113,21 @@ func TestNoOrderRestsWhileALongerCandleReachesIt(t *testing.T) {
 			h.High, h.Low, h.Close = max(h.High, c.High), min(h.Low, c.Low), c.Close
 		}
 		day := r.IntN(len(minutes) / 2)
-		for name, missing := range map[string]func(i int) bool{
-			"none": func(int) bool { return false }, "a half": func(i int) bool { return i%2 == 1 },
-			"a day": func(i int) bool { return day < i && i < day+1440 }, "the end": func(i int) bool { return i > 1000 },
-			"a twentieth": func(int) bool { return r.IntN(20) == 0 }, "eleven of twelve": func(i int) bool { return i%12 != 0 },
-			"most": func(int) bool { return r.IntN(50) > 0 },
+		for _, missing := range []struct {
+			name string
+			is   func(i int) bool
+		}{
+			{"none", func(int) bool { return false }},
+			{"a half", func(i int) bool { return i%2 == 1 }},
+			{"a day", func(i int) bool { return day < i && i < day+1440 }},
+			{"the end", func(i int) bool { return i > 1000 }},
+			{"a twentieth", func(int) bool { return r.IntN(20) == 0 }},
+			{"eleven of twelve", func(i int) bool { return i%12 != 0 }},
+			{"most", func(int) bool { return r.IntN(50) > 0 }},
 		} {
 			var kept []market.Candle
 			for i, c := range minutes {
-				if i == 0 || !missing(i) {
+				if i == 0 || !missing.is(i) {
 					kept = append(kept, c)
 				}
 			}
@@ -131,7 +137,7 @@ func TestNoOrderRestsWhileALongerCandleReachesIt(t *testing.T) {
 				first    market.Price // close of the candle on which the orders are decided
 			}{{"auto", market.Interval1h, hours[0].Close}, {"1m", market.Interval1h, hours[0].Close},
 				{"1m", market.Interval1m, kept[0].Close}} {
-				about := fmt.Sprintf("seed %d, %s missing, path %s, strategy on %s", seed, name, c.path, c.interval)
+				about := fmt.Sprintf("seed %d, %s missing, path %s, strategy on %s", seed, missing.name, c.path, c.interval)
 				result, err := bot.Backtest(t.Context(), kind, nil, bot.Candles(m, hours), bot.Candles(m, kept),
 					bot.Interval(c.interval), bot.Set("backtest.path_interval", c.path),
 					bot.Set("backtest.limit_fill", "touch"), bot.Set("account.start.BTC", "5"),
