@@ -137,7 +137,8 @@ func TestNoOrderRestsWhileALongerCandleReachesIt(t *testing.T) {
 				first    market.Price // close of the candle on which the orders are decided
 			}{{"auto", market.Interval1h, hours[0].Close}, {"1m", market.Interval1h, hours[0].Close},
 				{"1m", market.Interval1m, kept[0].Close}} {
-				about := fmt.Sprintf("seed %d, %s missing, path %s, strategy on %s", seed, missing.name, c.path, c.interval)
+				about := fmt.Sprintf("seed %d, %s missing, path %s, strategy on %s", seed, missing.name, c.path,
+					c.interval)
 				result, err := bot.Backtest(t.Context(), kind, nil, bot.Candles(m, hours), bot.Candles(m, kept),
 					bot.Interval(c.interval), bot.Set("backtest.path_interval", c.path),
 					bot.Set("backtest.limit_fill", "touch"), bot.Set("account.start.BTC", "5"),
