@@ -69,10 +69,7 @@ func (e *Engine) enterOrders(in *market.Input) (a Answer) {
 	case market.InputCancelEnded:
 		a.Commands = e.only(market.Command{Kind: market.CommandCancel, Order: *in.Order})
 	case market.InputReopen:
-		names, err := e.names()
-		if a.Err = err; err == nil {
-			a.Err = e.account.ReopenSaved(in.Saved, names)
-		}
+		a.Commands, a.Err = e.Reopen(in.At, in.Saved)
 	case market.InputCancelling:
 		for _, id := range in.Orders {
 			if o := e.account.Known(id); o != nil {

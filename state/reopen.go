@@ -60,20 +60,20 @@ func (a *Account) SaveOrder(o *Order, strategies []string) ([]byte, error) {
 }
 
 // ReopenSaved is Reopen of an order in the form of SaveOrder. strategies are the names by
-// StrategyID − 1.
-func (a *Account) ReopenSaved(text []byte, strategies []string) error {
+// StrategyID − 1. It returns the account's order.
+func (a *Account) ReopenSaved(text []byte, strategies []string) (*Order, error) {
 	var s SavedOrder
 	if err := market.ParseSaved(text, savedVersion, &s); err != nil {
-		return fmt.Errorf("reopen an order: %w", err)
+		return nil, fmt.Errorf("reopen an order: %w", err)
 	}
 	m, by := a.catalog.MarketNamed(s.Market), slices.Index(strategies, s.Strategy)
 	if m == nil || by < 0 {
-		return fmt.Errorf("reopen order %d of strategy %q in %s: one of them is gone", s.ID, s.Strategy, s.Market)
+		return nil, fmt.Errorf("reopen order %d of strategy %q in %s: one of them is gone", s.ID, s.Strategy, s.Market)
 	}
 	o := &Order{Order: s.order(m, market.StrategyID(by+1))}
 	if err := o.restoreLocal(&s); err != nil {
-		return fmt.Errorf("reopen order %d: %w", s.ID, err)
+		return nil, fmt.Errorf("reopen order %d: %w", s.ID, err)
 	}
 	a.Reopen(o)
-	return nil
+	return a.orders.Get(o.ID), nil
 }

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -31,6 +32,18 @@ type holder struct {
 	chance  *rand.Rand
 	markets []*market.Market
 	next    market.Time
+	candles map[market.ID]market.Time // the start of the last one
+}
+
+// OnCandle panics where a candle comes twice, or behind a later one.
+func (s *holder) OnCandle(_ *strategy.Desk, c market.Candle) {
+	if s.candles == nil {
+		s.candles = map[market.ID]market.Time{}
+	}
+	if last := s.candles[c.Market]; c.Start <= last {
+		panic(fmt.Sprintf("a candle of %s after that of %s", c.Start, last))
+	}
+	s.candles[c.Market] = c.Start
 }
 
 func (s *holder) OnTicker(d *strategy.Desk, t market.Ticker) {

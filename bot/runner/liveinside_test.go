@@ -41,6 +41,7 @@ type inside struct {
 	p    *player
 	door http.Handler
 	cut  *powerCut // nil: its power does not fail
+	disk *fullDisk // nil: its disk has room
 }
 
 // growInside makes a bot and lets it trade. A panic is an error.
@@ -67,7 +68,11 @@ func (b *inside) begin() {
 	b.door = c.routes()
 	follows, rest := context.WithCancel(context.Background())
 	var beside sync.WaitGroup
-	if p.meets("direct") {
+	if p.meets("disk") {
+		b.disk = &fullDisk{Journal: b.loop.Journal}
+		b.loop.Journal = b.disk
+	}
+	if p.meets("direct") || p.meets("sell") {
 		beside.Go(func() { b.followDirect(follows) })
 	}
 	if p.meets("power") {
@@ -113,8 +118,10 @@ func (b *inside) ended() (err error, by bool) {
 func (b *inside) kill() {
 	was := b.p.Folder
 	b.process.kill()
-	if log, err := os.ReadFile(filepath.Join(was, direct.LogFile)); err == nil {
-		require.NoError(b.p.T, os.WriteFile(filepath.Join(b.p.Folder, direct.LogFile), log, 0o600))
+	for _, name := range []string{direct.LogFile, direct.HoldingsFile} {
+		if text, err := os.ReadFile(filepath.Join(was, name)); err == nil && was != b.p.Folder {
+			require.NoError(b.p.T, os.WriteFile(filepath.Join(b.p.Folder, name), text, 0o600))
+		}
 	}
 }
 

@@ -133,7 +133,7 @@ func quicker(l *lives.Life) *lives.Life {
 		switch e.Verb {
 		case "killwrite", "power":
 			e.Verb, e.Args = "kill", e.Args[len(e.Args)-1:]
-		case "sleep", "direct":
+		case "sleep", "direct", "sell", "clock", "disk", "restore", "twice", "adopt", "candles", "lie":
 			continue
 		}
 		args := make([]string, len(e.Args))
@@ -163,7 +163,7 @@ func TestThePromisesHoldInLivesOfProcesses(t *testing.T) {
 			p := newWhole(t, l)
 			p.play()
 			for _, f := range p.guard.Findings {
-				breaks(t, f, "seed %d: %s\n%s", l.Seed, f, p.life)
+				t.Errorf("seed %d: %s\n%s", l.Seed, f, p.life)
 				text, _ := json.Marshal(f.Text)
 				p.says("%s", text)
 			}

@@ -27,12 +27,6 @@ var (
 	newPage    = flag.Bool("update", false, "write docs/pairs.md anew, from the lives that are played")
 )
 
-// waiting are promises that lives still break: until their rules of the issue "Seams" are done,
-// a life that breaks one of them is only printed.
-var waiting = map[string]string{
-	"P31": "rule 3", "P38": "rule 3", // a sale by the owner in the seconds before a kill is not explained at the start
-}
-
 // pairsPage is the page of the documentation that has the matrix.
 const pairsPage = "../../docs/pairs.md"
 
@@ -51,7 +45,7 @@ func TestThePromisesHoldInAnyLife(t *testing.T) {
 	met := lives.Pairs{}
 	for _, file := range files {
 		for _, f := range lived(t, readLife(t, file), met, false) {
-			breaks(t, f, "%s: %s", file, f)
+			t.Errorf("%s: %s", file, f)
 		}
 	}
 	many := uint64(*manyLives)
@@ -108,9 +102,6 @@ func lived(t *testing.T, l *lives.Life, met lives.Pairs, tell bool) (found []liv
 // written to a file of that folder, too.
 func shrunk(t *testing.T, l *lives.Life, f lives.Finding) {
 	folder, tries := os.Getenv("LIVES"), *tries
-	if waiting[f.Promise] != "" && folder == "" {
-		tries = 0
-	}
 	small := lives.Shrink(l, tries, func(smaller *lives.Life) bool {
 		for _, found := range lived(t, smaller, nil, false) {
 			if found.Promise == f.Promise {
@@ -120,7 +111,7 @@ func shrunk(t *testing.T, l *lives.Life, f lives.Finding) {
 		}
 		return false
 	})
-	breaks(t, f, "a life breaks a promise (seed %d)\n# %s\n%s", l.Seed, f, small)
+	t.Errorf("a life breaks a promise (seed %d)\n# %s\n%s", l.Seed, f, small)
 	if folder != "" {
 		name := f.Promise
 		for i := range small.Events {
@@ -128,13 +119,4 @@ func shrunk(t *testing.T, l *lives.Life, f lives.Finding) {
 		}
 		_ = os.WriteFile(filepath.Join(folder, name+".txt"), []byte("# "+f.String()+"\n"+small.String()), 0o600)
 	}
-}
-
-// breaks fails the test for a broken promise, or only tells of one that waits.
-func breaks(t *testing.T, f lives.Finding, format string, args ...any) {
-	if why := waiting[f.Promise]; why != "" {
-		t.Logf("waits for "+why+": "+format, args...)
-		return
-	}
-	t.Errorf(format, args...)
 }

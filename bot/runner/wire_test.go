@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,6 +20,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/direct"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
@@ -265,11 +268,19 @@ func (w *wire) examine(r *http.Request, body []byte, store *journal.Store, p *pa
 	}
 	w.sentWrite(p)
 	w.mu.Unlock()
-	if !intended(store, name, r, body, stamp) {
+	if !intended(store, name, r, body, stamp) && !switchedOff(store, name) {
 		if _, alive := w.alive(); alive {
 			w.t.Errorf("%s left before its intent was in the state file", identity)
 		}
 	}
+}
+
+// switchedOff reports whether the log of the kill switch has a cancel of an order.
+func switchedOff(store *journal.Store, name string) bool {
+	lines, err := direct.Read(filepath.Join(filepath.Dir(store.Path()), direct.LogFile))
+	return err == nil && slices.ContainsFunc(lines, func(l direct.Line) bool {
+		return l.Kind == direct.KindCancel && l.Client.String() == name
+	})
 }
 
 // nameOf is the clientOrderId of a write.

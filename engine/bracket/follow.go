@@ -238,7 +238,9 @@ func (s *Set) resize(b *bracket) {
 	}
 	// an exit that has become larger than the market takes stays: what rests is not refused
 	wanted := max(s.portion(b, b.leg), min(o.AmountRemaining, b.kept()))
-	if o.InFlight != 0 || o.AmountRemaining == wanted || o.Booked() < o.FilledAmount ||
+	whole := s.catalog.Market(b.market).RoundAmount(o.FilledAmount + wanted)
+	same := o.AmountRemaining == wanted || o.AmountRemaining < wanted && whole <= o.FilledAmount+o.AmountRemaining
+	if o.InFlight != 0 || same || o.Booked() < o.FilledAmount ||
 		now < b.next && b.leaving == 0 || b.leaving > 0 && (c == nil || c.failed || b.reducing) {
 		return
 	}
@@ -248,7 +250,7 @@ func (s *Set) resize(b *bracket) {
 	x := &s.command
 	*x = market.Command{Kind: market.CommandUpdate, Changed: market.ChangeAmount, At: now, Attached: true}
 	x.Order.ID, x.Order.Strategy = b.exit, b.strategy
-	x.Order.Amount = o.FilledAmount + wanted
+	x.Order.Amount = whole
 	b.reducing = b.leaving > 0
 	err := s.orders.Update(x, !b.reducing || s.InPath(o))
 	switch {

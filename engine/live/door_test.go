@@ -24,7 +24,7 @@ import (
 var (
 	// entered are carried out by Enter.
 	entered = []string{"Step", "Start", "Stop", "HaltAll", "HaltOne", "Resume", "CancelAll", "CancelOthers", "Cancel",
-		"CancelHalted", "Flatten", "Adopt", "Dissolve", "SetMembers", "Delisted", "Guard"}
+		"CancelHalted", "Flatten", "Adopt", "Dissolve", "SetMembers", "Delisted", "Guard", "Reopen"}
 	// read changes nothing that a later command depends on.
 	read = []string{"Bare", "BracketOf", "Began", "Callback", "Covered", "Err", "Guarding", "Halted", "HaltedOpen",
 		"Halts",

@@ -111,7 +111,9 @@ func (l *Loop) reopenOwn(own *state.Order) error {
 	if err != nil {
 		return err
 	}
-	return l.door.Enter(&market.Input{Kind: market.InputReopen, At: l.stamp(), Saved: text}).Err
+	a := l.door.Enter(&market.Input{Kind: market.InputReopen, At: l.stamp(), Saved: text})
+	l.queueCommands(a.Commands)
+	return a.Err
 }
 
 // canReopen says why an order cannot be reopened as its record says.

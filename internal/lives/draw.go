@@ -41,6 +41,12 @@ var deeds = []deed{
 	{2, "machine", "power", func(d *drawer) []string { return []string{d.span(2, 60)} }},
 	{2, "machine", "cut", func(d *drawer) []string { return []string{d.span(5, 60)} }},
 	{1, "machine", "sleep", func(d *drawer) []string { return []string{d.span(60, 600)} }},
+	{2, "machine", "clock", func(d *drawer) []string { return []string{d.of("-30s", "-5s", "5s", "30s")} }},
+	{2, "machine", "disk", func(d *drawer) []string { return []string{d.span(2, 30)} }},
+	{2, "machine", "restore", func(d *drawer) []string { return []string{d.span(5, 120)} }},
+	{2, "operator", "twice", func(d *drawer) []string { return []string{d.of("0s", "100ms", "1s", "3s"), d.span(2, 30)} }},
+	{2, "operator", "adopt", func(d *drawer) []string { return []string{d.span(2, 30)} }},
+	{2, "operator", "sell", func(d *drawer) []string { return nil }},
 	{5, "operator", "flatten", func(d *drawer) []string { return nil }},
 	{3, "operator", "halt", func(d *drawer) []string { return nil }},
 	{4, "operator", "resume", func(d *drawer) []string { return nil }},
@@ -71,8 +77,10 @@ var deeds = []deed{
 	}},
 	{3, "exchange", "frames", func(d *drawer) []string {
 		return []string{d.of("dropSocket", "skipFrame", "duplicateFrame", "swapFrames", "delayFrame", "silence"),
-			d.of("account", "ticker", "reply"), d.span(5, 90)}
+			d.of("account", "ticker", "reply", "candles"), d.span(5, 90)}
 	}},
+	{2, "exchange", "candles", func(d *drawer) []string { return []string{d.of("late", "twice"), d.market(), d.span(60, 240)} }},
+	{2, "exchange", "lie", func(d *drawer) []string { return []string{d.of("end", "list"), d.span(5, 60)} }},
 	{12, "time", "price", func(d *drawer) []string {
 		return []string{d.market(), d.of("-6", "-3", "-1", "-1", "1", "1", "3", "6")}
 	}},

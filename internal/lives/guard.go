@@ -155,6 +155,16 @@ func (g *Guard) Look(look *Look) {
 	g.orders(look)
 }
 
+// Restored notes that the bot goes on from an older state file: the orders that it does not know are
+// no longer its own, and the balances may say so before it does.
+func (g *Guard) Restored() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	clear(g.sure)
+	clear(g.most)
+	clear(g.since)
+}
+
 // takes follows what leaves the account without an order of the bot.
 func (g *Guard) takes(name string, l *Ledger, look *Look) {
 	free := l.Held - (l.Bought - l.Sold - g.most[name])
@@ -244,12 +254,23 @@ func (g *Guard) orders(look *Look) {
 func (g *Guard) Rests(look *Look) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	return g.rests(look)
+}
+
+func (g *Guard) rests(look *Look) bool {
 	for name, l := range look.Ledger {
 		if !g.Setup.Bare(name) && g.bare(name, &l) > l.Dust {
 			return false
 		}
 	}
 	return true
+}
+
+// Quiet reports whether nothing is amiss at a look, not even for a moment.
+func (g *Guard) Quiet(look *Look) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.rests(look) && len(g.since) == 0
 }
 
 // End judges the end of a life, when everything is well again: each position has its exit. A word

@@ -22,11 +22,14 @@ var Promises = []struct{ Name, Text string }{
 	{"P22", "cancel says 0 only when the order has ended"},
 	{"P23", "halt says 0 only when no order to buy is open"},
 	{"P24", "flatten says 0 only when nothing is held and nothing is open, also a minute later"},
+	{"P27", "an adoption takes over what a strategy has"},
 	{"P31", "its positions are those of the ledger"},
 	{"P35", "it never sells the coins of the owner"},
 	{"P38", "what the status calls unprotected has no exit"},
 	{"P41", "commands and stops end in their time"},
 	{"P44", "it starts"},
+	{"P46", "a full disk ends it, and its exits stay"},
+	{"P49", "candles come once and in their order"},
 }
 
 // Pairs counts the lives that met an event and held a promise: event → promise → lives.
@@ -56,8 +59,8 @@ func (p Pairs) Page(lives int) string {
 		"A generator draws lives of a bot: a config and events by time. A guard that sees only the exchange's\n" +
 		"ledger and what the bot tells holds these promises all along. The figures are the numbers of lives, of\n" +
 		fmt.Sprint(lives) + ", in which the event happened and the promise had something to hold. A pair without\n" +
-		"a figure is open. Lives in another process, on paper, with a delisted market, an adoption or a\n" +
-		"restored backup are not drawn: other tests have those. To play more, and to write this page anew:\n\n" +
+		"a figure is open. Lives on paper and with a delisted market are not drawn: other tests have those.\n" +
+		"To play more, and to write this page anew:\n\n" +
 		"```sh\ngo test ./bot/runner -run PromisesHold -lives 20000 -timeout 4h\n" +
 		"go test ./bot/runner -run PromisesHold -lives 2000 -update\n```\n\n" +
 		"A life that breaks a promise is shrunk to its fewest events and printed. Saved to a file, it runs again\n" +

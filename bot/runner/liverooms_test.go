@@ -1,0 +1,224 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/engine/live"
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/internal/lives"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// rooms are events of a life that need a place of their own, by actor and verb. What they change at
+// the bot's process or at its answers is in their files.
+var rooms = map[string]func(*player, *lives.Event){
+	"machine clock":    (*player).setsClock,
+	"machine disk":     (*player).fillsDisk,
+	"machine restore":  (*player).restoresBackup,
+	"operator twice":   (*player).stopsTwice,
+	"operator adopt":   (*player).adopts,
+	"operator sell":    (*player).sellsDirectly,
+	"exchange candles": (*player).misreports,
+	"exchange lie":     (*player).lies,
+}
+
+// setsClock sets the clock of the machine, forward or back.
+func (p *player) setsClock(e *lives.Event) {
+	p.blinds(10 * time.Second)
+	p.steps.Add(int64(e.Span(0)))
+}
+
+// fullDisk is a journal whose disk can become full: the next commit has the room that was set aside
+// for a stop.
+type fullDisk struct {
+	live.Journal
+	full atomic.Bool
+}
+
+func (d *fullDisk) Commit(at market.Time) error {
+	err := d.Journal.Commit(at)
+	if err == nil && d.full.Load() {
+		return fmt.Errorf("%w: %w", live.ErrLastRoom, syscall.ENOSPC)
+	}
+	return err
+}
+
+// fillsDisk fills the disk. The bot ends by itself and leaves its exits.
+func (p *player) fillsDisk(e *lives.Event) {
+	dead, _ := p.take().(*inside)
+	if dead == nil {
+		return
+	}
+	p.done.Go(func() {
+		before, covered := p.covers()
+		dead.disk.full.Store(true)
+		select {
+		case failed := <-dead.done:
+			p.says("the disk is full: %v", failed)
+			dead.leaveAndClose(failed)
+			p.guard.Holds("P46", errors.Is(failed, live.ErrLastRoom), "%s: the disk is full, and the bot ended with: %v",
+				time.Since(p.begun), failed)
+		case <-time.After(3 * time.Minute):
+			p.guard.Holds("P46", false, "%s: the disk is full, and the bot goes on", time.Since(p.begun))
+			dead.kill()
+			dead.bury()
+		}
+		p.asks.Wait()
+		p.exitsStay("P46", "a full disk", before, covered)
+		p.mu.Lock()
+		p.bot = nil
+		p.mu.Unlock()
+		time.Sleep(e.Span(0))
+		p.begin()
+		p.free()
+	})
+}
+
+// covers is the ledger, and whether each position in it has its exit.
+func (p *player) covers() (before map[string]lives.Ledger, covered bool) {
+	before, covered = p.reads(), true
+	for name, l := range before {
+		covered = covered && (p.guard.Setup.Bare(name) || p.guard.Bare(name, &l) <= l.Dust)
+	}
+	return before, covered
+}
+
+// exitsStay wants each position that had its exit before an end to have it afterwards. A purchase
+// of that moment, or a Close under way, may have none.
+func (p *player) exitsStay(promise, what string, before map[string]lives.Ledger, covered bool) {
+	if !covered || time.Now().Before(p.blind) {
+		return
+	}
+	for name, l := range p.reads() {
+		if l.Bought == before[name].Bought && !p.guard.Setup.Bare(name) {
+			p.guard.Holds(promise, p.guard.Bare(name, &l) <= l.Dust, "%s %s: %s left %d without its exit",
+				time.Since(p.begun), name, what, p.guard.Bare(name, &l))
+		}
+	}
+}
+
+// restoresBackup copies the state file, lets time pass, kills the bot and puts the copy in place of
+// the file. Orders of the time between are foreign to the bot from then on.
+func (p *player) restoresBackup(e *lives.Event) {
+	p.mu.Lock()
+	of, _ := p.bot.(*inside)
+	if of == nil || p.busy {
+		p.mu.Unlock()
+		return
+	}
+	backup := filepath.Join(filepath.Dir(p.Folder), fmt.Sprint("backup", p.starts, ".db"))
+	_ = os.Remove(backup)
+	err := of.store.Backup(backup)
+	known, config := p.OrdersAtTheExchange(), p.config
+	p.mu.Unlock()
+	require.NoError(p.T, err)
+	p.done.Go(func() {
+		time.Sleep(e.Span(0))
+		if !p.kills() {
+			return
+		}
+		later := p.OrdersAtTheExchange()
+		for id := range known {
+			delete(later, id)
+		}
+		p.guard.Restored()
+		p.restored = true
+		p.blinds(0)
+		p.ledger.disown(later)
+		require.NoError(p.T, os.RemoveAll(filepath.Join(p.Folder, folder.RecordingFolder)))
+		require.NoError(p.T, os.Rename(backup, filepath.Join(p.Folder, folder.StateFile)))
+		p.config = config
+		time.Sleep(2 * time.Second)
+		p.begin()
+		p.free()
+	})
+}
+
+// disown makes orders the owner's: what they bought is not the bot's.
+func (l *ledgerOfLife) disown(orders map[uuid.UUID]exchange.Record) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for id := range orders {
+		l.owner[id] = true
+	}
+	clear(l.from)
+	clear(l.trades)
+	clear(l.sums)
+}
+
+// stopsTwice presses Ctrl-C twice, so long after each other.
+func (p *player) stopsTwice(e *lives.Event) {
+	p.done.Go(func() {
+		within := e.Span(0)
+		if p.partsBy(func(dead body) error {
+			if of, is := dead.(*inside); is {
+				return of.endTwice(within)
+			}
+			return dead.end()
+		}, false) {
+			time.Sleep(e.Span(1))
+			p.begin()
+			p.free()
+		}
+	})
+}
+
+// endTwice is end with a second Ctrl-C. A bot that ends before its loop leaves what a process
+// leaves.
+func (b *inside) endTwice(within time.Duration) error {
+	b.Again = func() (context.Context, context.CancelFunc) {
+		ctx, cancel := context.WithCancel(context.Background())
+		timer := time.AfterFunc(within, cancel)
+		return ctx, func() { timer.Stop(); cancel() }
+	}
+	b.stop()
+	ended, loop := make(chan error, 1), make(chan struct{})
+	go func() {
+		err := <-b.done
+		close(loop)
+		ended <- err
+		b.done <- err
+	}()
+	failed := b.awaitStop(ended)
+	select {
+	case <-loop:
+		b.leaveAndClose(failed)
+	default:
+		b.kill()
+		b.bury()
+	}
+	return failed
+}
+
+var strategyHead = regexp.MustCompile(`\[strategies\.\w+\]`)
+
+// adopts stops the bot, gives a strategy another name, and lets it take over from the one before.
+func (p *player) adopts(e *lives.Event) {
+	p.done.Go(func() {
+		if !p.stops() {
+			return
+		}
+		was := strings.Trim(strings.TrimPrefix(strategyHead.FindString(p.config), "[strategies."), "]")
+		now := was + "x"
+		p.rename(was, now)
+		report, err := p.adopt(was, now, nil)
+		p.says("bot adopt %s %s: %+v %v", was, now, report, err)
+		p.guard.Holds("P27", err == nil, "%s: bot adopt %s %s: %v", time.Since(p.begun), was, now, err)
+		time.Sleep(e.Span(0))
+		p.begin()
+		p.free()
+	})
+}

@@ -1,0 +1,71 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/direct"
+	"github.com/tidemark-trading/tidemark/internal/lives"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// sellsDirectly does what bot cancel-all --direct --flatten does, step by step.
+func (p *player) sellsDirectly(*lives.Event) {
+	p.mu.Lock()
+	p.uncover, p.stopped = true, false
+	folder := p.Folder
+	p.mu.Unlock()
+	p.done.Go(func() {
+		holdings, err := direct.ReadHoldings(folder)
+		if err != nil || holdings == nil {
+			p.says("bot cancel-all --direct --flatten: %v", err)
+			return
+		}
+		log, err := OpenSwitchLog(filepath.Join(folder, direct.LogFile))
+		require.NoError(p.T, err)
+		names := direct.NewNames(holdings, log.Lines())
+		s := &direct.Switch{Exchange: p.Auditor, Catalog: p.Units, Log: log, Operator: 7, Say: p.says,
+			Own: func(o *market.Order) bool { return names.Own(o.ClientOrderID) }}
+		err = p.sellsOut(s, holdings)
+		report, ended := s.End()
+		p.says("bot cancel-all --direct --flatten: %v %+v", errors.Join(err, ended), report)
+		require.NoError(p.T, log.Close())
+	})
+}
+
+func (p *player) sellsOut(s *direct.Switch, holdings *direct.Holdings) error {
+	ctx, names := context.Background(), direct.NewNames(holdings, s.Log.Lines())
+	operator := func(string) int64 { return 7 }
+	if err := s.Begin("bot cancel-all --direct --flatten", true); err != nil {
+		return err
+	}
+	held, err := s.Held(names, operator)
+	if err != nil {
+		return err
+	}
+	defer s.Leave(held)
+	s.KeepExits(ctx, held)
+	if err := s.Cancel(ctx); err != nil {
+		return err
+	}
+	time.Sleep(15 * time.Second) // the window of the bot's last request
+	if err := s.Cancel(ctx); err != nil {
+		return err
+	}
+	unknown, err := s.Settle(ctx)
+	if err != nil {
+		return err
+	}
+	wants, err := s.Wants(ctx, direct.NewNames(holdings, s.Log.Lines()), operator)
+	if err != nil {
+		return s.Fail(err)
+	}
+	return s.Sell(ctx, slices.DeleteFunc(wants, func(w direct.Want) bool {
+		return unknown[s.Catalog.Market(w.Market).Name] || w.Amount <= 0
+	}))
+}
