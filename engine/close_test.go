@@ -52,12 +52,18 @@ func minutely(acts map[int]func(d *strategy.Desk)) func(*strategy.Desk, market.C
 // closing is a bench whose strategy bought 1 BTC at 100 with exits at 90 and 110, whose stop rests
 // as order 2, and calls Close in its third minute.
 func closing(t *testing.T, c *closer, amount market.Qty, config sim.Config) *bench {
+	return closingAbove(t, c, amount, config, 0)
+}
+
+// closingAbove is closing in a market with a minimum.
+func closingAbove(t *testing.T, c *closer, amount market.Qty, config sim.Config, least market.Money) *bench {
 	c.candle = minutely(map[int]func(*strategy.Desk){
 		1: func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(btc), strategy.Exits(90*at1, 110*at1)) },
 		3: func(d *strategy.Desk) { require.NoError(t, leave(d.In(1), amount, strategy.Tag("signal"))) },
 	})
 	b := newBench(t, setup{slots: []engine.Slot{{Strategy: c}}, venue: config})
 	b.oneSell = amount == 0
+	b.catalog.Market(1).MinOrderInQuote = least
 	for range 3 {
 		b.group(ample(100))
 	}
@@ -476,8 +482,7 @@ func TestACloseIsRefusedWhereNothingCouldBeSold(t *testing.T) {
 
 func TestACloseOfDustIsFlat(t *testing.T) {
 	c := &closer{}
-	b := closing(t, c, 0, sim.Config{VolumeShare: 98_000})
-	b.catalog.Market(1).MinOrderInQuote = 5 * eur
+	b := closingAbove(t, c, 0, sim.Config{VolumeShare: 98_000}, 5*eur)
 	b.flat(1, 100) // of 1 BTC 0.98 are sold; 2 EUR are left
 	require.Equal(t, 2*btc/100, b.position())
 	require.Equal(t, []string{"cancel 2", "sell 1 attached"}, b.sent[2:])
@@ -486,6 +491,19 @@ func TestACloseOfDustIsFlat(t *testing.T) {
 	b.flat(1, 100)
 	require.Len(t, b.sent, 4)
 	require.Zero(t, b.engine.Unprotected())
+}
+
+// What a Close leaves is no dust where the minimum has risen meanwhile: the Close has failed, and
+// the position counts as unprotected until the minimum falls.
+func TestWhatACloseLeavesUnderARisenMinimumIsNoDust(t *testing.T) {
+	c := &closer{}
+	b := closing(t, c, 0, sim.Config{VolumeShare: 98_000})
+	b.catalog.Market(1).MinOrderInQuote = 5 * eur
+	b.flat(1, 100) // of 1 BTC 0.98 are sold; 2 EUR are left
+	require.Equal(t, 2*btc/100, b.position())
+	require.Len(t, c.failed, 1)
+	require.Len(t, b.engine.Bare(), 1)
+	require.Equal(t, 2*btc/100, b.engine.Bare()[0].Amount)
 }
 
 // A panic in the callback that asked for a Close takes it back whole.

@@ -23,6 +23,7 @@ func (p *player) looksThrough() {
 
 // falsifies lets the answers of the exchange be changed for so long.
 func (p *player) falsifies(long time.Duration, change func(path string, answer any) any) {
+	p.lasting = time.Now().Add(long + time.Second)
 	p.lens.tell(change)
 	p.done.Go(func() {
 		time.Sleep(long)

@@ -53,6 +53,7 @@ type player struct {
 	sleeps   atomic.Int64 // nanoseconds
 	steps    atomic.Int64 // the same, of the clock that is set
 	restored bool         // an older state file was put in place: orders are foreign to it
+	lasting  time.Time    // until when a room is at work
 	lens     *falsifier   // between the exchange and the bot; nil: nothing
 
 	mu      sync.Mutex // of what follows
@@ -145,7 +146,7 @@ func newPlayer(t *testing.T, l *lives.Life) *player {
 			`"`+strings.ReplaceAll(where, "+", `","`)+`"`, 7+i, l.Seed+uint64(i)) + params
 	}
 	p.grow, p.calm = p.growInside, 15*time.Minute
-	s.now = func() time.Time { return time.Now().Add(time.Duration(p.steps.Load() - p.sleeps.Load())) }
+	s.now = func() time.Time { return time.Now().Add(-time.Duration(p.sleeps.Load())) }
 	s.slept = func() time.Duration { return time.Duration(p.sleeps.Load() + p.steps.Load()) }
 	if p.meets("candles") || p.meets("lie") {
 		p.looksThrough()
@@ -205,6 +206,9 @@ func (p *player) abandon() {
 // until is when the last event has passed.
 func (p *player) until() time.Time {
 	until := time.Now().Add(45 * time.Second)
+	if p.lasting.After(until) {
+		until = p.lasting
+	}
 	for _, at := range p.rules {
 		if at.After(until) {
 			until = at

@@ -35,7 +35,8 @@ var rooms = map[string]func(*player, *lives.Event){
 	"exchange lie":     (*player).lies,
 }
 
-// setsClock sets the clock of the machine, forward or back.
+// setsClock sets the clock of the machine, forward or back. Its uptime, by which a bot reckons, goes
+// on; a bot that starts afterwards knows the exchange's time anew.
 func (p *player) setsClock(e *lives.Event) {
 	p.blinds(10 * time.Second)
 	p.steps.Add(int64(e.Span(0)))
@@ -97,9 +98,9 @@ func (p *player) covers() (before map[string]lives.Ledger, covered bool) {
 }
 
 // exitsStay wants each position that had its exit before an end to have it afterwards. A purchase
-// of that moment, or a Close under way, may have none.
+// of that moment may have none, and a Close under way, which is told.
 func (p *player) exitsStay(promise, what string, before map[string]lives.Ledger, covered bool) {
-	if !covered || time.Now().Before(p.blind) {
+	if !covered || time.Now().Before(p.blind) || strings.Contains(p.log.Tail(40), "no exit until the next start") {
 		return
 	}
 	for name, l := range p.reads() {
@@ -125,6 +126,7 @@ func (p *player) restoresBackup(e *lives.Event) {
 	known, config := p.OrdersAtTheExchange(), p.config
 	p.mu.Unlock()
 	require.NoError(p.T, err)
+	p.lasting = time.Now().Add(e.Span(0) + 20*time.Second)
 	p.done.Go(func() {
 		time.Sleep(e.Span(0))
 		if !p.kills() {

@@ -60,6 +60,15 @@ func (s *Set) follow(o *state.Order, r *market.Report, fresh []market.Fill, held
 		}
 	} else {
 		s.followExit(b, o, r, fresh)
+		if b.exit == 0 && b.amount > 0 { // other sells may have sold what the exit held
+			entry := b.entry
+			s.shrink(o.Strategy, o.Market, held)
+			at := s.placeOf(entry)
+			if at < 0 {
+				return
+			}
+			b = &s.all[at]
+		}
 		if b.amount < 0 { // its strategy had made the exit larger than the bracket
 			b.amount = 0
 			s.settle(b)

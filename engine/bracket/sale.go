@@ -164,15 +164,27 @@ func (s *Set) rests(b *bracket) bool {
 	return o != nil && o.State != state.Sent && o.State != state.Unknown && o.AmountRemaining >= b.amount
 }
 
-// Guards reports whether a bracket in a market is over base of which nothing has been sold: too
-// small to be sold now, it is no dust. The market's minimum has risen, or the price has fallen.
+// Guards reports whether a bracket in a market is over base that is too small to be sold now, and no
+// dust: nothing of it has been sold, and the price has fallen; or it could be sold before the
+// market's minimum rose.
 func (s *Set) Guards(id market.StrategyID, m market.ID) bool {
 	for i := range s.all {
-		if b := &s.all[i]; b.strategy == id && b.market == m && b.amount > 0 && !b.sold {
+		if b := &s.all[i]; b.strategy == id && b.market == m && b.amount > 0 && (!b.sold || s.risen(b)) {
 			return true
 		}
 	}
 	return false
+}
+
+// risen reports whether the minimum of a market is above an earlier one at which what a bracket has
+// could be sold at the latest price.
+func (s *Set) risen(b *bracket) bool {
+	m, last := *s.catalog.Market(b.market), s.orders.Last(b.market)
+	if b.least == leastOf(&m) || last == 0 {
+		return false
+	}
+	m.MinOrderInBase, m.MinOrderInQuote = b.least.base, b.least.quote
+	return !risk.LevelFault(&m, market.KeepStop, market.FloorTo(last, m.TickSize), b.amount).TooSmall()
 }
 
 // IsDust reports whether an amount could not be sold at the latest price.

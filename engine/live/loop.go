@@ -212,7 +212,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx)) // the end waits for pending answers
 	defer l.workers.Wait()
 	defer cancel()
-	l.now = l.Trading.Now()
+	l.now = max(l.Trading.Now(), l.Engine.Now()) // the last run may have had a clock that was ahead
 	l.began = l.now
 	switch err := l.prepare(ctx); {
 	case l.failed != nil:
