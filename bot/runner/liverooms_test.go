@@ -120,8 +120,7 @@ func (p *player) restoresBackup(e *lives.Event) {
 		p.mu.Unlock()
 		return
 	}
-	backup := filepath.Join(filepath.Dir(p.Folder), fmt.Sprint("backup", p.starts, ".db"))
-	_ = os.Remove(backup)
+	backup := filepath.Join(filepath.Dir(p.Folder), fmt.Sprint("backup", e.At, ".db"))
 	err := of.store.Backup(backup)
 	known, config := p.OrdersAtTheExchange(), p.config
 	p.mu.Unlock()
@@ -132,6 +131,7 @@ func (p *player) restoresBackup(e *lives.Event) {
 		if !p.kills() {
 			return
 		}
+		time.Sleep(2 * time.Second) // what was on its way arrives
 		later := p.OrdersAtTheExchange()
 		for id := range known {
 			delete(later, id)
@@ -143,7 +143,6 @@ func (p *player) restoresBackup(e *lives.Event) {
 		require.NoError(p.T, os.RemoveAll(filepath.Join(p.Folder, folder.RecordingFolder)))
 		require.NoError(p.T, os.Rename(backup, filepath.Join(p.Folder, folder.StateFile)))
 		p.config = config
-		time.Sleep(2 * time.Second)
 		p.begin()
 		p.free()
 	})
