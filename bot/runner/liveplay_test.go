@@ -766,6 +766,9 @@ func (p *player) barer(before map[string]lives.Ledger) {
 // switches turns the kill switch without selling: bot cancel-all --direct.
 func (p *player) switches() {
 	log, err := OpenSwitchLog(filepath.Join(p.Folder, direct.LogFile))
+	if errors.Is(err, direct.ErrBusy) {
+		return // another switch is at work
+	}
 	require.NoError(p.T, err)
 	s := &direct.Switch{Exchange: p.Auditor, Catalog: p.Units, Log: log, Operator: 7, Say: p.says,
 		Own: func(o *market.Order) bool { return !p.ledger.owns(o.ClientOrderID) }}

@@ -125,7 +125,7 @@ func (p *player) restoresBackup(e *lives.Event) {
 	known, config := p.OrdersAtTheExchange(), p.config
 	p.mu.Unlock()
 	require.NoError(p.T, err)
-	p.lasting = time.Now().Add(e.Span(0) + 20*time.Second)
+	p.lasting = time.Now().Add(e.Span(0) + time.Minute) // a loop may take half of that to hear of its end
 	p.done.Go(func() {
 		time.Sleep(e.Span(0))
 		if !p.kills() {

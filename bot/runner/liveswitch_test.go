@@ -27,6 +27,9 @@ func (p *player) sellsDirectly(*lives.Event) {
 			return
 		}
 		log, err := OpenSwitchLog(filepath.Join(folder, direct.LogFile))
+		if errors.Is(err, direct.ErrBusy) {
+			return // another switch is at work
+		}
 		require.NoError(p.T, err)
 		names := direct.NewNames(holdings, log.Lines())
 		s := &direct.Switch{Exchange: p.Auditor, Catalog: p.Units, Log: log, Operator: 7, Say: p.says,
