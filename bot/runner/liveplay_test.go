@@ -565,7 +565,7 @@ func (p *player) partsBy(end func(body) error, hasTime bool) bool {
 	if dead == nil {
 		return false
 	}
-	before, covered := p.covers()
+	_, covered := p.covers()
 	asked := time.Now()
 	err := end(dead)
 	p.asks.Wait()
