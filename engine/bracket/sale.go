@@ -164,8 +164,8 @@ func (s *Set) rests(b *bracket) bool {
 	return o != nil && o.State != state.Sent && o.State != state.Unknown && o.AmountRemaining >= b.amount
 }
 
-// Guards reports whether a bracket in a market is over base that is too small to be sold now, and no
-// dust: nothing of it has been sold, and the price has fallen; or it could be sold before the
+// Guards reports whether a bracket in a market is over base that is too small to be sold now, and
+// no dust: nothing of it has been sold, and the price has fallen; or it could be sold before the
 // market's minimum rose.
 func (s *Set) Guards(id market.StrategyID, m market.ID) bool {
 	for i := range s.all {

@@ -44,7 +44,9 @@ var deeds = []deed{
 	{2, "machine", "clock", func(d *drawer) []string { return []string{d.of("-30s", "-5s", "5s", "30s")} }},
 	{2, "machine", "disk", func(d *drawer) []string { return []string{d.span(2, 30)} }},
 	{2, "machine", "restore", func(d *drawer) []string { return []string{d.span(5, 120)} }},
-	{2, "operator", "twice", func(d *drawer) []string { return []string{d.of("0s", "100ms", "1s", "3s"), d.span(2, 30)} }},
+	{2, "operator", "twice", func(d *drawer) []string {
+		return []string{d.of("0s", "100ms", "1s", "3s"), d.span(2, 30)}
+	}},
 	{2, "operator", "adopt", func(d *drawer) []string { return []string{d.span(2, 30)} }},
 	{2, "operator", "sell", func(d *drawer) []string { return nil }},
 	{5, "operator", "flatten", func(d *drawer) []string { return nil }},
@@ -79,7 +81,9 @@ var deeds = []deed{
 		return []string{d.of("dropSocket", "skipFrame", "duplicateFrame", "swapFrames", "delayFrame", "silence"),
 			d.of("account", "ticker", "reply", "candles"), d.span(5, 90)}
 	}},
-	{2, "exchange", "candles", func(d *drawer) []string { return []string{d.of("late", "twice"), d.market(), d.span(60, 240)} }},
+	{2, "exchange", "candles", func(d *drawer) []string {
+		return []string{d.of("late", "twice"), d.market(), d.span(60, 240)}
+	}},
 	{2, "exchange", "lie", func(d *drawer) []string { return []string{d.of("end", "list"), d.span(5, 60)} }},
 	{12, "time", "price", func(d *drawer) []string {
 		return []string{d.market(), d.of("-6", "-3", "-1", "-1", "1", "1", "3", "6")}

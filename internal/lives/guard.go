@@ -155,8 +155,8 @@ func (g *Guard) Look(look *Look) {
 	g.orders(look)
 }
 
-// Restored notes that the bot goes on from an older state file: the orders that it does not know are
-// no longer its own, and the balances may say so before it does.
+// Restored notes that the bot goes on from an older state file: the orders that it does not know
+// are no longer its own, and the balances may say so before it does.
 func (g *Guard) Restored() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
