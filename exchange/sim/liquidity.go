@@ -54,7 +54,7 @@ func (v *Venue) fillCrossed(b *book) {
 	for _, side := range [...]*depth{b.bids, b.asks} {
 		for o := b.crossedBy(side); v.err == nil && o != nil; o = b.crossedBy(side) {
 			if b.missing == 0 || !v.misses(b, o) {
-				v.carry(b, o, false)
+				v.execute(b, o, false)
 			}
 		}
 	}

@@ -190,6 +190,10 @@ func (v *Venue) beginPath(b *book) {
 // choosePath chooses the order of low and high.
 func (v *Venue) choosePath(b *book) {
 	low, high := b.candle.Low, b.candle.High
+	if b.missing != 0 {
+		v.reachedNext(b, &b.below, low)
+		v.reachedNext(b, &b.above, high)
+	}
 	b.lowHit = low <= b.below.level || b.watchedBelow(low)
 	b.topHit = high >= b.above.level || b.watchedAbove(high)
 	if b.bids != nil {
@@ -243,7 +247,7 @@ func (v *Venue) open(b *book) {
 func (v *Venue) reach(b *book, gap bool) {
 	for _, l := range [...]*ladder{&b.below, &b.above} {
 		for v.err == nil {
-			o := b.reachedEntry(l, b.last)
+			o := v.reachedNext(b, l, b.last)
 			if o == nil {
 				break
 			}

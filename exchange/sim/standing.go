@@ -70,7 +70,9 @@ func (v *Venue) fillQuotedSide(b *book, l *ladder, quoted market.Price) {
 		if e == nil {
 			return
 		}
-		v.execute(b, e.order, false)
+		if b.missing == 0 || !v.misses(b, e.order) {
+			v.execute(b, e.order, false)
+		}
 	}
 }
 

@@ -37,7 +37,7 @@ func (v *Venue) walkTo(b *book, to market.Price) bool {
 		l = &b.below
 	}
 	for v.err == nil {
-		next, stop := b.reachedEntry(l, to), to
+		next, stop := v.reachedNext(b, l, to), to
 		if next != nil {
 			stop = between(next.level, b.last, to)
 		}
@@ -78,6 +78,16 @@ func (b *book) watchedBelow(p market.Price) bool {
 func (b *book) watchedAbove(p market.Price) bool {
 	return b.watch.Above != 0 && p >= b.watch.Above || b.watch.Peak != 0 && p > b.watch.Peak ||
 		b.watch.Rise != 0 && p >= b.watch.Rise
+}
+
+// reachedNext is reachedEntry without the orders that a touch misses: they are drawn before the
+// path goes on, and a miss is no event at which a watched price comes first.
+func (v *Venue) reachedNext(b *book, l *ladder, p market.Price) *order {
+	o := b.reachedEntry(l, p)
+	for b.missing != 0 && o != nil && !waitsForTrigger(&o.Order) && v.misses(b, o) {
+		o = b.reachedEntry(l, p)
+	}
+	return o
 }
 
 // reachedEntry returns the order whose entry a price at p reaches next, or nil. It skips limit
@@ -129,14 +139,6 @@ func afterTrades(trigger, limit *entry) bool {
 // GapOpen a limit order then fills at the price where that is better than its limit. In a Book the
 // house takes it at its limit in any case.
 func (v *Venue) execute(b *book, o *order, gap bool) {
-	if b.missing != 0 && !waitsForTrigger(&o.Order) && v.misses(b, o) {
-		return
-	}
-	v.carry(b, o, gap)
-}
-
-// carry is execute for an entry that is not missed.
-func (v *Venue) carry(b *book, o *order, gap bool) {
 	if waitsForTrigger(&o.Order) {
 		v.anchorAt(b, b.last)
 		v.fire(b, o, b.last)
