@@ -146,7 +146,16 @@ func (d *driver) handOver(b *Border) error {
 	}
 	d.venue.Watch(d.engine.Watches())
 	d.handing = true
-	commands, err := d.engine.Restore(at, saved, d.history(b))
+	history, err := d.before(b)
+	if err != nil {
+		return err
+	}
+	if b.exact {
+		d.seeOwn(0)
+	} else {
+		d.engine.See(history, at)
+	}
+	commands, err := d.engine.Restore(at, saved, shown(history))
 	d.handing = false
 	d.send(commands)
 	return errors.Join(err, d.unloaded())
@@ -185,15 +194,10 @@ func (d *driver) beganOf(id market.StrategyID) []engine.Began {
 	return list
 }
 
-// history yields the candles of the warm-ups before a border, in the groups in which they closed.
-func (d *driver) history(b *Border) iter.Seq2[[]market.Candle, error] {
+// shown yields a history in the groups in which its candles closed.
+func shown(history []market.Candle) iter.Seq2[[]market.Candle, error] {
 	return func(yield func([]market.Candle, error) bool) {
-		all, err := d.before(b)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		for group := range byClose(all) {
+		for group := range byClose(history) {
 			if !yield(group, nil) {
 				return
 			}

@@ -83,6 +83,7 @@ type driver struct {
 	begun    [][]engine.Began // by strategy: kept at the last border
 	handing  bool             // an engine is being restored: it sees candles again
 	options  runOptions       // of a plan with borders
+	more     int              // history beyond the warm-ups, in warm-ups
 
 	// What the venue was given: a fork shares fees, and has a sink and a point of its own.
 	fees  func(*market.Market) exchange.Fees
@@ -99,7 +100,7 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 		tickers: make([]bool, markets), books: make([]bool, markets), drivenTo: make([]market.Time, markets),
 		rejected: make(map[int]int64), sizes: make([]size, markets), pauseAt: math.MaxInt64, borderAt: never,
 	}
-	d.live, d.facts = o.live, o.facts
+	d.live, d.facts, d.more = o.live, o.facts, o.more
 	d.rates = slices.Repeat([]exchange.Fees{exchange.Fees(p.Fees)}, markets)
 	d.fees, d.sink, d.point = d.feesOf, d.onEvent, d.onPath
 	d.beginChanges()

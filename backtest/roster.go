@@ -74,14 +74,18 @@ func (p *Plan) History(f Feed, times int) market.Time {
 	if p.From == 0 || p.ColdStart {
 		return p.From
 	}
-	candles := Warmup(p.Strategies, f.Market, f.Interval) * times
-	return max(f.Interval.StartOf(f.Interval.Index(p.From)-int64(candles)), 0)
+	return historyBefore(p.From, f, Warmup(p.Strategies, f.Market, f.Interval)*times)
+}
+
+// historyBefore is the start of a number of candles before the one of a time.
+func historyBefore(at market.Time, f Feed, candles int) market.Time {
+	return max(f.Interval.StartOf(f.Interval.Index(at)-int64(candles)), 0)
 }
 
 // Warmup is how many candles of an interval the longest warm-up of the strategies in a market
-// needs: a backtest reads them before its range, a live bot before it begins, and each strategy of
-// this series receives all of them. A series that a strategy does not receive covers the time of
-// its longest warm-up: it moves the market meanwhile.
+// needs: a backtest reads them before its range, a live bot before it begins. Of these, each
+// strategy receives as many as it needs by itself (engine.SeeFrom). A series that a strategy does
+// not receive covers the time of its longest warm-up: it moves the market meanwhile.
 func Warmup(strategies []StrategyPlan, m *market.Market, interval market.Interval) (candles int) {
 	for i := range strategies {
 		s := &strategies[i]

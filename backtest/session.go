@@ -131,6 +131,7 @@ func (s *Session) Open(at market.Time, history []market.Candle) error {
 	if s.options.Seat != nil {
 		return s.openSeated(at, history)
 	}
+	d.engine.See(history, at)
 	first := at
 	for i := range history {
 		first = min(first, history[i].Start)
@@ -143,16 +144,18 @@ func (s *Session) Open(at market.Time, history []market.Candle) error {
 			return err
 		}
 	}
+	d.engine.StartRest(at)
 	return d.engine.Err()
 }
 
 // openSeated is Open as a live bot begins: the venue sees the prices of history alone.
 func (s *Session) openSeated(at market.Time, history []market.Candle) error {
-	d := s.d
+	d, first := s.d, at
 	if len(history) > 0 {
-		at = history[0].Start
+		first = history[0].Start
 	}
-	d.send(d.engine.Start(at))
+	d.engine.See(history, at)
+	d.send(d.engine.Start(first))
 	for group := range byClose(history) {
 		s.entering = market.Event{Kind: market.KindCandles, At: group[0].End(), Candles: group}
 		if err := s.move(s.entering.At); err != nil {
@@ -160,6 +163,7 @@ func (s *Session) openSeated(at market.Time, history []market.Candle) error {
 		}
 		d.send(d.engine.Step(&s.entering))
 	}
+	d.engine.StartRest(at)
 	return d.engine.Err()
 }
 
@@ -170,13 +174,8 @@ func (s *Session) openSeated(at market.Time, history []market.Candle) error {
 func (s *Session) Restore(at market.Time, parts map[string][]byte, history []market.Candle) error {
 	d := s.d
 	d.handing = true
-	commands, err := d.engine.Restore(at, parts, func(yield func([]market.Candle, error) bool) {
-		for group := range byClose(history) {
-			if !yield(group, nil) {
-				return
-			}
-		}
-	})
+	d.engine.See(history, at)
+	commands, err := d.engine.Restore(at, parts, shown(history))
 	d.handing = false
 	if err != nil {
 		return err

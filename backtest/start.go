@@ -18,8 +18,26 @@ func (d *driver) begin() error {
 	if !found {
 		return ErrNoCandles
 	}
+	d.seeOwn(d.more)
 	d.send(d.engine.Start(first))
 	return d.engine.Err()
+}
+
+// seeOwn shows each strategy the history that it would have alone, and more warm-ups of it.
+func (d *driver) seeOwn(more int) {
+	p := d.plan
+	if p.From == 0 || p.ColdStart || len(p.Strategies) == 1 {
+		return
+	}
+	for i := range p.Strategies {
+		for k := range d.feeds {
+			if f := &d.feeds[k]; slices.Contains(p.Strategies[i].Markets, f.Market) {
+				candles := Warmup(p.Strategies[i:i+1], f.Market, f.Interval) * (1 + more)
+				from := max(historyBefore(p.From, f.Feed, candles), min(f.first, p.From))
+				d.engine.SeeFrom(market.StrategyID(i+1), f.Market.ID, f.Interval, from)
+			}
+		}
+	}
 }
 
 // start pays the deposits in and begins the recording, at the first candle of the range.

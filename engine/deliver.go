@@ -17,7 +17,7 @@ func (e *Engine) deliverCandles(group []market.Candle) (done bool) {
 	for i := range group {
 		c := &group[i]
 		for _, s := range e.receivers(c) {
-			if place++; place <= e.at || s.halted {
+			if place++; place <= e.at || s.halted || s.hides(c) {
 				continue
 			}
 			e.at = place
@@ -59,6 +59,9 @@ func (e *Engine) deliver(ev *market.Event) {
 		}
 	case market.KindBook:
 		for _, s := range e.subs.books[ev.Book.Market] {
+			if s.starting {
+				continue
+			}
 			if s.warming {
 				e.release(s, e.now)
 			}

@@ -144,12 +144,14 @@ type Engine struct {
 	gathering int // open groups
 	// rebalances is the number of strategies with buys that wait
 	rebalances int
-	tactics    []*tactic      // under way
-	replaces   []*replacement // orders that wait for the end of others
-	universes  bool           // a strategy has a universe
-	replaying  bool           // strategies see past candles again: asks are refused
-	stopped    bool           // OnStop has been called: nothing may be placed or updated
-	saves      snapshotCache  // what Save has written
+	// starting is the number of strategies whose history has not begun
+	starting  int
+	tactics   []*tactic      // under way
+	replaces  []*replacement // orders that wait for the end of others
+	universes bool           // a strategy has a universe
+	replaying bool           // strategies see past candles again: asks are refused
+	stopped   bool           // OnStop has been called: nothing may be placed or updated
+	saves     snapshotCache  // what Save has written
 
 	listeners
 	delivery
@@ -231,6 +233,7 @@ type slot struct {
 	gathering     gathering
 	rebalance     *rebalance // buys that wait; nil: none
 	warmup
+	history
 	members int               // how many of Universe have begun
 	crosser indicator.Crosser // nil: quieter is asked for each candle
 }
@@ -317,8 +320,12 @@ func (e *Engine) addSlot(s *slot, from Slot, id market.StrategyID) {
 	e.beginWarmUp(s)
 }
 
-// Start calls the strategies' OnStart. Call it once, before the first Step.
-func (e *Engine) Start(at market.Time) []market.Command { return e.callAll(at, CallStart) }
+// Start calls the strategies' OnStart, of each once its history begins (SeeFrom). Call it once,
+// before the first Step.
+func (e *Engine) Start(at market.Time) []market.Command {
+	e.awaitStarts(at)
+	return e.callAll(at, CallStart)
+}
 
 // Stop calls the strategies' OnStop. Call it once. In later steps strategies still receive reports
 // of their orders, and can only cancel. Brackets follow reports and send nothing: what they would
@@ -350,7 +357,9 @@ func stop(s *slot) {
 func (e *Engine) callAll(at market.Time, kind CallbackKind) []market.Command {
 	e.begin(at)
 	for i := range e.slots {
-		e.guard(&e.slots[i], kind)
+		if !e.slots[i].starting {
+			e.guard(&e.slots[i], kind)
+		}
 	}
 	e.notifySent()
 	return e.out
@@ -363,9 +372,13 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 	if ev.At < e.now {
 		backInTime(ev, e.now)
 	}
+	was := e.now
 	e.begin(ev.At)
 	if e.err != nil {
 		return nil
+	}
+	if e.starting > 0 {
+		e.startDue(was)
 	}
 	var applied state.Applied
 	var err error

@@ -23,7 +23,7 @@ func (e *Engine) gather(candles []market.Candle) {
 		for _, s := range e.receivers(c) {
 			g := &s.gathering
 			end := c.End()
-			if g.handler == nil || c.Interval != s.Intervals[0] || e.isOver(s, end) {
+			if g.handler == nil || c.Interval != s.Intervals[0] || e.isOver(s, end) || s.hides(c) {
 				continue
 			}
 			if g.group.End == 0 {

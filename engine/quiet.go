@@ -15,7 +15,7 @@ func (e *Engine) StepQuiet(series []market.Candle, length, delay market.Time, lo
 	e.out = e.out[:0]
 	e.setOwner()
 	if e.grouped || e.apart != nil || e.trespassed.Load() || e.observed || e.takers.cross ||
-		e.brackets.Len()+e.rebalances+len(e.tactics) > 0 ||
+		e.brackets.Len()+e.rebalances+len(e.tactics)+e.starting > 0 ||
 		e.err != nil {
 		return 0, nil
 	}
@@ -81,7 +81,7 @@ func (e *Engine) stepOne(slots []*slot, c *market.Candle, delay market.Time) {
 	e.now, e.at = c.Start+delay, 0
 	e.account.Mark(c, e.now)
 	for place, s := range slots {
-		if s.halted {
+		if s.halted || s.hides(c) {
 			continue
 		}
 		e.at = place + 1

@@ -269,7 +269,7 @@ func (e *Engine) show(history iter.Seq2[[]market.Candle, error]) error {
 func (e *Engine) replayCandle(c *market.Candle) {
 	e.now = c.End()
 	for _, s := range e.receivers(c) {
-		if !s.warms {
+		if !s.warms || s.hides(c) {
 			continue
 		}
 		if s.warming && s.count(c) && !s.early {

@@ -65,11 +65,11 @@ func (e *Engine) callOnTicker(t *market.Ticker) {
 	for place := e.at; place < len(receivers); place++ {
 		s := receivers[place]
 		e.at = place + 1
-		if s.warming {
+		if s.warming && !s.starting {
 			e.release(s, e.now)
 		}
 		switch {
-		case s.halted:
+		case s.halted, s.starting:
 		case e.apart != nil:
 			e.args.ticker = t
 			e.guard(s, CallTicker)

@@ -42,10 +42,10 @@ func (e *Engine) SetTimer(id market.StrategyID, at market.Time, name int64) {
 }
 
 // NextTimer returns the earliest time that a strategy asked for, at which a bracket retries an
-// exit, a tactic goes on, or the wait for a group of candles ends. The caller steps the engine with
+// exit, a tactic goes on, the wait for a group of candles ends, or a strategy starts. The caller steps the engine with
 // a KindTimer event at that time, or at the next event where that is later.
 func (e *Engine) NextTimer() (at market.Time, ok bool) {
-	if len(e.timers)+e.brackets.Len()+e.gathering+len(e.tactics) == 0 {
+	if len(e.timers)+e.brackets.Len()+e.gathering+len(e.tactics)+e.starting == 0 {
 		return 0, false
 	}
 	if e.brackets.Len() > 0 {
@@ -56,6 +56,11 @@ func (e *Engine) NextTimer() (at market.Time, ok bool) {
 	}
 	if due, waits := e.groupsDue(); waits && (!ok || due < at) {
 		at, ok = due, true
+	}
+	if e.starting > 0 {
+		if due, waits := e.nextStart(); waits && (!ok || due < at) {
+			at, ok = due, true
+		}
 	}
 	if len(e.tactics) > 0 {
 		if due, waits := e.tacticsDue(); waits && (!ok || due < at) {

@@ -68,17 +68,20 @@ func NewCore(c *CoreConfig) (*Core, error) {
 // of the warm-up in the order of their close. The commands of a restored engine wait until trading
 // begins; a new one has none.
 func (k *Core) Open(at market.Time, parts map[string][]byte, history []market.Candle) ([]market.Command, error) {
+	k.Engine.See(history, at)
 	if len(parts) > 0 {
 		commands, err := k.Engine.Restore(at, parts, closes(history))
 		return slices.Clone(commands), err
 	}
+	first := at
 	if len(history) > 0 {
-		at = history[0].Start
+		first = history[0].Start
 	}
-	k.Engine.Start(at)
+	k.Engine.Start(first)
 	for group := range groups(history) {
 		k.Engine.Step(&market.Event{At: group[0].End(), Kind: market.KindCandles, Candles: group})
 	}
+	k.Engine.StartRest(at)
 	return nil, nil
 }
 

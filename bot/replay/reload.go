@@ -85,6 +85,7 @@ func (r *Reload) Prepare(from *Manifest) (err error) {
 	if r.next, err = NewCore(made); err != nil || len(r.changed) == 0 {
 		return err
 	}
+	r.next.Engine.See(r.History, r.Until)
 	return r.next.Engine.Prepare(r.Until, r.Parts, closes(r.History), r.changed)
 }
 
