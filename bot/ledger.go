@@ -101,10 +101,10 @@ func spanOf(p *plan.Backtest) (ledger.Span, error) {
 		To: to.Millis()}, err
 }
 
-// originOf describes the tries of a backtest over a range.
-func originOf(p *plan.Backtest, from, to market.Time) (ledger.Origin, error) {
-	data, err := p.HashUntil(to)
-	return ledger.OriginOf(p.Run, ledger.Origin{From: from.Millis(), To: to.Millis(), Code: p.Options.CodeVersion,
+// originOf describes the tries of a run on a backtest's candles over a range.
+func originOf(p *plan.Backtest, run *backtest.Plan, from, to market.Time) (ledger.Origin, error) {
+	data, err := p.HashUntil(run, to)
+	return ledger.OriginOf(run, ledger.Origin{From: from.Millis(), To: to.Millis(), Code: p.Options.CodeVersion,
 		Data: data}), err
 }
 
@@ -125,7 +125,7 @@ func (t *trials) counted(p *plan.Backtest, days *backtest.Track) ([]string, erro
 	if err != nil {
 		return nil, err
 	}
-	origin, err := originOf(p, market.Time(span.From)*market.Time(time.Millisecond),
+	origin, err := originOf(p, p.Run, market.Time(span.From)*market.Time(time.Millisecond),
 		market.Time(span.To)*market.Time(time.Millisecond))
 	if err != nil {
 		return nil, err
@@ -216,6 +216,7 @@ type sweepTries struct {
 type originKey struct {
 	base *plan.Backtest
 	to   market.Time
+	read string // where its series begin
 }
 
 // count lets a sweep count its sets.
@@ -250,35 +251,47 @@ func (k *sweepTries) tried(of *research.Tried) error {
 	if err != nil {
 		return err
 	}
-	origin, err := k.origin(base, of)
-	if err != nil {
-		return err
-	}
-	g := ledger.Group{Origin: origin, At: nowMS(), Crowded: of.Crowded}
+	var groups []ledger.Group // of sets that read the same candles
 	for i := range of.Rows {
 		r := &of.Rows[i]
 		p, err := k.variants.Plan(k.overrides(k.space.Settings(r.Set)))
 		if err != nil {
 			return err
 		}
+		origin, err := k.origin(base, p, of)
+		if err != nil {
+			return err
+		}
+		at := slices.IndexFunc(groups, func(g ledger.Group) bool { return g.Data == origin.Data })
+		if at < 0 {
+			at = len(groups)
+			groups = append(groups, ledger.Group{Origin: origin, At: nowMS(), Crowded: of.Crowded})
+		}
 		try, err := ledger.NewTry(p, &origin, market.Time(r.First)*market.Time(24*time.Hour), r.Daily, r.Excess)
 		if err != nil {
 			return err
 		}
-		g.Tries = append(g.Tries, try)
+		groups[at].Tries = append(groups[at].Tries, try)
 		k.series[try.Series] = struct{}{}
 	}
 	if of.Kept {
-		k.kept = append(k.kept, g)
+		k.kept = append(k.kept, groups...)
 	} else {
-		k.append(g)
+		k.append(groups...)
 	}
 	return nil
 }
 
-// origin is that of a group.
-func (k *sweepTries) origin(base *plan.Backtest, of *research.Tried) (o ledger.Origin, err error) {
-	key := originKey{base, of.To}
+// origin is that of a set of a group.
+func (k *sweepTries) origin(base *plan.Backtest, p *backtest.Plan, of *research.Tried) (o ledger.Origin, err error) {
+	run := *p
+	if of.From != 0 {
+		run.From = of.From
+	}
+	key := originKey{base: base, to: of.To}
+	for _, f := range run.Feeds {
+		key.read += run.ReadFrom(f).String()
+	}
 	if o, known := k.origins[key]; known {
 		return o, nil
 	}
@@ -295,7 +308,7 @@ func (k *sweepTries) origin(base *plan.Backtest, of *research.Tried) (o ledger.O
 	if to == 0 {
 		to = end
 	}
-	if o, err = originOf(base, from, min(to, end)); err != nil {
+	if o, err = originOf(base, &run, from, min(to, end)); err != nil {
 		return o, err
 	}
 	k.origins[key] = o

@@ -88,26 +88,16 @@ func TestRowsOutsideOfARunChangeNoByteOfIt(t *testing.T) {
 
 	clutter(t, db, "BTC-EUR", market.Interval1h, month(2), month(6), 2000)
 	require.Equal(t, run, say(backtest...))
+	require.Equal(t, searched, say(sweep...), "its file goes on: the rows lie before each set's warm-up")
+	require.Equal(t, tries, say("trials", "--json"), "the same is no new try")
+
+	other := "time,open,high,low,close,volume\n2022-01-30T00:00:00Z,20000,20001,19999,20000,1\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "other.csv"), []byte(other), 0o644))
+	say("candles", "import", "--replace", "--market", "BTC-EUR", "--interval", "1h", "other.csv")
 	text, err := command(t, dir, sweep...)
-	require.Error(t, err)
+	require.Error(t, err, "a row in the longest warm-up")
 	require.Contains(t, text, "a.sweep belongs to another sweep, which differs in the candles; write to another file, "+
 		"or move this one away")
-	require.NoError(t, os.Rename(filepath.Join(dir, "a.sweep"), filepath.Join(dir, "old.sweep")))
-	require.Equal(t, figuresOf(t, searched), figuresOf(t, say(sweep...)))
-}
-
-// figuresOf are settings and figures of the best sets in the JSON of a sweep.
-func figuresOf(t *testing.T, text string) []research.Row {
-	var o research.Outcome
-	require.NoError(t, json.Unmarshal([]byte(text), &o))
-	require.NotEmpty(t, o.Top)
-	rows := make([]research.Row, len(o.Top))
-	for i := range o.Top {
-		for _, f := range o.Top[i].Figures {
-			rows[i].Figures = append(rows[i].Figures, float64(f.Value))
-		}
-	}
-	return rows
 }
 
 // Where older candles have more decimals, a search without a start reads them, and a run of one of

@@ -23,7 +23,7 @@ const delistedAfter = 7
 
 // recorded is what the records of an exchange's markets say about a run.
 type recorded struct {
-	oldest, newest *candles.Listing // of all up to the end of the range, and of all; nil: none
+	oldest, newest *candles.Listing // of those before the end of the range; nil: none
 	rules          map[string][]recordedRules
 	fees           map[string][]recordedFees
 }
@@ -58,32 +58,29 @@ func (r *recordedFees) rates() (fees backtest.Fees, err error) {
 	return fees, err
 }
 
-// readRecords reads the oldest record, those of the range, and the newest one.
+// readRecords reads the oldest record and those of the range. One from after the range's end says
+// nothing of the run: it would change the past.
 func (p *Backtest) readRecords() error {
 	p.records = recorded{rules: map[string][]recordedRules{}, fees: map[string][]recordedFees{}}
 	have, err := p.Candles.ListingRange()
 	if err != nil || have.Days == 0 {
 		return err
 	}
-	one := func(at market.Time, into **candles.Listing) error {
-		return p.Candles.Listings(at, candles.DayStart(candles.DayOf(at)+1), func(l *candles.Listing) error {
-			*into = l
+	note := func(l *candles.Listing) error {
+		if p.Run.To != 0 && l.At >= p.Run.To {
 			return nil
-		})
-	}
-	if err := one(have.First, &p.records.oldest); err != nil {
-		return err
-	}
-	if err := one(have.Last, &p.records.newest); err != nil {
-		return err
-	}
-	p.records.add(p.records.oldest)
-	return p.Candles.Listings(p.recordsFrom(), p.Run.To, func(l *candles.Listing) error {
-		if p.Run.To == 0 || l.At < p.Run.To {
-			p.records.add(l)
 		}
+		if p.records.oldest == nil {
+			p.records.oldest = l
+		}
+		p.records.newest = l
+		p.records.add(l)
 		return nil
-	})
+	}
+	if err := p.Candles.Listings(have.First, candles.DayStart(candles.DayOf(have.First)+1), note); err != nil {
+		return err
+	}
+	return p.Candles.Listings(p.recordsFrom(), p.Run.To, note)
 }
 
 // recordsFrom is the time from which the run reads records and volumes; 0: all.

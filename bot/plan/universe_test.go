@@ -294,6 +294,26 @@ func TestRecordsSayWhoSurvivesAndWhichRulesHeld(t *testing.T) {
 	require.Equal(t, map[string]bool{"OLD-EUR": true, "DEAD-EUR": true, "NEW-EUR": true}, bought)
 }
 
+// A record from after the end of the range is not known in it: it delists no market, has no rules
+// and counts no survivors.
+func TestARecordAfterTheEndOfTheRangeChangesNothing(t *testing.T) {
+	all := lives()
+	all[0].to = 97 // OLD-EUR ends three days before the range
+	path := market24(t, all)
+	var results [2]string
+	for i := range results {
+		t.Run(fmt.Sprint(i), func(t *testing.T) { // which closes the store
+			r, seen := runProbe(t, path, true, "backtest.to=2024-04-10")
+			require.Len(t, r.Delisted, 1, "DEAD-EUR")
+			text, err := json.Marshal(r)
+			require.NoError(t, err)
+			results[i] = fmt.Sprint(string(text), seen)
+		})
+		addRecord(t, path, 130, "200", "NEW-EUR", "SMALL-EUR")
+	}
+	require.Equal(t, results[0], results[1])
+}
+
 // feesPaid are the rates of the fills, by market.
 func feesPaid(t *testing.T, r *backtest.Result) map[string]float64 {
 	rates := map[string]float64{}

@@ -34,8 +34,9 @@ type Variants struct {
 	// kin fits the set that it was read for.
 	Sets iter.Seq[[]config.Override]
 
-	last looked
-	kins map[string]string // each kin, and each warm-up, by itself
+	last    looked
+	kins    map[string]string                             // each kin, and each warm-up, by itself
+	warmups map[string]map[string][]backtest.StrategyPlan // by kin and warm-up: a set that was looked at
 	// room that is used again
 	all, kin, warmup []byte
 	list             []backtest.StrategyPlan
@@ -45,7 +46,8 @@ type Variants struct {
 // NewVariants takes the config of a source, and candles that stay open.
 func NewVariants(source *config.Source, kinds []strategy.Definition, candles Library) *Variants {
 	return &Variants{source: source, kinds: kinds, candles: candles, checked: map[string]*Backtest{},
-		whole: map[string]*Backtest{}, kins: map[string]string{}}
+		whole: map[string]*Backtest{}, kins: map[string]string{},
+		warmups: map[string]map[string][]backtest.StrategyPlan{}}
 }
 
 // Look checks settings without running them. Settings of one kin read the same candles. The error
@@ -97,7 +99,31 @@ func (v *Variants) look(sets []config.Override) (l looked, err error) {
 	}
 	l.kin, l.warmup = v.once(v.kin), v.once(v.warmup)
 	v.last = l
+	v.note(&l)
 	return l, nil
+}
+
+// note keeps one set of each warm-up of a kin.
+func (v *Variants) note(l *looked) {
+	if v.warmups[l.kin] == nil {
+		v.warmups[l.kin] = map[string][]backtest.StrategyPlan{}
+	}
+	if _, known := v.warmups[l.kin][l.warmup]; !known {
+		v.warmups[l.kin][l.warmup] = slices.Clone(l.strategies)
+	}
+}
+
+// earliest is the time from which the sets of a kin that were looked at so far read a feed.
+func (v *Variants) earliest(kin string, p *Backtest, f backtest.Feed) market.Time {
+	from, longest := p.Run.History(f, 1), *p.Run
+	for _, strategies := range v.warmups[kin] {
+		longest.Strategies = slices.Clone(p.Run.Strategies)
+		for i := range strategies {
+			longest.Strategies[i].Values = strategies[i].Values
+		}
+		from = min(from, longest.History(f, 1))
+	}
+	return from
 }
 
 func same(a, b config.Override) bool {
@@ -179,25 +205,15 @@ func (v *Variants) reach(p *Backtest, sets []config.Override, f backtest.Feed) (
 	if err != nil || part.PriceDigits == all.PriceDigits && part.VolumeDigits == all.VolumeDigits {
 		return from, err
 	}
-	looking, longest := NewVariants(v.source, v.kinds, v.candles), *p.Run
+	looking := NewVariants(v.source, v.kinds, v.candles)
 	kin, err := looking.Look(sets)
 	if err != nil {
 		return 0, err
 	}
-	seen := map[string]bool{}
 	for other := range v.Sets {
-		l, err := looking.look(other)
-		if err != nil || l.kin != kin || seen[l.warmup] {
-			continue // a set with an error is left out, or ends the search where it is run
-		}
-		seen[l.warmup] = true
-		longest.Strategies = slices.Clone(p.Run.Strategies)
-		for i := range l.strategies {
-			longest.Strategies[i].Values = l.strategies[i].Values
-		}
-		from = min(from, longest.History(f, 1))
+		_, _ = looking.look(other) // a set with an error is left out, or ends the search where it is run
 	}
-	return from, nil
+	return looking.earliest(kin, p, f), nil
 }
 
 // load reads the config with settings over it.
@@ -317,13 +333,13 @@ type leftOut struct {
 func (l leftOut) Error() string { return l.placed().Error() }
 func (l leftOut) Unwrap() error { return l.error }
 
-// DataHash is a hash of all candles, up to the end of the range, of the series that the settings
-// looked at so far read.
+// DataHash is a hash of the candles that the settings looked at so far read: from the first one of
+// their longest warm-up to the end of the range.
 func (v *Variants) DataHash() (string, error) {
 	lines := map[string]bool{}
-	for _, p := range v.whole {
+	for kin, p := range v.whole {
 		for _, f := range p.Run.Feeds {
-			text, err := v.candles.DataHash(f.Market.Name, f.Interval, 0, p.Run.To)
+			text, err := v.candles.DataHash(f.Market.Name, f.Interval, v.earliest(kin, p, f), p.Run.To)
 			if err != nil {
 				return "", err
 			}
@@ -353,11 +369,11 @@ func (p *Backtest) Begin() (from market.Time, err error) {
 // StoreFlag is the flag --db of the candle store, with a space before it; empty for the usual one.
 func (p *Backtest) StoreFlag() string { return storeFlag(p.Config.Data.Candles) }
 
-// HashUntil is a hash of all candles before a time of the series that a backtest reads.
-func (p *Backtest) HashUntil(to market.Time) (string, error) {
+// HashUntil is a hash of the candles before a time that a run on the backtest's candles reads.
+func (p *Backtest) HashUntil(run *backtest.Plan, to market.Time) (string, error) {
 	hash := sha256.New()
-	for _, f := range p.Run.Feeds {
-		text, err := p.Candles.DataHash(f.Market.Name, f.Interval, 0, to)
+	for _, f := range run.Feeds {
+		text, err := p.Candles.DataHash(f.Market.Name, f.Interval, run.ReadFrom(f), to)
 		if err != nil {
 			return "", err
 		}
