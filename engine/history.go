@@ -14,12 +14,16 @@ type history struct {
 // longer warm-up of another one. Call it before Start, Restore or Prepare. OnStart is called at the
 // earliest of a strategy's times.
 func (e *Engine) SeeFrom(id market.StrategyID, m market.ID, interval market.Interval, at market.Time) {
-	s := &e.slots[id-1]
+	e.slots[id-1].seeFrom(len(e.catalog.Markets()), m, interval, at, at)
+}
+
+// seeFrom hides the candles of a series that start before from. The series begins at starts.
+func (s *slot) seeFrom(markets int, m market.ID, interval market.Interval, from, starts market.Time) {
 	if s.from == nil {
-		s.from, s.starts = make([]market.Time, (len(e.catalog.Markets())+1)*intervals), at
+		s.from, s.starts = make([]market.Time, (markets+1)*intervals), starts
 	}
-	s.from[int(m)*intervals+int(interval)] = at
-	s.starts = min(s.starts, at)
+	s.from[int(m)*intervals+int(interval)] = from
+	s.starts = min(s.starts, starts)
 }
 
 // See shows each strategy, of the history before the time at, the latest candles of each of its
@@ -32,7 +36,12 @@ func (e *Engine) See(history []market.Candle, at market.Time) {
 		s := &e.slots[i]
 		for _, m := range s.Markets {
 			for place, interval := range s.Intervals {
-				e.SeeFrom(s.id, m, interval, latest(history, m, interval, s.warmupOf(place), at))
+				from, any := latest(history, m, interval, s.warmupOf(place))
+				starts := at
+				if any {
+					starts = from
+				}
+				s.seeFrom(len(e.catalog.Markets()), m, interval, from, starts)
 			}
 		}
 	}
@@ -46,16 +55,20 @@ func (s *slot) warmupOf(place int) int {
 	return 0
 }
 
-// latest is the start of the first of the latest n candles of a series; at where n is 0 or the
-// series has none.
-func latest(history []market.Candle, m market.ID, interval market.Interval, n int, at market.Time) market.Time {
-	for i := len(history) - 1; i >= 0 && n > 0; i-- {
-		if c := &history[i]; c.Market == m && c.Interval == interval {
-			at = c.Start
-			n--
+// latest is the start of the first of the latest n candles of a series; where there are none, it is
+// the end of the series.
+func latest(history []market.Candle, m market.ID, interval market.Interval, n int) (from market.Time, any bool) {
+	for i := len(history) - 1; i >= 0; i-- {
+		c := &history[i]
+		switch {
+		case c.Market != m || c.Interval != interval:
+		case n == 0:
+			return max(from, c.End()), any
+		default:
+			from, any, n = c.Start, true, n-1
 		}
 	}
-	return at
+	return from, any
 }
 
 // hides reports whether a candle lies before a strategy's history.

@@ -18,7 +18,7 @@ import (
 )
 
 // fileVersion is the version of the sweep's file.
-const fileVersion = 1
+const fileVersion = 2
 
 // The file is a list of frames: length, checksum, payload. The first payload is the Identity in
 // JSON, each further one is a group in binary, in the order of the groups. A group is on disk
@@ -221,8 +221,12 @@ func (f *file) belongs(text []byte, id *Identity) error {
 	return nil
 }
 
-// known checks that this program reads a format.
+// known checks that this program reads a format. Rows of format 1 lack the return of the first day.
 func (f *file) known(version int) error {
+	if version < fileVersion {
+		return fmt.Errorf("%s has format %d, whose rows lack the first day's return: its sets have to run again; write "+
+			"to another file, or move this one away", f.path, version)
+	}
 	if version > fileVersion {
 		return fmt.Errorf("%s has format %d, and this program reads up to %d; use the newer program", f.path, version,
 			fileVersion)

@@ -129,7 +129,7 @@ func TestAReaderTakesTheWholeGroupsOfAnyBeginning(t *testing.T) {
 }
 
 func FuzzGlance(f *testing.F) {
-	real, err := os.ReadFile("testdata/v1.sweep")
+	real, err := os.ReadFile("testdata/v2.sweep")
 	require.NoError(f, err)
 	f.Add(real)
 	f.Add([]byte("TIDESWP\n"))

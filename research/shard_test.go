@@ -120,7 +120,7 @@ func TestShardsThatDoNotJoinSayWhy(t *testing.T) {
 		{content[:len(content)-1], "is not finished: it has 1 of the 2 groups of shard 2/3; run that shard again"},
 		{content[:20], "is damaged at its beginning, or has hardly begun"},
 		{[]byte("time,open"), "is no file of a shard"},
-		{bytes.Replace(content, []byte(`"version":1`), []byte(`"version":9`), 1), "or has hardly begun"}, // its checksum
+		{bytes.Replace(content, []byte(`"version":2`), []byte(`"version":9`), 1), "or has hardly begun"}, // its checksum
 	} {
 		require.NoError(t, os.WriteFile(files[1], c.content, 0o644))
 		_, err = research.Merge(filepath.Join(t.TempDir(), "out.sweep"), files)

@@ -31,7 +31,7 @@ import (
 )
 
 // Version is the version of the file's format.
-const Version = 1
+const Version = 2
 
 // ErrNewer means that a newer program has written the file.
 var ErrNewer = errors.New("use the newer program")
@@ -131,7 +131,11 @@ func (l *Ledger) begun(file *os.File, size int64) (bool, error) {
 		return false, fmt.Errorf("%s is no ledger of tries, or its first %d bytes are damaged; move it away", l.path,
 			headSize)
 	}
-	if version := binary.LittleEndian.Uint32(b[8:]); version > Version {
+	switch version := binary.LittleEndian.Uint32(b[8:]); {
+	case version < Version:
+		return false, fmt.Errorf("%s has format %d, whose tries lack the first day's return and have other keys; move "+
+			"it away, and seal again what it has sealed (bot trials seal)", l.path, version)
+	case version > Version:
 		return false, fmt.Errorf("%s has format %d, and this program reads up to %d: %w", l.path, version, Version,
 			ErrNewer)
 	}

@@ -1,11 +1,9 @@
 package ledger
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"flag"
 	"fmt"
-	"hash/crc32"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -273,11 +271,11 @@ func TestDamageLosesTheDamagedGroupAlone(t *testing.T) {
 
 func TestAFileThatIsNoLedgerIsRefused(t *testing.T) {
 	l := fresh(t, t.TempDir())
-	newer := head()
-	binary.LittleEndian.PutUint32(newer[8:], Version+1)
-	binary.LittleEndian.PutUint32(newer[12:], crc32.Checksum(newer[:12], crcTable))
+	older, newer := headOf(magic, Version-1), headOf(magic, Version+1)
 	for text, want := range map[string]string{
-		string(newer):                  "has format 2, and this program reads up to 1: use the newer program",
+		string(older): "has format 1, whose tries lack the first day's return and have other keys; move it away, and " +
+			"seal again what it has sealed (bot trials seal)",
+		string(newer):                  "has format 3, and this program reads up to 2: use the newer program",
 		"some notes about my trading":  "is no ledger of tries, or its first 16 bytes are damaged",
 		"notes":                        "is no ledger",
 		string(head()[:10]) + "xxxxxx": "is no ledger",
@@ -360,9 +358,9 @@ func TestASealIsOpenedOnce(t *testing.T) {
 	require.Len(t, view(t, l).Seals, 1)
 }
 
-// TestVersion1IsRead opens a file of the first version.
-func TestVersion1IsRead(t *testing.T) {
-	path := golden.File(t, *update, "trials-1.log", func(path string) {
+// TestVersion2IsRead opens a file of this version.
+func TestVersion2IsRead(t *testing.T) {
+	path := golden.File(t, *update, "trials-2.log", func(path string) {
 		l := At(path)
 		crowded := group("meanrev", "ETH-EUR", 0, 50, Try{4, 4, -0.5, 49})
 		crowded.Crowded = true
@@ -384,7 +382,7 @@ func TestVersion1IsRead(t *testing.T) {
 	}{families(t, l), view(t, l).Seals, view(t, l).Seals[0].Opened}
 	text, err := json.MarshalIndent(have, "", " ")
 	require.NoError(t, err)
-	golden.Require(t, *update, "trials-1.json", append(text, '\n'))
+	golden.Require(t, *update, "trials-2.json", append(text, '\n'))
 	require.Zero(t, view(t, l).Damage)
 	_, err = l.Append(group("a", "BTC-EUR", 0, 80, Try{5, 5, 0, 79}))
 	require.NoError(t, err)

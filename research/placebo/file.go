@@ -19,7 +19,7 @@ import (
 )
 
 // fileVersion is the version of a test's file.
-const fileVersion = 1
+const fileVersion = 2
 
 // The file is lines of text, each with the CRC-32C of what stands before it at its end. The first
 // line is the magic word with the Identity in JSON, each further one the number of a surrogate with
@@ -171,6 +171,10 @@ func identify(line []byte, have *Identity) error {
 	}
 	if err := json.Unmarshal(text[len(fileMagic):], have); err != nil {
 		return fmt.Errorf("the identity is no JSON: %w", err)
+	}
+	if have.Version < fileVersion {
+		return fmt.Errorf("the format is %d, whose figures lack the first day's return: the surrogates have to run "+
+			"again; write to another file, or move this one away", have.Version)
 	}
 	if have.Version > fileVersion {
 		return fmt.Errorf("the format is %d, and this program reads up to %d; use the newer program", have.Version,
