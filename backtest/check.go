@@ -41,6 +41,17 @@ type WarmupReport struct {
 	// Enough is the place in Tried of the shortest history from which on the decisions stay the
 	// same at all starts: 0 is the declared one; -1: the two longest differ.
 	Enough int
+	// Next is the check of the history that this one found, as if it were declared, or of the longest
+	// one, which did not suffice; nil: the declared one passes, or no check of more is possible.
+	Next *WarmupReport
+}
+
+// Last is the last check of a report. Where its Enough is 0 and it has decisions, its Declared passes.
+func (r *WarmupReport) Last() *WarmupReport {
+	for r.Next != nil {
+		r = r.Next
+	}
+	return r
 }
 
 // WarmupTry is a history of CheckWarmup, with its runs from all starts.
@@ -49,6 +60,7 @@ type WarmupTry struct {
 	Same    int     // first decisions from the starts on that equal those of the longest history
 	Of      int     // decisions of the longest history
 	Agree   int     // starts at which all decisions equal those of the longest history
+	times   int     // warm-ups of the check
 }
 
 // History is a number of candles of each interval, the shortest interval first.
@@ -69,6 +81,14 @@ func (h History) String() string {
 		}
 	}
 	return strings.Join(parts, " and ")
+}
+
+// longest is the most candles of an interval.
+func (h History) longest() (candles int) {
+	for _, c := range h {
+		candles = max(candles, c.Candles)
+	}
+	return candles
 }
 
 // times is a multiple of a history.

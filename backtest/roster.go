@@ -79,7 +79,7 @@ func (p *Plan) History(f Feed, times int) market.Time {
 
 // historyBefore is the start of a number of candles before the one of a time.
 func historyBefore(at market.Time, f Feed, candles int) market.Time {
-	return max(f.Interval.StartOf(f.Interval.Index(at)-int64(candles)), 0)
+	return max(f.Interval.StartOf(max(f.Interval.Index(at)-int64(candles), 0)), 0)
 }
 
 // Warmup is how many candles of an interval the longest warm-up of the strategies in a market

@@ -9,16 +9,18 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// histories are the histories of CheckWarmup, in declared warm-ups, and historySum is their sum.
-var histories = [...]int{1, 2, 3, 5, 9, LongestHistory}
-
-// LongestHistory is the longest history that CheckWarmup reads before its range, in declared
-// warm-ups.
-const LongestHistory = 17
-
-const historySum = 1 + 2 + 3 + 5 + 9 + 17
+// historiesOf are the histories that a check tries, in warm-ups of so many candles: up to 17, and on
+// until one is long by itself.
+func historiesOf(candles int) []int {
+	list := []int{1, 2, 3, 5, 9, 17}
+	for n := 34; candles > 0 && list[len(list)-1]*candles < longHistory; n *= 2 {
+		list = append(list, n)
+	}
+	return list
+}
 
 const (
+	longHistory  = 1000      // candles of the longest history, where its warm-up is shorter than a 17th of them
 	warmupStarts = 12        // places in the data from which CheckWarmup runs a plan, at most
 	warmupRuns   = 4         // runs over all candles that CheckWarmup costs at most…
 	warmupFloor  = 1_000_000 // …where that many closes are exceeded
@@ -29,12 +31,46 @@ const (
 // the same at all starts. A run ends before the next start. All runs together cost at most four
 // runs over all candles, or a million closes: where the warm-up is long, there are fewer starts.
 //
+// A history that is found is checked as if it were declared, and so is the longest one where it does
+// not suffice: WarmupReport.Next. So a number that the check names passes it.
+//
 // The first start has room for the longest history before it, if that leaves half of the range. It
 // is an error if less than the declared warm-up, or nothing beyond it, is stored before.
 func CheckWarmup(ctx context.Context, p *Plan) (*WarmupReport, error) {
+	first, err := checkWarmup(ctx, p, 1)
+	base := 1
+	for last := first; err == nil; last = last.Next {
+		further := last.further()
+		if further == 0 {
+			break
+		}
+		base *= further
+		if last.Next, err = checkWarmup(ctx, p, base); errors.Is(err, errHistory) {
+			return first, nil // no check of that number is possible
+		}
+	}
+	return first, err
+}
+
+// further is the history to check next, in warm-ups of this check; 0: there is none.
+func (r *WarmupReport) further() int {
+	switch longest := &r.Tried[len(r.Tried)-1]; {
+	case r.Enough == 0, longest.Of == 0, r.Enough < 0 && r.Short:
+		return 0
+	case r.Enough > 0:
+		return r.Tried[r.Enough].times
+	default:
+		return longest.times
+	}
+}
+
+// checkWarmup is CheckWarmup of a plan as if it declared so many of its warm-ups.
+func checkWarmup(ctx context.Context, p *Plan, base int) (*WarmupReport, error) {
 	plan := *p
 	plan.ColdStart = false
-	w := &warmupCheck{plan: &plan, report: &WarmupReport{Declared: Declared(p.Strategies), Enough: -1}}
+	declared := Declared(p.Strategies).times(base)
+	w := &warmupCheck{plan: &plan, base: base, histories: historiesOf(declared.longest()),
+		report: &WarmupReport{Declared: declared, Enough: -1}}
 	if err := w.survey(); err != nil {
 		return nil, err
 	}
@@ -57,6 +93,8 @@ func CheckWarmup(ctx context.Context, p *Plan) (*WarmupReport, error) {
 // warmupCheck is one running CheckWarmup.
 type warmupCheck struct {
 	plan        *Plan
+	base        int   // declared warm-ups that make one of the check
+	histories   []int // to try, in warm-ups of the check
 	report      *WarmupReport
 	first, last market.Time // of all that is stored, up to the range's end
 }
@@ -105,14 +143,17 @@ func (w *warmupCheck) starts() (list []market.Time, length market.Time) {
 		span = max(span, c.Interval.End(0)*market.Time(c.Candles))
 	}
 	from := max(w.plan.From, w.first)
-	if room := w.first + span*market.Time(slices.Max(histories[:])); from < room {
+	if room := w.first + span*market.Time(slices.Max(w.histories)); from < room {
 		from = min(room, from+(w.last-from)/2)
 	}
 	budget := max(warmupRuns*(w.last-max(w.plan.From, w.first)), warmupFloor*candle)
-	each := span * historySum // history that the runs of a start read
+	each := market.Time(0) // history that the runs of a start read
+	for _, times := range w.histories {
+		each += span * market.Time(times)
+	}
 	number := min(max(budget/2/max(each, 1), 1), warmupStarts)
 	apart := (w.last - from) / number
-	length = min(apart, max((budget/number-each)/market.Time(len(histories)), apart/market.Time(len(histories))))
+	length = min(apart, max((budget/number-each)/market.Time(len(w.histories)), apart/market.Time(len(w.histories))))
 	for i := range number {
 		if at := max(interval.Floor(from+apart*i), w.first); len(list) == 0 || at > list[len(list)-1] {
 			list = append(list, at)
@@ -139,6 +180,9 @@ func (w *warmupCheck) stored(before market.Time) (h History, err error) {
 	return h, nil
 }
 
+// errHistory begins the errors of a check for which too few candles are stored.
+var errHistory = errors.New("only")
+
 // choose lists the histories to try. None of them is longer than the stored one before the first
 // start.
 func (w *warmupCheck) choose(first market.Time) error {
@@ -148,25 +192,26 @@ func (w *warmupCheck) choose(first market.Time) error {
 		return err
 	}
 	none := !slices.ContainsFunc(r.Declared, func(c IntervalCandles) bool { return c.Candles > 0 })
-	for i, times := range histories {
+	for i, times := range w.histories {
 		h := r.Declared.times(times)
 		for k := range h {
 			have := stored[k].Candles
 			if i == 0 && have < h[k].Candles {
-				return fmt.Errorf("only %d %s candles are stored before %s, and the warm-up needs %d: begin later, or "+
-					"get more candles", have, h[k].Interval, first, h[k].Candles)
+				return fmt.Errorf("%w %d %s candles are stored before %s, and the warm-up needs %d: begin later, or "+
+					"get more candles", errHistory, have, h[k].Interval, first, h[k].Candles)
 			}
-			r.Short = r.Short || have < h[k].Candles
+			room := market.Time(h[k].Candles) * h[k].Interval.End(0)
+			r.Short = r.Short || have < h[k].Candles && first-w.first < room // else there are holes
 			h[k].Candles = min(h[k].Candles, have)
 		}
 		if i > 0 && slices.Equal(h, r.Tried[i-1].History) {
 			break
 		}
-		r.Tried = append(r.Tried, WarmupTry{History: h})
+		r.Tried = append(r.Tried, WarmupTry{History: h, times: times})
 	}
 	if len(r.Tried) == 1 && !none {
-		return fmt.Errorf("only %s candles are stored before %s: no longer history than the declared one can be "+
-			"tried; begin later, or get more candles", r.Declared, first)
+		return fmt.Errorf("%w %s candles are stored before %s: no longer history than the declared one can be "+
+			"tried; begin later, or get more candles", errHistory, r.Declared, first)
 	}
 	return nil
 }
@@ -177,7 +222,7 @@ func (w *warmupCheck) run(ctx context.Context, from, to market.Time) error {
 	plan.From, plan.To = from, to
 	runs := make([]*trail, len(w.report.Tried))
 	for i := range runs {
-		trace, _, _, err := decide(ctx, &plan, runOptions{more: histories[i] - 1})
+		trace, _, _, err := decide(ctx, &plan, runOptions{more: w.base*w.report.Tried[i].times - 1})
 		if errors.Is(err, ErrNoCandles) && i == 0 {
 			return nil
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/indicator"
 )
 
 // afraid buys and sells in turn, but not while a spike is among its last 300 candles.
@@ -106,14 +107,18 @@ func TestTheWarmupCheckCostsAtMostFourRuns(t *testing.T) {
 		for _, closes := range []market.Time{3_000, 300_000, 3_000_000} {
 			candle := market.Interval1m.End(0)
 			w := &warmupCheck{plan: &Plan{Feeds: []Feed{{Interval: market.Interval1m}}}, first: candle,
-				last:   closes * candle,
-				report: &WarmupReport{Declared: History{{market.Interval1m, declared}}}}
+				last:      closes * candle,
+				histories: historiesOf(declared),
+				report:    &WarmupReport{Declared: History{{market.Interval1m, declared}}}}
 			starts, length := w.starts()
 			name := strconv.Itoa(declared) + " of " + strconv.Itoa(int(closes))
 			require.NotEmpty(t, starts, name)
 			require.LessOrEqual(t, len(starts), 12, name)
-			history := market.Time(declared) * historySum
-			cost := market.Time(len(starts)) * (history + market.Time(len(histories))*length/candle)
+			history := market.Time(0)
+			for _, times := range w.histories {
+				history += market.Time(declared * times)
+			}
+			cost := market.Time(len(starts)) * (history + market.Time(len(w.histories))*length/candle)
 			allowed := max(4*closes, 1_000_000)
 			require.LessOrEqual(t, cost, max(allowed, history+closes), name)
 			for i := 1; i < len(starts); i++ {
@@ -121,4 +126,76 @@ func TestTheWarmupCheckCostsAtMostFourRuns(t *testing.T) {
 			}
 		}
 	}
+}
+
+// oversold buys a low RSI(14) and sells a high one.
+type oversold struct {
+	strategy.Base
+	rsi indicator.RSI
+}
+
+func (s *oversold) OnCandle(d *strategy.Desk, c market.Candle) {
+	m := d.In(c.Market)
+	s.rsi.Push(c.Close)
+	switch v := s.rsi.Value(); {
+	case !s.rsi.Ready():
+	case m.Flat() && v < 30:
+		_, _ = m.Buy(strategy.CashShare(50 * market.Percent))
+	case m.Held() > 0 && v > 60:
+		_ = m.Close()
+	}
+}
+
+func oversoldPlan(t *testing.T, candles, warmup int) *Plan {
+	return fromTheStart(t, candles, strategy.Define("oversold", "buys a low RSI",
+		func(struct{}) strategy.Needs { return strategy.Needs{Warmup: warmup} },
+		func(struct{}, strategy.Setup) (strategy.Strategy, error) {
+			return &oversold{rsi: indicator.NewRSI(14)}, nil
+		}))
+}
+
+// A declared warm-up of a candle or two is checked against histories that are long by themselves,
+// and the number that the check names passes it.
+func TestTheNumberThatTheWarmupCheckNamesPassesIt(t *testing.T) {
+	for _, declared := range []int{1, 2, 5, 15, 25, 30, 100} {
+		report, err := CheckWarmup(t.Context(), oversoldPlan(t, 12_000, declared))
+		require.NoError(t, err)
+		last := report.Last()
+		require.Zero(t, last.Enough, "%d: %+v", declared, last)
+		require.Positive(t, last.Tried[len(last.Tried)-1].Of)
+		named := last.Declared[0].Candles
+		require.GreaterOrEqual(t, named, 25, "declared %d", declared)
+		require.Less(t, named, 400, "declared %d", declared)
+		if named == declared {
+			continue
+		}
+		again, err := CheckWarmup(t.Context(), oversoldPlan(t, 12_000, named))
+		require.NoError(t, err)
+		require.Zero(t, again.Enough, "%d names %d: %+v", declared, named, again)
+		require.Equal(t, last.Tried, again.Tried)
+	}
+}
+
+// counter buys and sells in turn by the number of candles that it has seen.
+type counter struct {
+	strategy.Base
+	seen int
+}
+
+func (s *counter) OnCandle(d *strategy.Desk, c market.Candle) {
+	if s.seen++; s.seen%7 == 0 {
+		_, _ = d.In(c.Market).Target(strategy.Amount(market.Qty(s.seen%2) * 1_000_000))
+	}
+}
+
+func TestTheWarmupCheckNamesNoNumberForAStrategyThatNeverForgets(t *testing.T) {
+	p := fromTheStart(t, 6_000, strategy.Define("counter", "counts candles",
+		func(struct{}) strategy.Needs { return strategy.Needs{Warmup: 5} },
+		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &counter{}, nil }))
+	report, err := CheckWarmup(t.Context(), p)
+	require.NoError(t, err)
+	last := report.Last()
+	require.Negative(t, last.Enough)
+	require.True(t, last.Short, "it has tried all that is stored")
+	require.Greater(t, last.Tried[len(last.Tried)-1].History[0].Candles, 2_000)
 }

@@ -168,7 +168,7 @@ func (a *app) backtest(ctx context.Context, f *backtestFlags) error {
 	}
 	defer lib.Close()
 	if f.warmup {
-		p.Histories = backtest.LongestHistory
+		p.WholeHistory = true
 	}
 	if err := p.Finish(lib); err != nil {
 		return err

@@ -52,21 +52,36 @@ func (a *app) checkWarmup(ctx context.Context, p *plan.Backtest, asJSON bool) er
 	} else {
 		err = a.printWarmup(p.Options.Title, report)
 	}
-	switch {
-	case report.Enough < 0:
-		return fmt.Errorf("even the longest history that was tried, %s candles, changes decisions: 16 times more than "+
-			"the declared warm-up of %s did not suffice; declare more and check again, or the strategy never forgets "+
-			"where it began", report.Tried[len(report.Tried)-1].History, report.Declared)
-	case report.Enough > 0:
-		return fmt.Errorf("the declared warm-up of %s candles is too short; from %s on nothing changes",
-			report.Declared, report.Tried[report.Enough].History)
+	last := report.Last()
+	switch longest := last.Tried[len(last.Tried)-1]; {
+	case report.Enough == 0:
+		return err
+	case last.Enough == 0 && longest.Of > 0:
+		return fmt.Errorf("the declared warm-up of %s candles is too short; declare %s, which passes this check",
+			report.Declared, last.Declared)
+	case last.Enough < 0:
+		return fmt.Errorf("the declared warm-up of %s candles is too short, and so is the longest history that was tried, "+
+			"%s candles: with it, decisions are still others; begin later, or get more candles, and check again, or the "+
+			"strategy never forgets where it began", report.Declared, longest.History)
+	default:
+		return fmt.Errorf("the declared warm-up of %s candles is too short; too few candles are stored to say what "+
+			"suffices: begin later, or get more candles, and check again", report.Declared)
 	}
-	return err
 }
 
 func (a *app) printWarmup(title string, report *backtest.WarmupReport) error {
-	text := fmt.Sprintf("%s: declares a warm-up of %s candles; tried at %d starts, from %s to %s\n", title,
-		report.Declared, len(report.Starts), dateOf(report.Starts[0]), dateOf(report.Starts[len(report.Starts)-1]))
+	text := fmt.Sprintf("%s: declares a warm-up of %s candles", title, report.Declared) + warmupText(report)
+	for r := report.Next; r != nil; r = r.Next {
+		text += fmt.Sprintf("A warm-up of %s candles instead", r.Declared) + warmupText(r)
+	}
+	_, err := io.WriteString(a.Stdout, text)
+	return err
+}
+
+// warmupText is what was tried.
+func warmupText(report *backtest.WarmupReport) string {
+	text := fmt.Sprintf("; tried at %d starts, from %s to %s\n", len(report.Starts), dateOf(report.Starts[0]),
+		dateOf(report.Starts[len(report.Starts)-1]))
 	for _, try := range report.Tried {
 		text += fmt.Sprintf("%8s candles of history: the first %d of %d decisions as with the longest, all of them at "+
 			"%d "+
@@ -86,8 +101,7 @@ func (a *app) printWarmup(title string, report *backtest.WarmupReport) error {
 		text += fmt.Sprintf("From %s candles of history on nothing changes at these %d starts (prices to 0.1 %%, "+
 			"amounts to 1 %%).\n", report.Tried[report.Enough].History, len(report.Starts))
 	}
-	_, err := io.WriteString(a.Stdout, text)
-	return err
+	return text
 }
 
 func dateOf(t market.Time) string { return t.Std().Format(time.DateOnly) }

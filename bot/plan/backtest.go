@@ -23,8 +23,8 @@ type Backtest struct {
 	Run     *backtest.Plan
 	Options backtest.Options
 	Candles Library
-	// Histories is how many warm-ups before the range the units must fit; 0: one.
-	Histories int
+	// WholeHistory lets the units fit all candles before the range, not only those of the warm-up.
+	WholeHistory bool
 
 	reach     func(backtest.Feed) (market.Time, error) // see unitsFrom; nil: the plan's own
 	universes universes

@@ -61,7 +61,10 @@ func (p *Backtest) unitsFrom(f backtest.Feed) (market.Time, error) {
 	if p.reach != nil {
 		return p.reach(f)
 	}
-	return p.Run.History(f, max(p.Histories, 1)), nil
+	if p.WholeHistory {
+		return 0, nil
+	}
+	return p.Run.ReadFrom(f), nil
 }
 
 // maxTicks is how many derived ticks an assumption lists.
