@@ -41,12 +41,14 @@ type WarmupReport struct {
 	// Enough is the place in Tried of the shortest history from which on the decisions stay the
 	// same at all starts: 0 is the declared one; -1: the two longest differ.
 	Enough int
-	// Next is the check of the history that this one found, as if it were declared, or of the longest
-	// one, which did not suffice; nil: the declared one passes, or no check of more is possible.
+	// Next is the check of the history that this one found, as if it were declared, or of the
+	// longest one, which did not suffice; nil: the declared one passes, or no check of more is
+	// possible.
 	Next *WarmupReport
 }
 
-// Last is the last check of a report. Where its Enough is 0 and it has decisions, its Declared passes.
+// Last is the last check of a report. Where its Enough is 0 and it has decisions, its Declared
+// passes.
 func (r *WarmupReport) Last() *WarmupReport {
 	for r.Next != nil {
 		r = r.Next

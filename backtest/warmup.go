@@ -9,8 +9,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// historiesOf are the histories that a check tries, in warm-ups of so many candles: up to 17, and on
-// until one is long by itself.
+// historiesOf are the histories that a check tries, in warm-ups of so many candles: up to 17, and
+// on until one is long by itself.
 func historiesOf(candles int) []int {
 	list := []int{1, 2, 3, 5, 9, 17}
 	for n := 34; candles > 0 && list[len(list)-1]*candles < longHistory; n *= 2 {
@@ -31,8 +31,8 @@ const (
 // the same at all starts. A run ends before the next start. All runs together cost at most four
 // runs over all candles, or a million closes: where the warm-up is long, there are fewer starts.
 //
-// A history that is found is checked as if it were declared, and so is the longest one where it does
-// not suffice: WarmupReport.Next. So a number that the check names passes it.
+// A history that is found is checked as if it were declared, and so is the longest one where it
+// does not suffice: WarmupReport.Next. So a number that the check names passes it.
 //
 // The first start has room for the longest history before it, if that leaves half of the range. It
 // is an error if less than the declared warm-up, or nothing beyond it, is stored before.

@@ -42,8 +42,8 @@ func (e *Engine) SetTimer(id market.StrategyID, at market.Time, name int64) {
 }
 
 // NextTimer returns the earliest time that a strategy asked for, at which a bracket retries an
-// exit, a tactic goes on, the wait for a group of candles ends, or a strategy starts. The caller steps the engine with
-// a KindTimer event at that time, or at the next event where that is later.
+// exit, a tactic goes on, the wait for a group of candles ends, or a strategy starts. The caller
+// steps the engine with a KindTimer event at that time, or at the next event where that is later.
 func (e *Engine) NextTimer() (at market.Time, ok bool) {
 	if len(e.timers)+e.brackets.Len()+e.gathering+len(e.tactics)+e.starting == 0 {
 		return 0, false

@@ -224,8 +224,8 @@ func (f *file) belongs(text []byte, id *Identity) error {
 // known checks that this program reads a format. Rows of format 1 lack the return of the first day.
 func (f *file) known(version int) error {
 	if version < fileVersion {
-		return fmt.Errorf("%s has format %d, whose rows lack the first day's return: its sets have to run again; write "+
-			"to another file, or move this one away", f.path, version)
+		return fmt.Errorf("%s has format %d, whose rows lack the first day's return: its sets have to run again; "+
+			"write to another file, or move this one away", f.path, version)
 	}
 	if version > fileVersion {
 		return fmt.Errorf("%s has format %d, and this program reads up to %d; use the newer program", f.path, version,
