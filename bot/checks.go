@@ -61,8 +61,8 @@ func (a *app) checkWarmup(ctx context.Context, p *plan.Backtest, asJSON bool) er
 			report.Declared, last.Declared)
 	case last.Enough < 0:
 		return fmt.Errorf("the declared warm-up of %s candles is too short, and so is the longest history that was "+
-			"tried, %s candles: with it, decisions are still others; begin later, or get more candles, and check again, "+
-			"or the strategy never forgets where it began", report.Declared, longest.History)
+			"tried, %s candles: with it, decisions are still others; begin later, or get more candles, and check "+
+			"again, or the strategy never forgets where it began", report.Declared, longest.History)
 	default:
 		return fmt.Errorf("the declared warm-up of %s candles is too short; too few candles are stored to say what "+
 			"suffices: begin later, or get more candles, and check again", report.Declared)
