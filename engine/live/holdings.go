@@ -164,12 +164,21 @@ func (l *Loop) inquire(work context.Context, q *inquiry) {
 	})
 }
 
-// since is when the balance of an asset fitted last; without a checkpoint, when the run began.
+// since is when the balance of an asset fitted last. Without a checkpoint it is when the run began,
+// or when the oldest position was opened: an earlier run has ended before two comparisons.
 func (l *Loop) since(asset market.AssetID) market.Time {
 	if last := l.holdings.checkpoints[asset]; last.At != 0 {
 		return last.At
 	}
-	return l.began
+	since := l.began
+	for i := range l.Engine.Names() {
+		for _, m := range l.Account.Catalog().Markets() {
+			if p := l.Account.Position(market.StrategyID(i+1), m.ID); p.Amount > 0 && p.Opened != 0 {
+				since = min(since, p.Opened)
+			}
+		}
+	}
+	return since
 }
 
 func (q *inquiry) fetch(ctx context.Context, trading exchange.Trading, since market.Time,

@@ -156,12 +156,10 @@ func (g *Guard) Look(look *Look) {
 }
 
 // Restored notes that the bot goes on from an older state file: the orders that it does not know
-// are no longer its own, and the balances may say so before it does.
+// are no longer its own.
 func (g *Guard) Restored() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	clear(g.sure)
-	clear(g.most)
 	clear(g.since)
 }
 
@@ -225,7 +223,8 @@ func (g *Guard) told(name string, l *Ledger, look *Look) {
 	if word > 0 {
 		g.Held["P38"]++
 	}
-	if g.lasts(name+" false", word > max(0, most-l.Resting)+l.Dust, look.At, Late) {
+	alone := !g.Setup.Bare(name) // or a plain sell may rest over what a bracket calls unprotected
+	if g.lasts(name+" false", alone && word > max(0, most-l.Resting)+l.Dust, look.At, Late) {
 		g.fail("P38", "%s %s: the bot tells of %d without an exit, and %d has none", look.At, name, word,
 			most-l.Resting)
 	}
