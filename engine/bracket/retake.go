@@ -13,18 +13,24 @@ func (s *Set) Retake(o *state.Order) bool {
 	if o.TriggerAmount != 0 {
 		leg, level = market.KeepStop, o.TriggerAmount
 	}
+	var found *bracket // the one of the same amount, or else the first
 	for i := range s.all {
 		b := &s.all[i]
 		if b.strategy != o.Strategy || b.market != o.Market || b.exit != 0 || b.level(leg) != level || b.withdrawn ||
 			b.leaving > 0 || b.amount <= 0 {
 			continue
 		}
-		s.touch()
-		b.standIn = b.leg != leg && b.level(b.leg) != 0
-		b.leg = leg
-		s.setExit(b, o.ID)
-		s.rewatch(b)
-		return true
+		if found == nil || found.amount != o.AmountRemaining && b.amount == o.AmountRemaining {
+			found = b
+		}
 	}
-	return false
+	if found == nil {
+		return false
+	}
+	s.touch()
+	found.standIn = found.leg != leg && found.level(found.leg) != 0
+	found.leg = leg
+	s.setExit(found, o.ID)
+	s.rewatch(found)
+	return true
 }
