@@ -21,7 +21,7 @@ func (l *Loop) Do(ctx context.Context, f func(at market.Time) []market.Command) 
 		if l.stopped {
 			return ErrStopping
 		}
-		l.queueCommands(f(l.stamp()))
+		l.queueCommands(f(l.engineTime()))
 		return nil
 	})
 }

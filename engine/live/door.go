@@ -34,7 +34,7 @@ func (d *Door) Enter(in *market.Input) engine.Answer {
 
 // input enters an input at the loop's time, and queues the commands that follow.
 func (l *Loop) input(in *market.Input) {
-	in.At = l.stamp()
+	in.At = l.engineTime()
 	l.queueCommands(l.door.Enter(in).Commands)
 }
 

@@ -22,7 +22,7 @@ func (l *Loop) endHalted() {
 	}
 	var a engine.Answer
 	if l.Engine.HaltedOpen() {
-		a = l.door.Enter(&market.Input{Kind: market.InputCancelHalted, At: l.now})
+		a = l.door.Enter(&market.Input{Kind: market.InputCancelHalted, At: l.engineTime()})
 	}
 	if a.Left == 0 || h.wait == 0 {
 		h.wait = firstWait

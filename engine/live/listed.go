@@ -111,7 +111,7 @@ func (l *Loop) reopenOwn(own *state.Order) error {
 	if err != nil {
 		return err
 	}
-	a := l.door.Enter(&market.Input{Kind: market.InputReopen, At: l.stamp(), Saved: text})
+	a := l.door.Enter(&market.Input{Kind: market.InputReopen, At: l.engineTime(), Saved: text})
 	l.queueCommands(a.Commands)
 	return a.Err
 }

@@ -148,6 +148,7 @@ type Loop struct {
 	open       regular
 	holdings   holdings
 	began      market.Time
+	resumed    market.Time                      // the engine's time when the run began
 	pages      map[market.OrderID][]market.Fill // fills that wait to be booked
 	paged      market.OrderID                   // the order whose fills were booked last
 	evidence   evidence
@@ -212,8 +213,8 @@ func (l *Loop) Run(ctx context.Context) error {
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx)) // the end waits for pending answers
 	defer l.workers.Wait()
 	defer cancel()
-	l.now = max(l.Trading.Now(), l.Engine.Now()) // the last run may have had a clock that was ahead
-	l.began = l.now
+	l.now = l.Trading.Now()
+	l.began, l.resumed = l.now, l.Engine.Now()
 	switch err := l.prepare(ctx); {
 	case l.failed != nil:
 		return l.failed
@@ -245,9 +246,9 @@ func (l *Loop) begin() []market.Command {
 		l.Recorder.Begun()
 	}
 	if l.Config.Start != nil {
-		return l.Config.Start(l.stamp())
+		return l.Config.Start(l.engineTime())
 	}
-	return l.door.Enter(&market.Input{Kind: market.InputStart, At: l.stamp()}).Commands
+	return l.door.Enter(&market.Input{Kind: market.InputStart, At: l.engineTime()}).Commands
 }
 
 // prepare brings the loop to the state in which trading can begin.
@@ -351,12 +352,20 @@ func (l *Loop) stamp() market.Time {
 	return l.now
 }
 
+// engineTime is the time of the next step. The engine's time never goes back: where the last run's
+// clock was ahead, it goes on at half the pace until the exchange's has caught up, so that timers
+// still fire.
+func (l *Loop) engineTime() market.Time {
+	l.stamp()
+	return max(l.now, l.resumed+(l.now-l.began)/2)
+}
+
 // step folds an event and queues the strategies' commands.
 func (l *Loop) step(ev *market.Event) {
 	if l.failed != nil {
 		return
 	}
-	ev.At = l.stamp()
+	ev.At = l.engineTime()
 	commands := l.stepEngine(ev)
 	l.Journal.Event(ev)
 	l.holdings.count(ev, l.Account.Catalog())
@@ -382,7 +391,7 @@ func (l *Loop) stepEngine(ev *market.Event) []market.Command {
 func (l *Loop) fireTimers() {
 	for l.failed == nil && !l.stopped {
 		at, any := l.Engine.NextTimer()
-		if !any || at > l.now {
+		if !any || at > l.engineTime() {
 			return
 		}
 		l.step(&market.Event{Kind: market.KindTimer})

@@ -283,3 +283,25 @@ func TestABotThatIsKilledGoesOnAsIfNothingHadHappened(t *testing.T) {
 	}
 	t.Logf("%d orders", orders)
 }
+
+// The clock was an hour ahead when the last run was killed: the next one goes on all the same, its
+// timers too.
+func TestARunAfterAClockThatWasAheadGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 3, 0)
+		r.box.mu.Lock()
+		r.box.shift = time.Hour
+		r.box.mu.Unlock()
+		time.AfterFunc(30*time.Second, r.kill)
+		require.ErrorIs(t, r.trade(1, time.Minute), errKilled)
+		r.box.mu.Lock()
+		r.box.shift = 0
+		r.box.mu.Unlock()
+		was, orders := r.loop.Engine.Now(), len(r.box.records)
+		r.begin()
+		require.NoError(t, r.trade(2, 5*time.Minute))
+		require.Greater(t, len(r.box.records), orders+20)
+		require.Greater(t, r.loop.Engine.Now(), was.Add(2*time.Minute))
+		r.agree()
+	})
+}

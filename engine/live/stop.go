@@ -16,7 +16,7 @@ const guardWait = market.Duration(5 * time.Second)
 
 // stop ends a loop that has traded, in good order.
 func (l *Loop) stop(work context.Context) error {
-	commands := l.door.Enter(&market.Input{Kind: market.InputStop, At: l.stamp()}).Commands
+	commands := l.door.Enter(&market.Input{Kind: market.InputStop, At: l.engineTime()}).Commands
 	l.stopped, l.guards = true, l.KeepExits && l.ending == nil
 	l.queueCommands(commands)
 	return l.end(work)
@@ -26,7 +26,7 @@ func (l *Loop) stop(work context.Context) error {
 // cancels are sent.
 func (l *Loop) stopEarly(work context.Context) error {
 	commands := slices.Clone(l.begin())
-	commands = append(commands, l.door.Enter(&market.Input{Kind: market.InputStop, At: l.stamp()}).Commands...)
+	commands = append(commands, l.door.Enter(&market.Input{Kind: market.InputStop, At: l.engineTime()}).Commands...)
 	l.stopped = true
 	l.dropUnsent(commands)
 	return l.end(work)
