@@ -22,6 +22,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/journal"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
@@ -167,6 +168,32 @@ func TestTheDoctorFindsNothingWhereAllIsWell(t *testing.T) {
 	require.Regexp(t, `(?m)^ok    exchange +http://127.0.0.1:\d+/v2 answers, on this machine$`, out)
 	require.Regexp(t, `(?m)^ +100 a minute  GET /ordersOpen: weight 100 every 1m0s$`, out)
 	require.Regexp(t, `(?m)^\d+ ok, 0 to be judged, 0 fail$`, out)
+}
+
+// A market that an earlier run has known and the exchange lists no more is told, and the other checks
+// are made.
+func TestTheDoctorGoesOnBesideAMarketThatHasGone(t *testing.T) {
+	p := newPractice(t)
+	config, err := os.ReadFile(p.config)
+	require.NoError(t, err)
+	two := bytes.Replace(config, []byte(`["BTC-EUR"]`), []byte(`["BTC-EUR", "GONE-EUR"]`), 1)
+	require.NoError(t, os.WriteFile(p.config, two, 0o600))
+	p.wants("markets", "fail", "the exchange has no market GONE-EUR")
+
+	catalog := &market.Catalog{}
+	for _, symbol := range []string{"EUR", "BTC", "GONE"} {
+		_, err := catalog.AddAsset(symbol, map[string]uint8{"EUR": 2, "BTC": 8, "GONE": 8}[symbol])
+		require.NoError(t, err)
+	}
+	require.NoError(t, catalog.AddMarket(&market.Market{Name: "GONE-EUR", PriceDigits: 2}))
+	store, err := journal.Open(filepath.Join(p.dir, "state", folder.StateFile))
+	require.NoError(t, err)
+	require.NoError(t, store.Bind(catalog, []string{"trend"}))
+	require.NoError(t, store.Commit(store.NewBatch()))
+	require.NoError(t, store.Close())
+	p.wants("market", "warn", "GONE-EUR: the exchange lists it no more")
+	p.wants("market", "ok", "BTC-EUR")
+	p.wants("orders", "ok", "trend in BTC-EUR")
 }
 
 func TestAKeyOfAConfigThatIsRetiredIsAHintAndNoError(t *testing.T) {

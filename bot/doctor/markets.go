@@ -16,6 +16,11 @@ import (
 // markets reports the status and the rules of each market.
 func (d *doctor) markets() {
 	for _, m := range d.plan.Catalog.Markets() {
+		if m.Status == market.Delisted {
+			d.warn("market", m.Name+": the exchange lists it no more; the bot shows what is held there and trades the "+
+				"others", "bot resolve --gone "+m.Name+" writes off what is held there; take the market out of the config")
+			continue
+		}
 		rules := fmt.Sprintf("%s: %s, tick %s, amounts of %d decimals, smallest order %s %s or %s %s", m.Name, m.Status,
 			m.FormatPrice(m.TickSize), m.QuantityDecimals,
 			m.FormatQty(m.MinOrderInBase), d.plan.Catalog.Asset(m.Base).Symbol, m.FormatMoney(m.MinOrderInQuote),
@@ -54,6 +59,9 @@ func (d *doctor) smallestOrders(ctx context.Context) {
 		s := &d.plan.Strategies[i]
 		for _, m := range s.Markets {
 			const check = "orders"
+			if m.Status == market.Delisted {
+				continue
+			}
 			if one := smallestBuy(placed, market.StrategyID(i+1), m); one != nil {
 				d.ok(check, "%s in %s: the smallest order of its rehearsal, %s, passes", s.Name, m.Name,
 					d.describe(m, one))

@@ -89,6 +89,10 @@ func (d *doctor) examine(path string, store *journal.Store) error {
 	if err := d.account(store); err != nil {
 		return err
 	}
+	d.plan.Known = store.Catalog() // a market of it that the exchange lists no more has gone
+	if d.plan.Held, err = folder.Held(store); err != nil {
+		return err
+	}
 	open, err := store.OpenOrders()
 	if err != nil {
 		return err
