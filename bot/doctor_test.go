@@ -170,8 +170,8 @@ func TestTheDoctorFindsNothingWhereAllIsWell(t *testing.T) {
 	require.Regexp(t, `(?m)^\d+ ok, 0 to be judged, 0 fail$`, out)
 }
 
-// A market that an earlier run has known and the exchange lists no more is told, and the other checks
-// are made.
+// A market that an earlier run has known and the exchange lists no more is told, and the other
+// checks are made.
 func TestTheDoctorGoesOnBesideAMarketThatHasGone(t *testing.T) {
 	p := newPractice(t)
 	config, err := os.ReadFile(p.config)

@@ -34,8 +34,13 @@ func (s *held) OnTicker(d *strategy.Desk, t market.Ticker) {
 
 // owned is a stage of a bot that holds a position with a resting stop. The owner of the account
 // acts with a second key.
-func owned(t *testing.T, hears string) *stage {
-	s := newStage(t, 7, func(c *sandbox.Config) { c.Accounts[0].Keys[1].Withdraw = true })
+func owned(t *testing.T, hears string, more ...func(*sandbox.Config)) *stage {
+	s := newStage(t, 7, func(c *sandbox.Config) {
+		c.Accounts[0].Keys[1].Withdraw = true
+		for _, change := range more {
+			change(c)
+		}
+	})
 	s.hears = hears
 	s.kinds = append(s.kinds, heldKind)
 	s.config = strings.NewReplacer("strategies.restless", "strategies.held", `"restless"`, `"held"`,

@@ -137,10 +137,13 @@ func (l *Loop) endAbsent(q *query, c *market.Command) {
 // trades.
 func (l *Loop) endByTrades(q *query, r *reply) {
 	own := l.Account.Known(q.id)
+	why := "; if the exchange has begun anew, stop the bot and give it a new bot.state"
+	if r.gone {
+		why = ": its market has gone"
+	}
 	l.Log.Error().Int64("order", int64(q.id)).Stringer("client_order_id", own.ClientOrderID).
 		Int("trades", len(r.trades)).
-		Msg("an order has ended that the exchange neither finds nor lists; if the exchange has begun anew, stop the " +
-			"bot and give it a new bot.state")
+		Msg("an order has ended that the exchange neither finds nor lists" + why)
 	l.ReconcileLog.Note("gone", orderText(q.id))
 	l.report(q.id, r.record, market.ExecCanceled)
 }
