@@ -135,7 +135,8 @@ func TestAMarketThatHasGoneIsWrittenOffAndTheNextStartGoesOn(t *testing.T) {
 		time.Sleep(3 * time.Minute)
 		report, err := c.resolve(t.Context(), &operator.Request{Gone: "BTC-EUR"})
 		require.NoError(t, err)
-		require.Equal(t, []operator.WrittenOff{{Strategy: "held", Market: "BTC-EUR", Amount: "0.01"}}, report.WrittenOff)
+		require.Equal(t, []operator.WrittenOff{{Strategy: "held", Market: "BTC-EUR", Amount: "0.01"}},
+			report.WrittenOff)
 		require.True(t, report.Done)
 		p.look(func() {
 			require.Zero(t, p.account.Position(1, 1).Amount)

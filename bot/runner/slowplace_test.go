@@ -1,0 +1,107 @@
+package runner
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// placing lets a test have its way with the requests that place orders.
+type placing struct {
+	next http.RoundTripper
+	meet func(body string) error // before the request goes on; an error: it never does
+}
+
+// RoundTrip is of http.RoundTripper.
+func (p placing) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/order") {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		if err := p.meet(string(body)); err != nil {
+			return nil, err
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	return p.next.RoundTrip(r)
+}
+
+// A second Ctrl-C during a slow place waits until it has come, and cancels it; without the time for
+// that it names the write that may still come.
+func TestASecondCtrlCWaitsForAPlaceThatIsUnderWay(t *testing.T) {
+	for name, within := range map[string]time.Duration{"with time": switchTimeout, "without": 2 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			s := halfStage(t)
+			s.wrap = func(next http.RoundTripper) http.RoundTripper {
+				return placing{next, func(string) error {
+					time.Sleep(5 * time.Second)
+					return nil
+				}}
+			}
+			p := s.start()
+			time.Sleep(3 * time.Second)
+			require.Empty(t, s.OpenAtTheExchange(), "it is under way")
+			tools := *p.armed.Load()
+			tools.client = s.Auditor // what it sends is in direct.log
+			p.armed.Store(&tools)
+			report, err := p.runSwitch("a second Ctrl-C", within)
+			require.NoError(t, err)
+			require.Equal(t, within == switchTimeout, report.Done, name)
+			if report.Done {
+				require.Equal(t, 1, report.Cancelled)
+				require.Empty(t, s.OpenAtTheExchange())
+			} else {
+				require.Contains(t, report.Open[0].Reason, "place")
+				time.Sleep(10 * time.Second)
+				require.Len(t, s.OpenAtTheExchange(), 1, "it has come")
+			}
+			p.kill()
+			p.bury()
+		})
+	}
+}
+
+// An exit whose place is lost is proven absent in seconds, and sent again, also where orders go over
+// the socket; until then the whole amount is told as unprotected.
+func TestALostExitIsProvenAbsentInSeconds(t *testing.T) {
+	for name, hears := range hearings {
+		synctest.Test(t, func(t *testing.T) {
+			s := owned(t, hears)
+			var once sync.Once
+			s.wrap = func(next http.RoundTripper) http.RoundTripper {
+				return placing{next, func(body string) (err error) {
+					if strings.Contains(body, `"sell"`) {
+						once.Do(func() { err = errors.New("connection reset by peer") })
+					}
+					return err
+				}}
+			}
+			p := s.start()
+			var bare market.Qty
+			took, began := time.Duration(0), time.Now()
+			for ; took < time.Minute && len(s.OpenAtTheExchange()) == 0; took = time.Since(began) {
+				time.Sleep(time.Second)
+				p.look(func() {
+					for _, u := range p.engine.Bare() {
+						bare = max(bare, u.Amount)
+					}
+				})
+			}
+			require.Less(t, took, 25*time.Second, name)
+			require.EqualValues(t, 1_000_000, bare, "%s: the amount is told meanwhile", name)
+			require.Equal(t, market.TypeStopLoss, s.resting().Type)
+			require.NoError(t, p.end())
+		})
+	}
+}
