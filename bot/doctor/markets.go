@@ -17,9 +17,8 @@ import (
 func (d *doctor) markets() {
 	for _, m := range d.plan.Catalog.Markets() {
 		if m.Status == market.Delisted {
-			d.warn("market", m.Name+": the exchange lists it no more; the bot shows what is held there and trades "+
-				"the others", "bot resolve --gone "+m.Name+" writes off what is held there; then take the market out of "+
-				"the config")
+			d.warn("market", m.Name+": the exchange lists it no more; the bot shows what is held there",
+				"bot resolve --gone "+m.Name+" writes that off; then take the market out of the config")
 			continue
 		}
 		rules := fmt.Sprintf("%s: %s, tick %s, amounts of %d decimals, smallest order %s %s or %s %s", m.Name, m.Status,

@@ -72,8 +72,8 @@ func TestASecondCtrlCWaitsForAPlaceThatIsUnderWay(t *testing.T) {
 	}
 }
 
-// An exit whose place is lost is proven absent in seconds, and sent again, also where orders go over
-// the socket; until then the whole amount is told as unprotected.
+// An exit whose place is lost is proven absent in seconds, and sent again, also where orders go
+// over the socket; until then the whole amount is told as unprotected.
 func TestALostExitIsProvenAbsentInSeconds(t *testing.T) {
 	for name, hears := range hearings {
 		synctest.Test(t, func(t *testing.T) {
