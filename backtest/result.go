@@ -171,6 +171,9 @@ type Hold struct {
 	Ratios
 }
 
+// FewestTrips is the least number of round trips about which anything can be said.
+const FewestTrips = 10
+
 // TripFigures sum up the round trips: the rows of trades.csv.
 type TripFigures struct {
 	// Positions are those that ended, from the first buy until flat. One of them may end in several

@@ -42,7 +42,7 @@ const StandsAlone = "The winner stands alone: its neighbours in the grid do not 
 // FewTrips is the warning of a Verdict that has Few, which is less than fewTrips of them.
 const (
 	FewTrips = "The winner made fewer than ten round trips: they are too few to tell it from luck."
-	fewTrips = 10
+	fewTrips = backtest.FewestTrips
 )
 
 // Warnings are what a reader must know before all else, the gravest first; none: there are none.

@@ -21,7 +21,7 @@ type Outcome struct {
 	Schema   int       `json:"schema"`
 	Currency string    `json:"currency"`
 	Runs     []*Run    `json:"runs"`
-	Warnings []string  `json:"warnings"` // sentences: other candles, another range, another version
+	Warnings []string  `json:"warnings"` // sentences: other candles, range or version, too few trips
 	Settings []Setting `json:"settings"` // those that differ
 	// The runs have one hash of their configs, and of their candles; and one range.
 	SameSettings bool   `json:"same_settings"`
@@ -117,6 +117,11 @@ func (o *Outcome) warnings() []string {
 	}
 	if !same(o.Runs, func(r *Run) string { return r.Info.CodeVersion }) {
 		list = append(list, "Different versions of the program made the runs: a difference may be that of the program.")
+	}
+	for _, r := range o.Runs {
+		if r.Trips.Count < backtest.FewestTrips {
+			list = append(list, r.Name+" made fewer than ten round trips: they are too few to tell it from luck.")
+		}
 	}
 	return list
 }

@@ -94,6 +94,11 @@ func TestRunsThatAreHardToCompareAreWarnedOf(t *testing.T) {
 	require.Contains(t, o.Warnings[1], "Different versions of the program")
 	require.Equal(t, []string{a, b}, []string{o.Runs[0].Name, o.Runs[1].Name}, "two folders of one name")
 
+	r[1].Trips.Count = 9
+	o, err = compare.Compare(r)
+	require.NoError(t, err)
+	require.Equal(t, b+" made fewer than ten round trips: they are too few to tell it from luck.", o.Warnings[2])
+
 	r[1].To, r[1].Days = r[1].From, r[1].Days[500:]
 	o, err = compare.Compare(r)
 	require.NoError(t, err)

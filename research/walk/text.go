@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/research"
 	"github.com/tidemark-trading/tidemark/research/stats"
@@ -11,9 +12,6 @@ import (
 
 // level is the share of records of luck that may look as good.
 const level = 0.05
-
-// fewTrips is the least number of round trips about which anything can be said.
-const fewTrips = 10
 
 // Warnings are what a reader must know before all else; none: nothing.
 func (o *Outcome) Warnings() (list []string) {
@@ -39,7 +37,7 @@ func (o *Outcome) Warnings() (list []string) {
 			"In %d windows no set had a value, or met %s: they went on with the parameters "+
 				"before.", kept, orNothing(need)))
 	}
-	if o.Stitched.Missing == "" && o.Stitched.Trips < fewTrips {
+	if o.Stitched.Missing == "" && o.Stitched.Trips < backtest.FewestTrips {
 		list = append(list, fmt.Sprintf("The test days have %d round trips: fewer than ten are too few to tell the "+
 			"winners from luck.", o.Stitched.Trips))
 	}
