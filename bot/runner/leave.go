@@ -78,11 +78,14 @@ func (r *runner) logAway(store *journal.Store, catalog *market.Catalog) (told st
 		if row, err := store.Order(b.Exit); b.Exit != 0 && err == nil {
 			exit = row.AmountRemaining
 		}
-		level := zerolog.InfoLevel
+		level, how := zerolog.InfoLevel, b.Away(m, exit)
 		if b.Rests(m) == "" || exit < b.Amount || b.Unwatched(m) != "" {
 			level = zerolog.WarnLevel
 		}
-		told += r.positionLeft(level, b.Strategy, m, b.Amount, b.Away(m, exit))
+		if m.Status == market.Delisted {
+			how = "the exchange lists the market no more; bot resolve --gone " + m.Name + " writes it off"
+		}
+		told += r.positionLeft(level, b.Strategy, m, b.Amount, how)
 	}
 	return told
 }
