@@ -40,7 +40,7 @@ var (
 	// driven are of backtests alone.
 	driven = []string{"CancelEntries", "CloseAll", "StepQuiet", "StepTickers"}
 	// opened are called before anything else enters: Enter itself, and the start of a bot.
-	opened = []string{"Enter", "Restore", "See"}
+	opened = []string{"Enter", "Restore", "See", "SeeFrom"}
 	// accountRead are the methods of the account that loop and runner may call.
 	accountRead = []string{"Balance", "BestPrice", "CanReopen", "Catalog", "Check", "CountPending", "Ended", "Equity",
 		"Expects", "Exposure", "Known", "Last", "Named", "Open", "OpenBy", "Own", "Pending", "Position", "Profit",
