@@ -38,9 +38,9 @@ var (
 	// reloaded are of a reload, which the recording has as a record of its own kind.
 	reloaded = []string{"Prepare", "CatchUp", "TakeOver"}
 	// driven are of backtests alone.
-	driven = []string{"CancelEntries", "CloseAll", "StepQuiet", "StepTickers"}
+	driven = []string{"CancelEntries", "CloseAll", "SeeFrom", "StartRest", "StepQuiet", "StepTickers"}
 	// opened are called before anything else enters: Enter itself, and the start of a bot.
-	opened = []string{"Enter", "Restore", "See", "SeeFrom"}
+	opened = []string{"Enter", "Restore", "See"}
 	// accountRead are the methods of the account that loop and runner may call.
 	accountRead = []string{"Balance", "BestPrice", "CanReopen", "Catalog", "Check", "CountPending", "Ended", "Equity",
 		"Expects", "Exposure", "Known", "Last", "Named", "Open", "OpenBy", "Own", "Pending", "Position", "Profit",
