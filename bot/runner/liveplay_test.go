@@ -404,9 +404,10 @@ func (p *player) end() {
 	}
 }
 
-// touching reports whether an event makes orders or moves that the bot's books do not name.
+// touching reports whether an event makes orders or moves that the bot's books do not name, or ends
+// that were none, after which one strategy may have sold what another holds.
 func touching(e lives.Event) bool {
-	return e.Actor == "owner" && e.Verb != "cancel" || e.Verb == "direct" || e.Verb == "sell"
+	return e.Actor == "owner" && e.Verb != "cancel" || e.Verb == "direct" || e.Verb == "sell" || e.Verb == "lie"
 }
 
 // admin sends a request of the exchange's operator.
