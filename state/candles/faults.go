@@ -26,6 +26,8 @@ type importFaults struct {
 	apart [market.Interval1M + 1]int64 // by interval: rows so far from the row before; few where that is the named one
 	other int64                        // rows at another distance
 	least market.Duration              // the least of all these distances; 0: there were none
+	up    bool                         // a row was later than the row before
+	down  bool                         // a row was earlier
 }
 
 // note notes the reason of a row that could not be read.
@@ -64,6 +66,7 @@ func (c *csvImport) misaligned(start market.Time) error {
 // space notes how far a row is from the row before.
 func (f *importFaults) space(apart market.Duration) {
 	const hour = market.Duration(60 * 60 * 1e9)
+	f.up, f.down = f.up || apart > 0, f.down || apart < 0
 	if apart = max(apart, -apart); apart > 0 && (f.least == 0 || apart < f.least) {
 		f.least = apart
 	}
@@ -103,7 +106,8 @@ func (c *csvImport) checkStarts() error {
 		}
 	}
 	elsewhere := f.unaligned >= 2 && 3*f.unaligned >= c.report.Rows
-	most := 2*f.apart[best] > distances || f.apart[named] == 0 && best.Fixed() <= f.least
+	inOrder := !f.up || !f.down // or distances say little
+	most := 2*f.apart[best] > distances || inOrder && f.apart[named] == 0 && best.Fixed() <= f.least
 	most = most && distances >= fewRows-1
 	if best > named { // or candles without trades are left out
 		most = most && !c.options.Complete && 20*f.apart[named] < distances
