@@ -14,13 +14,15 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// Agreed keeps how a balance stands beside the books: at once where that is new, otherwise once a
+// Checkpoint keeps how a balance stands beside the books: at once where that is new, or follows a
+// difference that was explained, which the next run is not to explain again; otherwise once a
 // minute.
 func (j *botJournal) Checkpoint(asset market.AssetID, a live.BalanceCheckpoint) {
 	symbol := j.account.Catalog().Asset(asset).Symbol
 	before, known := j.agreed[symbol]
 	j.agreed[symbol] = folder.BalanceCheckpoint(a)
-	if !known || before.Surplus != a.Surplus {
+	if !known || before.Surplus != a.Surplus || j.explained {
+		j.explained = false
 		j.saveAgreed()
 	}
 }
@@ -32,6 +34,7 @@ func (j *botJournal) saveAgreed() {
 
 // Discrepancy journals a difference of the balances.
 func (j *botJournal) Discrepancy(at market.Time, d *state.Discrepancy) {
+	j.explained = true
 	j.batch.Journal(at, &journal.Difference{Discrepancy: *d})
 }
 

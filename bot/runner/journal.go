@@ -60,6 +60,7 @@ type botJournal struct {
 	onOpenOrders   func(int)                           // called with the number of open orders; nil: not called
 	askRules       func()                              // called where a command broke a market's rules; nil: not called
 	agreed         map[string]folder.BalanceCheckpoint // by symbol
+	explained      bool                                // a difference of the balances, since they were last kept
 	earned         map[string]market.Money             // by the strategies, as last saved
 	deferred       int                                 // entries of the batch that are no reason for a commit
 	positionsMoved bool                                // a position has changed since the last commit

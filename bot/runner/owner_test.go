@@ -9,8 +9,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -169,6 +171,50 @@ func TestABracketShrinksToWhatTheOwnerLeaves(t *testing.T) {
 				require.NoError(t, p.end())
 			})
 		})
+	}
+}
+
+// What the owner sells by hand just before a kill is found by the next start, before it trades, also
+// where the dead process has never seen the balance fit. What the strategy buys then has an exit of
+// its own: the old bracket has ended.
+func TestASaleOfTheOwnerBeforeAKillIsExplainedAtTheNextStart(t *testing.T) {
+	for _, seen := range []bool{false, true} {
+		for _, alive := range []time.Duration{0, 25 * time.Second} { // after the sale
+			synctest.Test(t, func(t *testing.T) {
+				var unseen []fault.Fault
+				if !seen {
+					unseen = append(unseen, fault.Fault{Kind: fault.Error, Code: 107,
+						Endpoints: []string{"GET /balance"}, Key: bottest.BotKey,
+						After: market.Duration(3 * time.Second), Until: market.Duration(75 * time.Second)})
+				}
+				s := owned(t, overPolls, func(c *sandbox.Config) { c.Faults = unseen })
+				p := s.start()
+				time.Sleep(45 * time.Second)
+				old := s.resting()
+				s.byHand(old, market.CommandCancel, 0)
+				s.place(s.Auditor, 99, market.Sell, "1.01", "20000")
+				time.Sleep(alive)
+				p.kill()
+				p.bury()
+				time.Sleep(19 * time.Second)
+				p = s.start()
+				time.Sleep(2 * time.Minute)
+				exit := s.resting()
+				var halted bool
+				var left market.Qty
+				p.look(func() {
+					left = p.account.Position(1, 1).Amount
+					_, halted = p.engine.Halted(1)
+				})
+				require.False(t, halted)
+				require.EqualValues(t, 1_000_000, left, "it was bought after the start")
+				require.Equal(t, left, p.engine.Covered(1, 1))
+				if alive > 0 { // the dead process knew that the exit had ended
+					require.NotEqual(t, old.TriggerAmount, exit.TriggerAmount)
+				}
+				require.NoError(t, p.end())
+			})
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
@@ -185,6 +186,10 @@ func (s *Set) ended(b *bracket, o *state.Order) {
 		b.fail(now, now.Sub(o.Created))
 		if b.failures > 1 {
 			b.refusedLegs |= 1 << leg
+		}
+		if o.Code == exchange.CodeInsufficientBalance { // the base may have left: the books are compared first
+			b.next = max(b.next, now.Add(market.Duration(time.Second)))
+			b.refusedLegs = 1<<market.KeepStop | 1<<market.KeepTarget
 		}
 		s.report(b, endCause(o), o.Code, endText(o, "exit"))
 	}

@@ -21,6 +21,7 @@ type explanation struct {
 	count           int
 	kinds           []movedKind
 	refusal         error // the exchange's error, where it does not give the history
+	doubted         bool  // of an inquiry
 }
 
 // movedKind is the sum of the movements of one kind.
@@ -94,7 +95,7 @@ func (l *Loop) conclude(x *explanation) {
 	case x.explained() && l.correct(x.asset.ID, -x.surplus):
 		l.logDiscrepancy(x, x.text()+"; taken out of the books")
 		x.surplus = 0
-	case short && said == x.surplus:
+	case short && said == x.surplus || x.doubted:
 		return
 	default:
 		l.halt(x)

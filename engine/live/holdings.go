@@ -29,6 +29,7 @@ type holdings struct {
 	differ   map[market.AssetID]market.Money
 	moves    map[market.AssetID]int          // number of changes in the account
 	reported map[market.AssetID]market.Money // shortfalls that have halted already
+	doubted  bool                            // the exchange has refused a sale for lack of base: asked at once
 }
 
 // maxBalance is the largest plausible balance, in an asset's units: sums of such balances do not
@@ -38,11 +39,14 @@ const maxBalance = market.Money(1) << 60
 // queryHoldings queries the balances when they are due. A comparison counts only while nothing is
 // in flight.
 func (l *Loop) queryHoldings(work context.Context) {
-	if h := &l.holdings; h.pending || h.next > l.now || !l.quiet() {
+	h := &l.holdings
+	if h.pending || h.next > l.now && !h.doubted || !l.quiet() {
 		return
 	}
-	asked, books := l.now, l.books()
-	l.holdings.next, l.holdings.pending = l.now.Add(l.pace(l.HoldingsEvery)), true
+	asked, books, doubted := l.now, l.books(), h.next > l.now
+	if h.pending, h.doubted = true, false; !doubted {
+		h.next = l.now.Add(l.pace(l.HoldingsEvery))
+	}
 	l.workers.Go(func() {
 		held, err := l.Trading.Holdings(work)
 		l.replies <- func() {
@@ -51,7 +55,7 @@ func (l *Loop) queryHoldings(work context.Context) {
 			case err != nil:
 				l.Log.Warn().Err(err).Msg("balances could not be asked for")
 			case l.quiet():
-				l.compareHoldings(work, asked, books, held)
+				l.compareHoldings(work, asked, books, held, doubted)
 			}
 		}
 	})
@@ -76,9 +80,20 @@ func (h *holdings) count(ev *market.Event, catalog *market.Catalog) {
 // compareHoldings compares the exchange's balances with the account's. A difference that is seen
 // twice in a row, with nothing in flight, is inquired into; so is the first surplus of an account,
 // because two own fills of one size, each not yet booked, show one difference twice. An asset is
-// left out while it has moved since the query, or own fees in it are not settled yet.
+// left out while it has moved since the query, or own fees in it are not settled yet. Of doubted
+// balances a shortfall is inquired into at once, and counts where it is explained.
 func (l *Loop) compareHoldings(work context.Context, asked market.Time, books map[market.AssetID]int,
-	held []exchange.Holding) {
+	held []exchange.Holding, doubted bool) {
+	if q := l.differences(asked, books, held, doubted); len(q.surplus) > 0 {
+		l.inquire(work, q)
+	}
+}
+
+// differences are what compareHoldings is to inquire into.
+func (l *Loop) differences(asked market.Time, books map[market.AssetID]int, held []exchange.Holding,
+	doubted bool) *inquiry {
+	q, differ := &inquiry{asked: asked, books: books, doubted: doubted,
+		surplus: map[market.AssetID]market.Money{}}, map[market.AssetID]market.Money{}
 	there := map[market.AssetID]market.Money{}
 	for _, h := range held {
 		total, err := market.Add(h.Available, h.Orders)
@@ -88,13 +103,11 @@ func (l *Loop) compareHoldings(work context.Context, asked market.Time, books ma
 				Int64("in_order", int64(h.Orders)).
 				Msg("a balance of the exchange cannot be true: none of this answer is compared")
 			l.ReconcileLog.Note("false balance", symbol)
-			return
+			return q
 		}
 		there[h.Asset] = total
 	}
 	h := &l.holdings
-	q, differ := inquiry{asked: asked, books: books,
-		surplus: map[market.AssetID]market.Money{}}, map[market.AssetID]market.Money{}
 	for _, a := range l.Account.Catalog().Assets() {
 		asset, now := a.ID, l.Account.Total(a.ID).Total
 		surplus := there[asset] - now
@@ -105,6 +118,9 @@ func (l *Loop) compareHoldings(work context.Context, asked market.Time, books ma
 		case h.moves[asset] != books[asset] || l.Account.Unsettled(asset):
 		case surplus == last.Surplus:
 			l.checkpoint(asset, BalanceCheckpoint{At: asked, Surplus: surplus})
+		case doubted && surplus < 0:
+			q.surplus[asset] = surplus
+		case doubted:
 		default:
 			differ[asset] = surplus
 			if twice {
@@ -112,9 +128,30 @@ func (l *Loop) compareHoldings(work context.Context, asked market.Time, books ma
 			}
 		}
 	}
-	h.differ = differ
-	if len(q.surplus) > 0 {
-		l.inquire(work, &q)
+	if !doubted {
+		h.differ = differ
+	}
+	return q
+}
+
+// reconcileHoldings takes out of the books, before a strategy or a bracket acts, what has left the
+// account while no bot ran, as far as movements or trades of others explain it. The regular
+// comparison settles the rest.
+func (l *Loop) reconcileHoldings(ctx context.Context) {
+	if !l.quiet() {
+		return
+	}
+	asked, books := l.stamp(), l.books()
+	held, err := l.Trading.Holdings(ctx)
+	if err != nil {
+		l.Log.Warn().Err(err).Msg("balances could not be asked for")
+		return
+	}
+	if q := l.differences(asked, books, held, true); len(q.surplus) > 0 {
+		since, markets := l.extent(q)
+		if err = q.fetch(ctx, l.Trading, since, markets); err == nil {
+			l.explain(q, nil)
+		}
 	}
 }
 
@@ -133,22 +170,13 @@ type inquiry struct {
 	moved   []exchange.Movement
 	trades  []exchange.Trade // of the whole account, in the markets of the assets
 	markets []market.ID      // of each of the trades
+	doubted bool             // only what is explained counts
 }
 
 // inquire fetches what has moved the balances since they last fitted: deposits, withdrawals, and
 // trades.
 func (l *Loop) inquire(work context.Context, q *inquiry) {
-	since := q.asked
-	for asset := range q.surplus {
-		since = min(since, l.since(asset))
-	}
-	var markets []market.ID
-	for _, m := range l.Account.Catalog().Markets() {
-		_, base := q.surplus[m.Base]
-		if _, quote := q.surplus[m.Quote]; base || quote {
-			markets = append(markets, m.ID)
-		}
-	}
+	since, markets := l.extent(q)
 	l.holdings.pending = true
 	l.workers.Go(func() {
 		err := q.fetch(work, l.Trading, since, markets)
@@ -162,6 +190,21 @@ func (l *Loop) inquire(work context.Context, q *inquiry) {
 			}
 		}
 	})
+}
+
+// extent is from when on, and in which markets, an inquiry asks for trades.
+func (l *Loop) extent(q *inquiry) (since market.Time, markets []market.ID) {
+	since = q.asked
+	for asset := range q.surplus {
+		since = min(since, l.since(asset))
+	}
+	for _, m := range l.Account.Catalog().Markets() {
+		_, base := q.surplus[m.Base]
+		if _, quote := q.surplus[m.Quote]; base || quote {
+			markets = append(markets, m.ID)
+		}
+	}
+	return since, markets
 }
 
 // since is when the balance of an asset fitted last. Without a checkpoint it is when the run began,
@@ -234,7 +277,7 @@ func (l *Loop) explain(q *inquiry, refusal error) {
 		last, compared := l.holdings.checkpoints[asset]
 		x := explanation{compared: compared, asset: l.Account.Catalog().Asset(asset), from: l.since(asset), to: q.asked,
 			books:   l.Account.Total(asset).Total,
-			surplus: q.surplus[asset], before: last.Surplus, refusal: refusal}
+			surplus: q.surplus[asset], before: last.Surplus, refusal: refusal, doubted: q.doubted}
 		x.add(q.moved)
 		x.add(foreign)
 		l.conclude(&x)

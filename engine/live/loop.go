@@ -257,6 +257,7 @@ func (l *Loop) prepare(ctx context.Context) error {
 	if err := l.reconcile(ctx); err != nil {
 		return err
 	}
+	l.reconcileHoldings(ctx)
 	return l.armFirst(ctx)
 }
 

@@ -78,4 +78,7 @@ func (l *Loop) answered(o *outgoing, record exchange.Record, err error) {
 	q.unsent = q.unsent && errors.Is(err, exchange.ErrNotSent)
 	l.receive(q, &reply{from: fromSend, asked: l.now, record: &record, err: err, write: o})
 	l.countKeyRefusals(o.command.Kind, err)
+	if o.command.Order.Side == market.Sell && errors.Is(err, exchange.ErrCode(exchange.CodeInsufficientBalance)) {
+		l.holdings.doubted = true // the base may have left the account
+	}
 }
