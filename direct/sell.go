@@ -86,7 +86,7 @@ func (s *Switch) unsold(w *Want, left market.Qty, why string) {
 // dust reports whether what is left of a want, too small to be sold, is the rest of sales.
 func (s *Switch) dust(ctx context.Context, w *Want, left market.Qty, small bool) (bool, error) {
 	if !small || left <= w.Amount/dustShare || w.OpenedMS == 0 {
-		return small, nil
+		return small && left <= w.Amount/dustShare, nil
 	}
 	opened, err := market.TimeOfMillis(w.OpenedMS)
 	if err != nil {

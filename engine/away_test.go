@@ -66,6 +66,28 @@ func TestARestBelowTheMinimumOfItsPurchaseIsDust(t *testing.T) {
 	require.Empty(t, b.engine.Bare())
 }
 
+// The rest of a sale is no dust where only the minimum has risen: the Close that cannot sell it
+// fails, the exit comes back with the rules, and a Close asked for meanwhile touches no exit.
+func TestARestBelowAMinimumThatHasRisenIsNoDust(t *testing.T) {
+	c := &closer{}
+	b, _ := byHandClose(t, c, 0)
+	require.Equal(t, []string{"sell 1 attached"}, b.cancelled(2, 0))
+	require.Empty(t, b.rules(2000*eur))
+	require.Empty(t, b.sells(3, 3, 6*btc/10, market.StatusExpired))
+	require.Equal(t, 4*btc/10, b.engine.Covered(1, 1))
+	require.Len(t, c.failed, 1)
+	require.Equal(t, strategy.CauseTooSmall, b.engine.Bare()[0].Cause)
+	b.now += minute
+	back := b.rules(5 * eur)
+	require.Len(t, back, 1)
+	require.Contains(t, back[0], "stop 0.4 @ 90")
+	b.accept(4)
+	require.Empty(t, b.rules(2000*eur))
+	c.candle = once(func(d *strategy.Desk) { require.Error(t, d.In(1).Close()) })
+	require.Empty(t, b.close100(), "the exit stays")
+	require.Empty(t, b.engine.Bare())
+}
+
 // A stopped engine sends no exit, whatever it hears of meanwhile; the next one does so before all
 // else.
 func TestAStoppedEngineLeavesItsBracketsToTheNext(t *testing.T) {

@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +14,8 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/direct"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/market"
@@ -158,6 +162,97 @@ func TestAnEntryThatATimerEndsHasItsExitAtTheNextStart(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		require.Equal(t, market.Qty(900_000), s.resting().AmountRemaining)
 		p.look(func() { require.Empty(t, p.engine.Bare()) })
+		require.NoError(t, p.end())
+	})
+}
+
+// switchOff is bot cancel-all --direct --flatten beside a bot that is dead.
+func (s *stage) switchOff(at func(point string)) *direct.Report {
+	client, units := s.client(bottest.AuditorKey, "secret of the auditor")
+	log, err := OpenSwitchLog(filepath.Join(s.Folder, direct.LogFile))
+	require.NoError(s.T, err)
+	wants := []direct.Want{{Strategy: "patient", Market: 1, Amount: 1_000_000, Operator: 7}}
+	w := &direct.Switch{Exchange: client, Catalog: units, Log: log, Operator: 7, Fault: at,
+		Own: func(*market.Order) bool { return true }, Say: func(string, ...any) {}}
+	ctx := context.Background()
+	require.NoError(s.T, w.Begin("bot cancel-all --direct --flatten", true))
+	w.KeepExits(ctx, wants)
+	require.NoError(s.T, w.Cancel(ctx))
+	require.NoError(s.T, w.Sell(ctx, wants))
+	w.Leave(wants)
+	report, err := w.End()
+	require.NoError(s.T, errors.Join(err, log.Close()))
+	return report
+}
+
+// rule changes the rules of the exchange's market.
+func (s *stage) rule(change func(m *market.Market)) {
+	m := *s.Market()
+	change(&m)
+	require.NoError(s.T, s.ex.SetRules(m.Name, &m))
+}
+
+// The kill switch sells a position of any size, and takes an exit only where a sale could replace
+// it: what stays is told, and nothing is confirmed.
+func TestTheKillSwitchLeavesNoPositionBareForItsSize(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(m *market.Market)
+		sold   bool
+	}{
+		"above the maximum":   {func(m *market.Market) { m.MaxOrderInQuote = 100_00 }, true},
+		"below a new minimum": {func(m *market.Market) { m.MinOrderInQuote = 2000_00 }, false},
+		"cancelOnly":          {func(m *market.Market) { m.Status = market.CancelOnly }, false},
+		"halted":              {func(m *market.Market) { m.Status = market.Halted }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, p := inBracket(t, true)
+				p.kill()
+				p.bury()
+				s.rule(c.change)
+				report := s.switchOff(nil)
+				require.Equal(t, c.sold, report.Done)
+				require.Empty(t, report.Bare)
+				if c.sold {
+					require.Greater(t, len(report.Sold), 1)
+					require.Empty(t, report.Unsold)
+					require.Empty(t, s.OpenAtTheExchange())
+				} else {
+					require.Len(t, report.Kept, 1)
+					require.Len(t, report.Unsold, 1)
+					s.resting()
+				}
+			})
+		})
+	}
+}
+
+// Where the market ends to trade between the cancel of an exit and the sale in its place, the
+// position is told to have no exit, and resume brings the exit back.
+func TestASaleOfTheKillSwitchThatIsRefusedLeavesAWordAndTheExitComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, p := inBracket(t, true)
+		p.kill()
+		p.bury()
+		report := s.switchOff(func(point string) {
+			if point == "end logged" && len(s.OpenAtTheExchange()) == 0 {
+				s.rule(func(m *market.Market) { m.Status = market.CancelOnly })
+			}
+		})
+		require.False(t, report.Done)
+		require.Equal(t, []direct.Bare{{Strategy: "patient", Market: "BTC-EUR", Amount: "0.01"}}, report.Bare)
+		require.NotEmpty(t, report.Unsold)
+		require.NoError(t, s.status(market.Trading))
+		p = s.start()
+		time.Sleep(10 * time.Second)
+		bare := 0
+		p.look(func() { bare = len(p.engine.Bare()) })
+		require.Equal(t, 1, bare, "it is told")
+		c := &control{r: p.runner, ctx: context.Background()}
+		_, err := c.resume(t.Context(), &operator.Request{})
+		require.NoError(t, err)
+		time.Sleep(10 * time.Second)
+		s.guards(p)
 		require.NoError(t, p.end())
 	})
 }
