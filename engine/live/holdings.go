@@ -138,7 +138,7 @@ func (l *Loop) differences(asked market.Time, books map[market.AssetID]int, held
 // account while no bot ran, as far as movements or trades of others explain it. The regular
 // comparison settles the rest.
 func (l *Loop) reconcileHoldings(ctx context.Context) {
-	if !l.quiet() {
+	if !l.quiet() || !l.holds() {
 		return
 	}
 	asked, books := l.stamp(), l.books()
@@ -153,6 +153,18 @@ func (l *Loop) reconcileHoldings(ctx context.Context) {
 			l.explain(q, nil)
 		}
 	}
+}
+
+// holds reports whether a strategy holds a position.
+func (l *Loop) holds() bool {
+	for _, m := range l.Account.Catalog().Markets() {
+		for owner := range market.StrategyID(l.Account.Strategies() + 1) {
+			if l.Account.Position(owner, m.ID).Amount > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // checkpoint notes that the balance of an asset fits.
