@@ -174,7 +174,7 @@ func TestABracketShrinksToWhatTheOwnerLeaves(t *testing.T) {
 	}
 }
 
-// What the owner sells by hand just before a kill is found by the next start, before it trades, also
+// What the owner sells by hand before a kill is found by the next start, before it trades, also
 // where the dead process has never seen the balance fit. What the strategy buys then has an exit of
 // its own: the old bracket has ended.
 func TestASaleOfTheOwnerBeforeAKillIsExplainedAtTheNextStart(t *testing.T) {
