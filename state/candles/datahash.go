@@ -38,7 +38,8 @@ func (s *Store) DataHash(name string, interval market.Interval, from, to market.
 // hashPart returns the number and hash of the part of a chunk within span, nothing if it has no
 // candle there. A part is packed and hashed as a chunk of its own.
 func hashPart(h *chunkHeader, value []byte, span Range) ([]byte, error) {
-	candles, whole, err := partOf(h, value, span)
+	var candles []market.Candle
+	whole, err := partOf(h, value, span, func(part []market.Candle) { candles = append(candles, part...) })
 	switch {
 	case err != nil:
 		return nil, err
@@ -52,19 +53,25 @@ func hashPart(h *chunkHeader, value []byte, span Range) ([]byte, error) {
 	return append(chunkKey(h.number), packed[32:48]...), nil
 }
 
-// partOf returns the candles of a chunk that start in span. whole: all do, and they are not
-// decoded.
-func partOf(h *chunkHeader, value []byte, span Range) (candles []market.Candle, whole bool, err error) {
+// partOf calls visit with the candles of a chunk that start in span, some at a time; they are valid
+// until visit returns. whole: all do, and visit was not called.
+func partOf(h *chunkHeader, value []byte, span Range, visit func(candles []market.Candle)) (whole bool, err error) {
 	all := Range{h.interval.StartOf(h.firstIndex()), h.interval.StartOf(h.lastIndex() + 1)}
 	if cutRange(all, span) == all {
-		return nil, true, nil
+		return true, nil
 	}
-	candles, err = decodeChunk(nil, h.interval, h.number, value, h.priceDigits, h.volumeDigits)
-	for len(candles) > 0 && span.From != 0 && candles[0].Start < span.From {
-		candles = candles[1:]
+	trimmed := func(block []market.Candle) bool {
+		last := block[len(block)-1].Start
+		for len(block) > 0 && span.From != 0 && block[0].Start < span.From {
+			block = block[1:]
+		}
+		for len(block) > 0 && span.To != 0 && block[len(block)-1].Start >= span.To {
+			block = block[:len(block)-1]
+		}
+		if len(block) > 0 {
+			visit(block)
+		}
+		return span.To == 0 || last < span.To
 	}
-	for len(candles) > 0 && span.To != 0 && candles[len(candles)-1].Start >= span.To {
-		candles = candles[:len(candles)-1]
-	}
-	return candles, false, err
+	return false, blocksOf(h.interval, h.number, value, h.priceDigits, h.volumeDigits, trimmed)
 }

@@ -97,16 +97,22 @@ func (s *Store) Part(name string, interval market.Interval, from, to market.Time
 
 // add adds the candles of a chunk that start in span.
 func (p *Part) add(h *chunkHeader, value []byte, span Range) error {
-	candles, whole, err := partOf(h, value, span)
-	if err != nil || !whole && len(candles) == 0 {
-		return err
-	}
-	have := Part{Range{h.interval.StartOf(h.firstIndex()), h.interval.StartOf(h.lastIndex() + 1)}, h.priceDigits,
-		h.volumeDigits}
-	if !whole {
-		have.Range = Range{candles[0].Start, candles[len(candles)-1].End()}
+	have := Part{Range{h.interval.StartOf(h.firstIndex()), h.interval.StartOf(h.lastIndex() + 1)}, 0, 0}
+	none := true
+	whole, err := partOf(h, value, span, func(candles []market.Candle) {
+		if none {
+			have.From, none = candles[0].Start, false
+		}
+		have.To = candles[len(candles)-1].End()
 		drop, dropVolume := spareDigits(candles, h.priceDigits, h.volumeDigits)
-		have.PriceDigits, have.VolumeDigits = h.priceDigits-drop, h.volumeDigits-dropVolume
+		have.PriceDigits = max(have.PriceDigits, h.priceDigits-drop)
+		have.VolumeDigits = max(have.VolumeDigits, h.volumeDigits-dropVolume)
+	})
+	switch {
+	case whole:
+		have.PriceDigits, have.VolumeDigits = h.priceDigits, h.volumeDigits
+	case err != nil || none:
+		return err
 	}
 	if p.Range == (Range{}) {
 		p.From = have.From

@@ -116,18 +116,31 @@ func walkRuns(candles []market.Candle, visit func(Range) error) error {
 // decodeChunk appends all candles of a chunk to dst, with the given decimals.
 func decodeChunk(dst []market.Candle, interval market.Interval, number int64, value []byte, priceDigits,
 	volumeDigits uint8) ([]market.Candle, error) {
+	err := blocksOf(interval, number, value, priceDigits, volumeDigits, func(block []market.Candle) bool {
+		dst = append(dst, block...)
+		return true
+	})
+	return dst, err
+}
+
+// blocksOf calls visit with the candles of a chunk, some at a time, until it returns false; they
+// are valid until visit returns.
+func blocksOf(interval market.Interval, number int64, value []byte, priceDigits, volumeDigits uint8,
+	visit func(block []market.Candle) bool) error {
 	var d chunkDecoder
 	if err := d.open(interval, number, value, priceDigits, volumeDigits); err != nil {
-		return dst, err
+		return err
 	}
 	var block [blockRows]market.Candle
 	stampCandles(block[:], 0, interval)
 	for d.left > 0 {
 		n, err := d.next(block[:])
 		if err != nil {
-			return dst, err
+			return err
 		}
-		dst = append(dst, block[:n]...)
+		if n > 0 && !visit(block[:n]) {
+			return nil
+		}
 	}
-	return dst, nil
+	return nil
 }
