@@ -147,9 +147,12 @@ func TestFiguresOfABotThatDoesNotRunCarryTheirTimes(t *testing.T) {
 	require.Contains(t, text.String(), ", as of "+operator.ClockOf(s.AtMS))
 	answer, err := operator.AskOrders(t.Context(), operator.Target{Folder: p.Folder}, true)
 	require.NoError(t, err)
-	orders := answer.Value
-	require.Len(t, orders.Orders, 3)
+	orders, taken := answer.Value, 0
 	for i := range orders.Orders {
-		require.NotZero(t, orders.Orders[i].Updated())
+		if o := &orders.Orders[i]; o.State != "rejected" { // a slow machine sends one too late for its window
+			require.NotZero(t, o.Updated())
+			taken++
+		}
 	}
+	require.Equal(t, 3, taken)
 }
