@@ -6,12 +6,14 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/candles"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -29,6 +31,27 @@ type Backtest struct {
 	reach     func(backtest.Feed) (market.Time, error) // see unitsFrom; nil: the plan's own
 	universes universes
 	records   recorded
+	parts     sync.Map // of partKey: candles.Part
+}
+
+// partKey is a question for a part of a series.
+type partKey struct {
+	name     string
+	interval market.Interval
+	from, to market.Time
+}
+
+// part asks the library once for each part: the answer takes a look at each chunk.
+func (p *Backtest) part(name string, interval market.Interval, from, to market.Time) (candles.Part, error) {
+	key := partKey{name, interval, from, to}
+	if known, is := p.parts.Load(key); is {
+		return known.(candles.Part), nil
+	}
+	part, err := p.Candles.Part(name, interval, from, to)
+	if err == nil {
+		p.parts.Store(key, part)
+	}
+	return part, err
 }
 
 // NewBacktest checks a config, except for the parts that depend on stored candles.

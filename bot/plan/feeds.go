@@ -147,7 +147,7 @@ func (p *Backtest) coversRange(m *market.Market, shorter, main market.Interval) 
 // span is that of a series in the range of the run. Where no candle of it starts there, it is
 // empty.
 func (p *Backtest) span(name string, interval market.Interval) (candles.Range, error) {
-	part, err := p.Candles.Part(name, interval, p.Run.From, p.Run.To)
+	part, err := p.part(name, interval, p.Run.From, p.Run.To)
 	if part.Range == (candles.Range{}) {
 		part.From, part.To = p.Run.From, p.Run.From
 	}

@@ -46,7 +46,7 @@ func (p *Backtest) digits(m *market.Market) (price, volume uint8, err error) {
 		if err != nil {
 			return 0, 0, err
 		}
-		part, err := p.Candles.Part(m.Name, f.Interval, from, p.Run.To)
+		part, err := p.part(m.Name, f.Interval, from, p.Run.To)
 		if err != nil {
 			return 0, 0, err
 		}
