@@ -10,6 +10,7 @@ import (
 	"github.com/tidemark-trading/tidemark/direct"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
@@ -97,6 +98,9 @@ func (h *handing) putRows(batch *journal.Batch, _ market.Time) error {
 	}
 	for _, id := range h.given.Orders {
 		row, err := h.store.Order(id)
+		if errors.Is(err, boltfile.ErrNotFound) {
+			continue // the stop came before its intent was written: it was not sent, and the next start ends it
+		}
 		if err != nil {
 			return err
 		}

@@ -3,11 +3,13 @@ package handover
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
 // Report is what a handover has done, or would do.
@@ -74,6 +76,9 @@ func (h *handing) describe() error {
 	}
 	for _, id := range b.Orders {
 		row, err := h.store.Order(id)
+		if errors.Is(err, boltfile.ErrNotFound) {
+			continue // the stop came before its intent was written: it was not sent, and the next start ends it
+		}
 		if err != nil {
 			return err
 		}

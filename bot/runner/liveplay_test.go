@@ -718,8 +718,8 @@ func (p *player) command(of body, path string, ask *operator.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.bot == of && !p.busy && path == operator.PathFlatten {
-		p.barer(before)
-		if p.halted {
+		if p.halted { // nothing was bought meanwhile
+			p.barer(before)
 			p.claims(path, ask, code, p.reads())
 		}
 	}

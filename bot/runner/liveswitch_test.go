@@ -20,7 +20,9 @@ func (p *player) sellsDirectly(*lives.Event) {
 	p.uncover, p.stopped = true, false
 	folder := p.Folder
 	p.mu.Unlock()
+	p.switching.Add(1)
 	p.done.Go(func() {
+		defer p.switching.Add(-1)
 		holdings, err := direct.ReadHoldings(folder)
 		if err != nil || holdings == nil {
 			p.says("bot cancel-all --direct --flatten: %v", err)

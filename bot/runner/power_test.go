@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/direct"
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
@@ -68,7 +69,7 @@ func (j *powerJournal) Commit(at market.Time) error {
 	c := j.cut
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.dead || !c.armed {
+	if c.dead || !c.armed || c.stage.switching.Load() > 0 {
 		return j.Journal.Commit(at)
 	}
 	before := c.image()
@@ -87,7 +88,7 @@ func (j *powerJournal) Commit(at market.Time) error {
 func (c *powerCut) count() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.seen++; c.seen < c.nth || c.dead {
+	if c.seen++; c.seen < c.nth || c.dead || c.stage.switching.Load() > 0 {
 		return
 	}
 	if c.armed = c.moment == inItsIntent || c.moment == inItsAnswer; !c.armed {
@@ -113,6 +114,11 @@ func (c *powerCut) leave(image []byte) {
 	dir := fmt.Sprintf("%s-%d", strings.TrimSuffix(s.Folder, filepath.Ext(s.Folder)), s.starts)
 	require.NoError(s.T, os.MkdirAll(filepath.Join(dir, folder.RecordingFolder), 0o700))
 	require.NoError(s.T, os.WriteFile(filepath.Join(dir, folder.StateFile), image, 0o600))
+	for _, synced := range []string{direct.LogFile, direct.HoldingsFile} {
+		if data, err := os.ReadFile(filepath.Join(s.Folder, synced)); err == nil {
+			require.NoError(s.T, os.WriteFile(filepath.Join(dir, synced), data, 0o600))
+		}
+	}
 	segments, err := filepath.Glob(filepath.Join(s.Folder, folder.RecordingFolder, "*"))
 	require.NoError(s.T, err)
 	for _, segment := range segments {

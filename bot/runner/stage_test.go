@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,23 +35,24 @@ import (
 // time is wasted.
 type stage struct {
 	bottest.Books
-	ex       *sandbox.Exchange
-	traffic  *traffic
-	config   string
-	kinds    []strategy.Definition
-	now      func() time.Time // the bot's clock; nil: that of the bubble
-	slept    func() market.Duration
-	observer observer // of the bot's trades; nil: none
-	within   func(http.Handler) http.Handler
-	wrap     func(http.RoundTripper) http.RoundTripper // what stands between the bot and the wire; nil: nothing
-	canary   func() *canary.Process                    // of a start; nil: none
-	faults   func(point string)                        // of the process; nil: none
-	log      bottest.Log
-	starts   int
-	everySet []config.Override
-	placed   market.OrderID // by other clients
-	seed     uint64
-	hears    string // overPolls, …: how the bot hears the exchange
+	ex        *sandbox.Exchange
+	traffic   *traffic
+	config    string
+	kinds     []strategy.Definition
+	now       func() time.Time // the bot's clock; nil: that of the bubble
+	slept     func() market.Duration
+	observer  observer // of the bot's trades; nil: none
+	within    func(http.Handler) http.Handler
+	wrap      func(http.RoundTripper) http.RoundTripper // what stands between the bot and the wire; nil: nothing
+	canary    func() *canary.Process                    // of a start; nil: none
+	faults    func(point string)                        // of the process; nil: none
+	log       bottest.Log
+	starts    int
+	switching atomic.Int32 // kill switches at work: the power that fails would end them too
+	everySet  []config.Override
+	placed    market.OrderID // by other clients
+	seed      uint64
+	hears     string // overPolls, …: how the bot hears the exchange
 }
 
 // stageBot takes its exits with it when it stops, so that the books of both sides are compared
