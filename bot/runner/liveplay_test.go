@@ -56,7 +56,7 @@ type player struct {
 	lasting  time.Time    // until when a room is at work
 	lens     *falsifier   // between the exchange and the bot; nil: nothing
 
-	mu      sync.Mutex // of what follows
+	mu      turn // of what follows
 	ledger  ledgerOfLife
 	bot     body // nil: none trades
 	grow    func() (body, error)
@@ -105,6 +105,12 @@ operator_id = %d
 params.seed = %d
 `
 
+// turn is a mutex for which a bubble's time goes on: a look has it while it waits for the bot.
+type turn chan struct{}
+
+func (m turn) Lock()   { m <- struct{}{} }
+func (m turn) Unlock() { <-m }
+
 // newPlayer sets the stage of a life.
 func newPlayer(t *testing.T, l *lives.Life) *player {
 	time.Sleep(l.Setup.Start)
@@ -122,7 +128,7 @@ func newPlayer(t *testing.T, l *lives.Life) *player {
 		second.Name, second.Source = "ETH-EUR", price.Fixed("2000")
 		c.Markets = append(c.Markets, second)
 	})
-	p := &player{stage: s, life: l, guard: lives.NewGuard(&l.Setup), begun: time.Now(), first: s.ex.Clock().Now(),
+	p := &player{stage: s, life: l, mu: make(turn, 1), guard: lives.NewGuard(&l.Setup), begun: time.Now(), first: s.ex.Clock().Now(),
 		last:  map[string]market.Price{"BTC-EUR": 30_000_00, "ETH-EUR": 2_000_00},
 		rules: map[string]time.Time{}, ledger: ledgerOfLife{from: map[string]market.Time{},
 			trades: map[uuid.UUID]bool{}, sums: map[string][2]int64{}, owner: map[uuid.UUID]bool{}}}
