@@ -128,7 +128,8 @@ func newPlayer(t *testing.T, l *lives.Life) *player {
 		second.Name, second.Source = "ETH-EUR", price.Fixed("2000")
 		c.Markets = append(c.Markets, second)
 	})
-	p := &player{stage: s, life: l, mu: make(turn, 1), guard: lives.NewGuard(&l.Setup), begun: time.Now(), first: s.ex.Clock().Now(),
+	p := &player{stage: s, life: l,
+		mu: make(turn, 1), guard: lives.NewGuard(&l.Setup), begun: time.Now(), first: s.ex.Clock().Now(),
 		last:  map[string]market.Price{"BTC-EUR": 30_000_00, "ETH-EUR": 2_000_00},
 		rules: map[string]time.Time{}, ledger: ledgerOfLife{from: map[string]market.Time{},
 			trades: map[uuid.UUID]bool{}, sums: map[string][2]int64{}, owner: map[uuid.UUID]bool{}}}
