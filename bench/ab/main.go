@@ -62,8 +62,8 @@ in turn on one core, and print the ratio of each row: NEW's cost divided by OLD'
 a row is slower: its whole interval lies above the bound. With --results compare the result files of
 backtests instead of the speed; the exit code is 1 if one differs.`,
 		Example: `  go run ./bench/ab HEAD
-  go run ./bench/ab --rows 'backtest|version' 31b5e46
-  go run ./bench/ab --results 31b5e46`,
+  go run ./bench/ab --rows 'backtest|version' 3d3a973e
+  go run ./bench/ab --results 3d3a973e`,
 		SilenceErrors: true, SilenceUsage: true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {

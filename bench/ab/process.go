@@ -72,7 +72,7 @@ var processRows = []processRow{
 const everyMarket = `M0-EUR", "M1-EUR", "M2-EUR", "M3-EUR", "M4-EUR", "M5-EUR", "M6-EUR", "M7-EUR", "M8-EUR", "M9-EUR`
 
 // strategyText is the config of a backtest of one strategy over the store of ten markets. All
-// revisions since 31b5e46 read it.
+// revisions since e84bb56 read it.
 func strategyText(kind, markets string, params ...string) string {
 	return fmt.Sprintf(`[data]
 candles = "markets.db"

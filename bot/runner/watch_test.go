@@ -57,11 +57,11 @@ func TestBansAndSilenceAreToldFromAnyGoroutine(t *testing.T) {
 	require.Contains(t, got[0], "12:00:00")
 	require.Contains(t, got[1], "the ban of the key is over")
 	require.Contains(t, got[2], "no prices from the exchange for 15s")
-	var nobody *watch
-	nobody.warned(rest.Warning{Kind: rest.WarnBan})
-	nobody.stale(1)
-	nobody.stopped("", 0, "")
-	nobody.close()
+	var none *watch // no alerts are set
+	none.warned(rest.Warning{Kind: rest.WarnBan})
+	none.stale(1)
+	none.stopped("", 0, "")
+	none.close()
 }
 
 func TestALoopThatStandsStillIsNotHealthyAndGivesNoSignOfLife(t *testing.T) {

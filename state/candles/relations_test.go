@@ -87,8 +87,8 @@ func TestAnImportInPartsIsOneImport(t *testing.T) {
 }
 
 // M20: candles made of candles that were made of shorter ones are those made at once, and those
-// folded by hand. The rows are said to be complete: otherwise a store makes no candle at an end of
-// them of which it does not know the whole.
+// folded by hand. The import claims that the rows are complete: without the claim a store makes no
+// longer candle of the first or last rows, because some of its shorter candles may be missing.
 func TestCandlesOfCandlesAreThoseMadeAtOnce(t *testing.T) {
 	for seed := range *worlds {
 		list := drawnSeries(rand.New(rand.NewPCG(seed, 2)))
