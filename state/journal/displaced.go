@@ -14,6 +14,8 @@ import (
 // which is lost when the process ends; Backup saves it. Any goroutine may call it. If the file
 // system cannot answer, it returns nil.
 func (s *Store) Displaced() error {
+	var whole int64 // asked for before the file's size: a commit between the two questions only adds to it
+	_ = s.db.View(func(tx *bbolt.Tx) error { whole = tx.Size(); return nil })
 	now, err := os.Stat(s.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -22,9 +24,7 @@ func (s *Store) Displaced() error {
 		return nil
 	case !s.db.Is(now):
 		return fmt.Errorf("%w: another file stands at %s", ErrDisplaced, s.path)
-	}
-	var whole int64
-	if s.db.View(func(tx *bbolt.Tx) error { whole = tx.Size(); return nil }) == nil && now.Size() < whole {
+	case now.Size() < whole:
 		return fmt.Errorf("%w: %s was cut off to %d bytes of %d", ErrDisplaced, s.path, now.Size(), whole)
 	}
 	return nil

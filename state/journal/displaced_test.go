@@ -1,0 +1,40 @@
+package journal
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// TestAFileThatGrowsIsNotCutOff asks while commits make the file longer.
+func TestAFileThatGrowsIsNotCutOff(t *testing.T) {
+	s := botStore(t)
+	s.db.AllocSize = 1 // grow at each new page
+	done := make(chan struct{})
+	var asked sync.WaitGroup
+	ask := func() {
+		for {
+			if err := s.Displaced(); err != nil {
+				t.Errorf("a growing file: %v", err)
+				return
+			}
+			select {
+			case <-done:
+				return
+			default:
+			}
+		}
+	}
+	for range 16 {
+		asked.Go(ask)
+	}
+	for id := market.OrderID(1); id < 200; id++ {
+		live(t, s, s.NewBatch(), id)
+	}
+	close(done)
+	asked.Wait()
+	require.NoError(t, s.Displaced())
+}
