@@ -203,6 +203,9 @@ func forkPlan(t *rapid.T) *Plan {
 			f := Feed{Market: m, Interval: market.Interval5m, Deliver: true}
 			candles[f] = fives(candles[p.Feeds[m.ID-1]])
 			p.Feeds = append(p.Feeds, f)
+			if rapid.Bool().Draw(t, "hidden") {
+				p.hide(rapid.IntRange(1, 9).Draw(t, "every"), m.ID, candles[f])
+			}
 		}
 	}
 	p.Open = func(f Feed, from, to market.Time) (Source, error) {
@@ -242,6 +245,19 @@ func forkPlan(t *rapid.T) *Plan {
 		MissProbability: rapid.SampledFrom([]market.Rate{0, 50_000_000}).Draw(t, "missed touches"), MissSeed: 1}
 	p.Account = accountOf(t, eur.ID)
 	return p
+}
+
+// hide lets a market move by every so many of its longer candles, which show more than the finer
+// ones do.
+func (p *Plan) hide(every int, m market.ID, longer []market.Candle) {
+	if p.Coarse == nil {
+		p.Coarse = map[market.ID][]CoarseSpan{}
+	}
+	for i := every - 1; i < len(longer); i += every {
+		c := &longer[i]
+		c.Low, c.High = c.Low-c.Low/50, c.High+c.High/50
+		p.Coarse[m] = append(p.Coarse[m], CoarseSpan{From: c.Start, To: c.End(), Interval: c.Interval})
+	}
 }
 
 // panicker is a testing.TB for helpers inside rapid.

@@ -245,6 +245,7 @@ func (a *app) variants(c *config.Backtest, candles plan.Library, job *research.J
 	if job.To, err = base.End(); err != nil {
 		return nil, err
 	}
+	job.DataWarnings = base.Options.Warnings
 	job.Identity.Code, job.Identity.Config = base.Options.CodeVersion, base.Options.ConfigHash
 	job.Data = looking.DataHash
 	job.Look = func(settings []research.Setting) (string, error) { return looking.Look(overrides(settings)) }

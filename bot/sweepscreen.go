@@ -70,6 +70,9 @@ func (s *sweepScreen) begin(base *plan.Backtest, job *research.Job) {
 		s.line("  %s: %s", d.Key, valuesText(d.Values))
 	}
 	s.line("method %s, objective %s%s", job.Method, job.Objective, requireText(job.Require))
+	for _, warning := range job.DataWarnings {
+		s.line("beware: %s", warning)
+	}
 }
 
 func valuesText(values []string) string {

@@ -37,7 +37,10 @@ type Outcome struct {
 	Verdict Verdict  `json:"verdict"`
 	// Family alone depends on what else was searched; nil: there is no ledger.
 	Family *Family `json:"family,omitempty"`
-	File   string  `json:"file"`
+	// DataWarnings are those of the Job.
+	DataWarnings []string `json:"data_warnings,omitempty"`
+
+	File string `json:"file"`
 
 	// Splits are those of PBO, for a picture of them; nil where PBO is missing.
 	Splits *stats.Overfitting `json:"-"`
@@ -114,7 +117,8 @@ func (f *Found) Outcome() (_ *Outcome, err error) {
 	s := f.sweep
 	o := &Outcome{Schema: OutcomeSchema, Identity: s.job.Identity, Objective: s.job.Objective.String(),
 		Require: []string{}, From: backtest.Moment(s.from), To: backtest.Moment(s.to), Days: s.days,
-		Space: s.job.Space.size, LeftOut: s.chooser.leftOut, File: s.job.File}
+		Space: s.job.Space.size, LeftOut: s.chooser.leftOut, File: s.job.File,
+		DataWarnings: s.job.DataWarnings}
 	for _, f := range s.job.Require {
 		o.Require = append(o.Require, f.String())
 	}

@@ -14,34 +14,31 @@ import (
 // does.
 func (p *Backtest) compareFeeds() error {
 	for i, longer := range p.Run.Feeds { // the shorter ones come first
-		var finer *backtest.Feed
-		for k := range p.Run.Feeds[:i] {
-			if f := &p.Run.Feeds[k]; f.Market == longer.Market && f.Interval.Divides(longer.Interval) {
-				finer = f
+		for _, finer := range p.Run.Feeds[:i] { // each of them: one may have a hole where another hides prices
+			if finer.Market != longer.Market || !finer.Interval.Divides(longer.Interval) {
+				continue
 			}
-		}
-		if finer == nil {
-			continue
-		}
-		spans, all, err := p.hidden(*finer, longer)
-		if err != nil {
-			return err
-		}
-		if len(spans) > 0 {
-			p.addCoarse(*finer, longer, spans, all)
+			spans, all, err := p.hidden(finer, longer)
+			if err != nil {
+				return err
+			}
+			if len(spans) > 0 {
+				p.addCoarse(finer, longer, spans, all)
+			}
 		}
 	}
 	return nil
 }
 
-// addCoarse lets a market move by the longer candle in these spans, and says so.
+// addCoarse lets a market move by the longer candle in these spans, and says so. Spans of shorter
+// candles that they meet are no longer any: a week that a month cuts goes on by its days.
 func (p *Backtest) addCoarse(finer, longer backtest.Feed, spans []backtest.CoarseSpan, all int64) {
 	m := longer.Market
 	if p.Run.Coarse == nil {
 		p.Run.Coarse = map[market.ID][]backtest.CoarseSpan{}
 	}
 	have := slices.DeleteFunc(p.Run.Coarse[m.ID], func(s backtest.CoarseSpan) bool {
-		return slices.ContainsFunc(spans, func(o backtest.CoarseSpan) bool { return o.From <= s.From && s.To <= o.To })
+		return slices.ContainsFunc(spans, func(o backtest.CoarseSpan) bool { return o.From < s.To && s.From < o.To })
 	})
 	have = append(have, spans...)
 	slices.SortFunc(have, func(a, b backtest.CoarseSpan) int { return int(max(-1, min(1, a.To-b.To))) })

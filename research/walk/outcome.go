@@ -42,6 +42,8 @@ type Outcome struct {
 	Efficiency       research.Finding `json:"efficiency"`
 	EfficiencySpread backtest.Figure  `json:"efficiency_spread"`
 
+	DataWarnings []string `json:"data_warnings,omitempty"` // those of the searches' job
+
 	plan *backtest.Plan
 }
 
@@ -105,7 +107,8 @@ func (w *Walk) outcome(ctx context.Context, choices []choice, files []string) (*
 	c := &w.config
 	o := &Outcome{Schema: OutcomeSchema, Objective: w.job.Objective.String(), Require: []string{},
 		Method: string(w.job.Method), Sets: w.Sets(), Apart: w.apart, Train: c.Train, Test: c.Test, Gap: c.Gap,
-		Anchored: c.Anchored, Border: borderName(c.Flat), Files: append([]string{}, files...)}
+		Anchored: c.Anchored, Border: borderName(c.Flat), Files: append([]string{}, files...),
+		DataWarnings: w.job.DataWarnings}
 	for _, f := range w.job.Require {
 		o.Require = append(o.Require, f.String())
 	}

@@ -2,6 +2,7 @@ package walk
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/backtest"
@@ -15,6 +16,7 @@ const level = 0.05
 
 // Warnings are what a reader must know before all else; none: nothing.
 func (o *Outcome) Warnings() (list []string) {
+	list = slices.Clone(o.DataWarnings)
 	if len(o.Windows) == 1 {
 		list = append(list, "There is one window only: this is one split of the data, with one choice.")
 	}
