@@ -49,7 +49,8 @@ func TestASearchMovesByTheCandleThatFinerOnesHide(t *testing.T) {
 	begin := time.Date(2024, 3, 1, 0, 0, 0, 0, time.UTC)
 	dips := func(hour int) bool { return hour%11 == 7 }
 	row := func(minute int, low string) string {
-		return fmt.Sprintf("%s,100,100,%s,99,1\n", begin.Add(time.Duration(minute)*time.Minute).Format(time.RFC3339), low)
+		at := begin.Add(time.Duration(minute) * time.Minute)
+		return fmt.Sprintf("%s,100,100,%s,99,1\n", at.Format(time.RFC3339), low)
 	}
 	const head = "time,open,high,low,close,volume\n"
 	hours, fives, minutes := head, head, head
@@ -133,8 +134,8 @@ func TestASearchMovesByTheCandleThatFinerOnesHide(t *testing.T) {
 		var w walk.Outcome
 		dirOfWalk := file + ".walk"
 		require.NoError(t, json.Unmarshal([]byte(say(kind, "walkforward", "-c", file, "--vary",
-			"strategies.own.params.idle=1,2", "--train", "5d", "--test", "3d", "--objective", "return", "--out", dirOfWalk,
-			"--json")), &w))
+			"strategies.own.params.idle=1,2", "--train", "5d", "--test", "3d", "--objective", "return", "--out",
+			dirOfWalk, "--json")), &w))
 		require.Contains(t, strings.Join(w.DataWarnings, "\n"), " candles hide prices of ", about)
 		stitched, err := os.ReadFile(filepath.Join(dirOfWalk, "fills.csv"))
 		require.NoError(t, err)

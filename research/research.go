@@ -48,7 +48,7 @@ type Job struct {
 	// there. A * in its name is replaced by eight characters of a hash of the identity.
 	File     string
 	Identity Identity // Code and Config, and Data without the next field; Sweep fills in the rest
-	// DataWarnings are what a run would warn of before it begins: holes, and candles that hide prices.
+	// DataWarnings are those of a run before it begins: holes, and candles that hide prices.
 	DataWarnings []string
 	// Data is a hash of the candles of all sets that were looked at; nil: Identity has it.
 	Data func() (string, error)

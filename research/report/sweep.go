@@ -31,7 +31,8 @@ func (s *Sweep) Write(w io.Writer) error {
 	o := s.Outcome
 	judged := o.Judged()
 	p := Page{Kind: "sweep", Title: s.Title, Lead: s.lead(), Synthetic: s.Synthetic, Cards: s.cards(),
-		Verdict: Verdict{Warnings: slices.Concat(o.DataWarnings, judged.Warnings()), Texts: judged.Sentences()}, Identity: s.identity()}
+		Verdict:  Verdict{Warnings: slices.Concat(o.DataWarnings, judged.Warnings()), Texts: judged.Sentences()},
+		Identity: s.identity()}
 	for _, one := range [...]Section{
 		{"The best, and luck", s.luck(halves)}, {"What the best is worth", []Part{s.findings()}},
 		{"The best ten", s.top()}, {"By two parameters", s.maps()},
