@@ -140,10 +140,6 @@ var unplayed = map[string]string{
 	"bot resolve":                 "the same",
 	"bot resolve --gone MARKET":   "needs a market that has gone: bot/runner/gone_test.go",
 
-	"bot sweep merge --out all.sweep part-*of3.sweep": "needs shards; testdata/script/sweep.txtar plays it",
-	"bot sweep -c sweep.toml --out all.sweep":         "the same",
-	"bot sweep merge": "the same",
-
 	"bot sweep --listen 4222 --vary strategies.trend.params.fast=5:100:5": "waits for workers: farm_test.go",
 	"bot sweep --listen 4222":               "the same",
 	"bot worker --join 4222":                "the same",

@@ -136,10 +136,7 @@ type shipment struct {
 }
 
 // readyForWorkers checks that this program can coordinate, or hands over to the one that can.
-func (a *app) readyForWorkers(shard *research.Shard) error {
-	if shard != nil {
-		return config.Usagef("--shard does not go with --listen and --nats: workers share the groups by themselves")
-	}
+func (a *app) readyForWorkers() error {
 	if a.Farm == nil {
 		return a.handOver()
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -141,59 +140,6 @@ func TestTheThreeWorkersOfCompose(t *testing.T) {
 		accepts(t, s.Command...)
 		source, _, _ := strings.Cut(s.Volumes[0], ":")
 		require.Contains(t, file.Volumes, source)
-	}
-}
-
-func TestTheJobOfKubernetes(t *testing.T) {
-	var job struct {
-		APIVersion string `yaml:"apiVersion"`
-		Kind       string
-		Metadata   struct{ Name string }
-		Spec       struct {
-			CompletionMode       string `yaml:"completionMode"`
-			Completions          int
-			Parallelism          int
-			BackoffLimitPerIndex int `yaml:"backoffLimitPerIndex"`
-			Template             struct {
-				Spec struct {
-					RestartPolicy   string         `yaml:"restartPolicy"`
-					SecurityContext map[string]int `yaml:"securityContext"`
-					Containers      []struct {
-						Name, Image  string
-						Args         []string
-						Resources    struct{ Requests map[string]string }
-						VolumeMounts []struct {
-							Name      string
-							MountPath string `yaml:"mountPath"`
-							ReadOnly  bool   `yaml:"readOnly"`
-						} `yaml:"volumeMounts"`
-					}
-					Volumes []struct {
-						Name                  string
-						PersistentVolumeClaim struct {
-							ClaimName string `yaml:"claimName"`
-						} `yaml:"persistentVolumeClaim"`
-						ConfigMap struct{ Name string } `yaml:"configMap"`
-					}
-				}
-			}
-		}
-	}
-	decoder := yaml.NewDecoder(strings.NewReader(read(t, "..", "configs", "sweep-job.yaml")))
-	decoder.KnownFields(true)
-	require.NoError(t, decoder.Decode(&job))
-	require.Equal(t, "batch/v1 Job Indexed", job.APIVersion+" "+job.Kind+" "+job.Spec.CompletionMode)
-	require.Equal(t, "Never", job.Spec.Template.Spec.RestartPolicy, "with backoffLimitPerIndex no other is allowed")
-	require.Equal(t, 65532, job.Spec.Template.Spec.SecurityContext["fsGroup"], "the user of the image writes")
-	pod := job.Spec.Template.Spec.Containers[0]
-	require.Contains(t, pod.Args, fmt.Sprintf("job/%d", job.Spec.Completions))
-	accepts(t, pod.Args...)
-	mounted := map[string]bool{}
-	for _, v := range job.Spec.Template.Spec.Volumes {
-		mounted[v.Name] = v.PersistentVolumeClaim.ClaimName != "" || v.ConfigMap.Name != ""
-	}
-	for _, m := range pod.VolumeMounts {
-		require.True(t, mounted[m.Name], m.Name)
 	}
 }
 

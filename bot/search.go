@@ -284,9 +284,6 @@ func searchError(ctx context.Context, base *plan.Backtest, err error) error {
 	if errors.Is(err, research.ErrOneSet) || errors.Is(err, research.ErrNoSets) {
 		return config.Usagef("--vary: %w", err)
 	}
-	if errors.Is(err, research.ErrAdaptive) {
-		return config.Usagef("--shard with --method %w", err)
-	}
 	return base.Explain(err)
 }
 

@@ -43,8 +43,8 @@ const sweepExample = `  bot sweep --vary strategies.trend.params.fast=20:200:20
 type sweepFlags struct {
 	searchFlags
 	doorFlags
-	out, shard string
-	json       bool
+	out  string
+	json bool
 }
 
 // machines reports whether workers run the sets.
@@ -61,25 +61,20 @@ func (a *app) sweepCommand() *cobra.Command {
 	c.Flags().StringVar(&f.out, "out", "", "`FILE` of the sweep; without it out/sweep-NAME-…, after the config")
 	c.Flags().StringVar(&f.lock, "lock-last", "",
 		"seal the last `PART` of the range, like 20%, for one honest look: the sweep ends before it")
-	c.Flags().StringVar(&f.shard, "shard", "",
-		"run one `PART/OF` of the sweep, like 3/8; job/8: the part is the index of a Kubernetes Job")
 	c.Flags().StringVar(&f.address, "listen", "",
 		"let workers on other machines run the sets: `HOST:PORT`, or a port of this machine alone; see bot worker")
 	f.doorFlags.add(c.Flags())
 	c.Flags().StringVar(&f.key, "tls-key", "", "`FILE` with the secret key of --tls-cert")
 	console.AddJSON(c.Flags(), &f.json, nil, "print the outcome as JSON, and nothing else")
-	c.AddCommand(a.mergeCommand())
 	return c
 }
 
 // sweep runs the command.
 func (a *app) sweep(ctx context.Context, f *sweepFlags, given func(flag string) bool) error {
-	shard, err := a.shardOf(f.shard)
-	if err == nil && f.machines() {
-		err = a.readyForWorkers(shard)
-	}
-	if err != nil {
-		return err
+	if f.machines() {
+		if err := a.readyForWorkers(); err != nil {
+			return err
+		}
 	}
 	found, err := f.open(a, given)
 	if err != nil {
@@ -101,9 +96,6 @@ func (a *app) sweep(ctx context.Context, f *sweepFlags, given func(flag string) 
 	}
 	screen.begin(base, &job)
 	screen.say(found.seals())
-	if shard != nil {
-		return a.runShard(ctx, f, found, job, *shard, screen)
-	}
 	var tries *research.Found
 	var outcome *research.Outcome
 	err = a.guarded(ctx, &job, func() (err error) {

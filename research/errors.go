@@ -13,7 +13,3 @@ var ErrNoSets = errors.New("nothing is left: the parameters' own rules refuse ev
 
 // ErrUndefined means that the objective has no value in any set.
 var ErrUndefined = errors.New("the objective has no value in any set")
-
-// ErrAdaptive means that a method has no shards: results decide which sets come next.
-var ErrAdaptive = errors.New("it chooses its sets by the results of all sets before, so that no shard can run alone; " +
-	"let other machines help instead (bot sweep --listen and bot worker), or use grid, random or sobol")

@@ -25,7 +25,6 @@ const fileVersion = 2
 // before the next one is written, so that a kill tears at most the last frame.
 const (
 	fileMagic  = "TIDESWP\n"
-	shardMagic = "TIDESHD\n"       // of the file of a Shard, which no sweep goes on from
 	frameHead  = 8                 // length and CRC-32C of the payload
 	largeFrame = 1 << 30           // a longer length is damage
 	rowHead    = 8 + 2 + 2 + 4 + 4 // set, rung and flags, figures, first day, days
@@ -44,23 +43,11 @@ type Identity struct {
 
 	Objective string   `json:"objective"` // it decides which sets an adaptive method tries
 	Figures   []string `json:"figures"`   // of each row, by place
-
-	Shard *Shard `json:"shard,omitempty"` // nil: the whole sweep
 }
 
-// magic begins the file.
-func (id *Identity) magic() string {
-	if id.Shard != nil {
-		return shardMagic
-	}
-	return fileMagic
-}
-
-// hash is a hash of all fields but the shard, in hexadecimal digits.
+// hash is a hash of all fields, in hexadecimal digits.
 func (id *Identity) hash() string {
-	whole := *id
-	whole.Shard = nil
-	text, _ := json.Marshal(whole) // of texts and numbers
+	text, _ := json.Marshal(id) // of texts and numbers
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
@@ -145,15 +132,11 @@ func (f *file) groups() int { return len(f.ends) - 1 }
 
 // scan reads the frames. It reports whether the file has a whole identity.
 func (f *file) scan(size int64, id *Identity) (begun bool, err error) {
-	magic := id.magic()
-	head := make([]byte, len(magic))
+	head := make([]byte, len(fileMagic))
 	switch n, err := f.on.ReadAt(head, 0); {
-	case size == 0 || n < len(head) && strings.HasPrefix(magic, string(head[:n])):
+	case size == 0 || n < len(head) && strings.HasPrefix(fileMagic, string(head[:n])):
 		return false, nil
-	case magic == fileMagic && string(head[:n]) == shardMagic:
-		return false, fmt.Errorf("%s is the file of a shard; join all shards with bot sweep merge, or write elsewhere",
-			f.path)
-	case n < len(head) || string(head) != magic:
+	case n < len(head) || string(head) != fileMagic:
 		return false, fmt.Errorf("%s is no file of a sweep; move it away, or write elsewhere", f.path)
 	case err != nil:
 		return false, fmt.Errorf("read %s: %w", f.path, err)
@@ -166,24 +149,20 @@ func (f *file) scan(size int64, id *Identity) (begun bool, err error) {
 	if err := f.belongs(text, id); err != nil {
 		return false, err
 	}
-	return true, f.frames(at+frameHead+int64(len(text)), size)
-}
-
-// frames finds the whole groups from a place on.
-func (f *file) frames(at, size int64) error {
+	at += frameHead + int64(len(text))
 	for f.ends = []int64{at}; at < size; f.ends = append(f.ends, at) {
 		payload, err := f.frame(at, size)
 		if errors.Is(err, errDamaged) {
 			f.torn = fmt.Sprintf("%d bytes behind group %d are damaged or torn; what they held is computed again",
 				size-at, f.groups())
-			return nil
+			return true, nil
 		}
 		if err != nil {
-			return err
+			return false, err
 		}
 		at += frameHead + int64(len(payload))
 	}
-	return nil
+	return true, nil
 }
 
 // unbegun decides on a file without a whole identity: a kill has torn it, or it is damaged.
@@ -209,11 +188,7 @@ func (f *file) belongs(text []byte, id *Identity) error {
 	if err := f.known(have.Version); err != nil {
 		return err
 	}
-	others := id.differences(&have)
-	if id.Shard != nil && (have.Shard == nil || *id.Shard != *have.Shard) {
-		others = append(others, "the shard")
-	}
-	if len(others) > 0 {
+	if others := id.differences(&have); len(others) > 0 {
 		return fmt.Errorf("%s belongs to another sweep, which differs in %s; write to another file, or move this one "+
 			"away",
 			f.path, strings.Join(others, ", "))
@@ -271,7 +246,7 @@ func (f *file) begin(id *Identity) error {
 	if err := f.cut(0); err != nil {
 		return err
 	}
-	head := slices.Concat([]byte(id.magic()), framed(text))
+	head := slices.Concat([]byte(fileMagic), framed(text))
 	if _, err := f.on.WriteAt(head, 0); err != nil {
 		return errors.Join(fmt.Errorf("write %s: %w", f.path, err), f.cut(0))
 	}

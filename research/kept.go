@@ -12,8 +12,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Kept is the file of a sweep, or of a shard, as a reader finds it while the sweep may still write
-// it: the groups that are whole. A reader takes no lock and changes nothing.
+// Kept is the file of a sweep as a reader finds it while the sweep may still write it: the groups
+// that are whole. A reader takes no lock and changes nothing.
 type Kept struct {
 	Identity Identity
 	Space    *Space
@@ -56,7 +56,7 @@ func (k *Kept) identify(size int64) (begin int64, err error) {
 	if _, err := k.file.on.ReadAt(magic[:], 0); err != nil && !errors.Is(err, io.EOF) {
 		return 0, fmt.Errorf("read %s: %w", k.file.path, err)
 	}
-	if text := string(magic[:]); text != fileMagic && text != shardMagic {
+	if string(magic[:]) != fileMagic {
 		return 0, fmt.Errorf("%s is no file of a sweep, or has hardly begun", k.file.path)
 	}
 	length, _, err := k.head(int64(len(magic)), size)
@@ -130,10 +130,6 @@ func (k *Kept) Bytes() int64 { return k.file.end() }
 // file does not tell which sets the parameters' own rules leave out.
 func (k *Kept) Total() (sets int, atMost bool) {
 	id := &k.Identity
-	if id.Shard != nil && id.Shard.Of > 0 && k.Groups > 0 {
-		mean := float64(k.Sets+k.Parts) / float64(k.Groups)
-		return max(int(mean*float64(id.Shard.size())), k.Sets), true
-	}
 	all := int(min(k.Space.size, maxGrid))
 	if id.Method == Grid {
 		return all, true

@@ -91,7 +91,7 @@ type work struct {
 // runBatch runs the groups that are not kept yet, and adds all to the tries. values are the
 // objectives, by place in the batch.
 func (s *sweep) runBatch(ctx context.Context, w *work, batch []trial, values []float64) error {
-	groups := s.job.Identity.Shard.own(s.groupsOf(batch))
+	groups := s.groupsOf(batch)
 	for len(groups) > 0 && s.groups < s.store.groups() {
 		rows, err := s.store.group(s.groups)
 		if err != nil {
@@ -220,7 +220,7 @@ func (s *sweep) tellBegan() {
 	s.began = true
 	days, to := s.length()
 	s.job.Began(Start{Space: s.job.Space.size, LeftOut: s.chooser.leftOut, Why: s.chooser.why, Sets: s.total,
-		Done: s.done, Torn: s.torn, From: s.from, To: to, Days: days, Luck: LuckOf(s.luck, days)})
+		Done: s.done, Torn: s.torn, From: s.from, To: to, Days: days, Luck: LuckOf(s.total, days)})
 }
 
 // length is the number of daily returns of a set over the whole range, and the end of their last

@@ -140,8 +140,7 @@ type sweep struct {
 	tries  []Try // in the order of the file, of parts of the range too
 	groups int   // that are kept, and read or written by this process
 	done   int   // tries on the whole range
-	total  int   // sets to try: of CMA-ES at most, of a shard its own
-	luck   int   // the same of the whole sweep
+	total  int   // sets to try: of CMA-ES at most
 	ran    int   // groups, in this process
 	best   *Try
 	began  bool
@@ -194,7 +193,6 @@ func (s *sweep) begin() ([]trial, error) {
 	if s.job.Method == CMAES {
 		s.total = s.sampler.(*cmaes).budget
 	}
-	s.luck = s.total
 	s.from, err = s.commonFrom(first)
 	return first, err
 }

@@ -67,7 +67,7 @@ func (s *sweep) open() (closing func() error, err error) {
 			return nil, err
 		}
 	}
-	s.job.File = strings.ReplaceAll(s.job.File, "*", s.job.Identity.Shard.file(s.job.Identity.hash()[:8]))
+	s.job.File = strings.ReplaceAll(s.job.File, "*", s.job.Identity.hash()[:8])
 	file, err := openFile(s.job.File, &s.job.Identity)
 	if err != nil {
 		return nil, err

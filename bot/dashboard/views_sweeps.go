@@ -62,7 +62,7 @@ const maxSweepRows = 100
 func sweepRow(s *shelf.Sweep, nowMS int64) Row {
 	name := Cell{Text: s.Name, Class: "left"}
 	switch s.Kind {
-	case shelf.SweepKind, shelf.ShardKind, shelf.PlaceboKind:
+	case shelf.SweepKind, shelf.PlaceboKind:
 		name.Path = named("sweep", s.Name)
 	case shelf.WalkForward:
 		name.Path = named("result", s.Name)
@@ -71,15 +71,11 @@ func sweepRow(s *shelf.Sweep, nowMS int64) Row {
 	if s.Page != "" {
 		html = Cell{Text: "open", Path: named("file", s.Page)}
 	}
-	kind := s.Kind
-	if s.Shard != "" {
-		kind += " " + s.Shard
-	}
 	if s.Error != "" {
-		return row(name, text(kind), Cell{Text: s.Error, Class: "left bad"}, text(""), text(""), text(""), text(""),
+		return row(name, text(s.Kind), Cell{Text: s.Error, Class: "left bad"}, text(""), text(""), text(""), text(""),
 			html, text(age(s.ChangedMS, nowMS)))
 	}
-	return row(name, text(kind), stateOf(s), text(progressOf(s)), text(rateOf(s)), text(leftOf(s)),
+	return row(name, text(s.Kind), stateOf(s), text(progressOf(s)), text(rateOf(s)), text(leftOf(s)),
 		left(variedBriefly(s)), html, text(age(s.ChangedMS, nowMS)))
 }
 
@@ -200,7 +196,7 @@ func SweepOf(f *shelf.Searched, q url.Values, nowMS int64) (*SweepView, error) {
 func sweepCards(f *shelf.Searched, nowMS int64) []Card {
 	state := stateOf(&f.Sweep)
 	cards := []Card{{"State", state, text("written " + age(f.ChangedMS, nowMS) + " ago")},
-		{"Sets", text(progressOf(&f.Sweep)), text(strings.TrimSpace(f.Method + " " + f.Shard))}}
+		{"Sets", text(progressOf(&f.Sweep)), text(f.Method)}}
 	if f.State == shelf.Running {
 		cards = append(cards, Card{"Left", text(leftOf(&f.Sweep)), text(rateOf(&f.Sweep))})
 	}

@@ -18,7 +18,6 @@ import (
 // The kinds of searches.
 const (
 	SweepKind   = "sweep"
-	ShardKind   = "shard" // of a sweep
 	PlaceboKind = "placebo"
 	StressKind  = "stress"     // its page alone
 	CompareKind = "comparison" // its page alone
@@ -31,11 +30,11 @@ const (
 	Stopped  = "stopped"  // the same command goes on with it
 )
 
-// Sweep is a search in the list: the file of a sweep, a shard or a placebo; or a page of a search
+// Sweep is a search in the list: the file of a sweep or a placebo; or a page of a search
 // that keeps no file.
 type Sweep struct {
 	Name      string `json:"name"` // its file below the folder of results
-	Kind      string `json:"kind"` // sweep, shard, placebo, walk-forward, stress or comparison
+	Kind      string `json:"kind"` // sweep, placebo, walk-forward, stress or comparison
 	ChangedMS int64  `json:"changed_ms"`
 	Bytes     int64  `json:"bytes"`
 	Error     string `json:"error,omitempty"` // why it cannot be read
@@ -46,7 +45,6 @@ type Sweep struct {
 	Seed   uint64   `json:"seed,omitempty"`
 	Code   string   `json:"code_version,omitempty"`
 	Data   string   `json:"data_hash,omitempty"`
-	Shard  string   `json:"shard,omitempty"` // PART/OF
 
 	Done  int `json:"done"` // sets over the whole range; of a placebo: surrogates
 	Parts int `json:"done_on_parts,omitempty"`
@@ -124,9 +122,6 @@ func (w *watched) glance(root *os.Root, p place, before *research.Kept) error {
 	s.Method, s.Space, s.Seed, s.Code, s.Data = string(id.Method), id.Space, id.Seed, id.Code, id.Data
 	s.Done, s.Parts = w.kept.Sets, w.kept.Parts
 	s.Total, s.AtMost = w.kept.Total()
-	if id.Shard != nil {
-		s.Kind, s.Shard = ShardKind, id.Shard.String()
-	}
 	return nil
 }
 
