@@ -31,6 +31,8 @@ type Intent struct {
 type Record struct {
 	Order market.Order
 	Fills []market.Fill
+	// BySocket: it came over a WebSocket. Fills and an end that it tells of are no proof.
+	BySocket bool
 }
 
 // Trade is an own execution from the list of trades (venue-facts 1.3), with both names of its

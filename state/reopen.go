@@ -8,9 +8,13 @@ import (
 )
 
 // EndedOrder is an own order from outside the account, with all its booked fills, for Reopen where
-// the account has forgotten the order. It holds nothing.
+// the account has forgotten the order. It holds nothing. What the account has forgotten has ended,
+// whatever state was kept of it.
 func EndedOrder(kept Order, fills []market.Fill) *Order {
 	o := &Order{Order: kept.Order, State: kept.State, Reported: kept.Reported, Code: kept.Code}
+	if !o.State.Terminal() {
+		o.State = Canceled
+	}
 	o.OnHold = 0
 	o.unanswered = o.State == Rejected
 	for i := range fills {

@@ -304,7 +304,7 @@ func (r *runner) openLoop(ctx context.Context) error {
 		Engine: r.engine, Recorder: r.journal, Account: r.account, Trading: r.valve,
 		Journal:      r.watch.journal(r.journal),
 		ReconcileLog: r.watch.reconcileLog(r.journal), Events: r.events(), Notices: r.streams.noticed(),
-		Muted: r.streams.muted, Clock: r.client.Now, Log: r.log,
+		Muted: r.streams.muted, SetAside: r.setAside, Clock: r.client.Now, Log: r.log,
 		StopLeft: r.stopWithin, OpenEvery: market.Duration(p.Config.Poll.Orders),
 		HoldingsEvery: market.Duration(p.Config.Poll.Balances), StopWithin: r.stopWithin(),
 		QuietEvery: market.Duration(p.Config.Stream.Lists), KeepOrders: p.Config.Bot.KeepOrders,

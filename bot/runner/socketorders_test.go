@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"bytes"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -100,4 +101,40 @@ func TestABotKilledWithOrdersOnItsSocketGoesOn(t *testing.T) {
 		socket, _ := s.traffic.overSocket()
 		require.Positive(t, socket)
 	})
+}
+
+// For a minute the replies of the socket say of each order that it has ended, or that it is filled
+// as a whole: REST denies it, nothing is booked, and orders leave over HTTP.
+func TestFalseEndsInTheRepliesOfASocketAreNotBooked(t *testing.T) {
+	for _, status := range []string{"canceled", "expired"} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newSocketStage(t, 5)
+			p := s.start()
+			time.Sleep(20 * time.Second)
+			s.traffic.sockets.mu.Lock()
+			s.traffic.sockets.lie = func(text []byte) []byte {
+				return bytes.Replace(text, []byte(`"status":"new"`), []byte(`"status":"`+status+`"`), 1)
+			}
+			s.traffic.sockets.mu.Unlock()
+			aside := false
+			for range 30 {
+				time.Sleep(2 * time.Second)
+				s.sameOpen(p)
+				require.NoError(t, p.loop.Inspect(t.Context(), func(market.Time) {
+					aside = aside || p.loop.ChannelAside() != ""
+				}))
+			}
+			require.True(t, aside)
+			socket, _ := s.traffic.overSocket()
+			s.traffic.sockets.mu.Lock()
+			s.traffic.sockets.lie = nil
+			s.traffic.sockets.mu.Unlock()
+			time.Sleep(2 * time.Minute)
+			now, _ := s.traffic.overSocket()
+			require.Equal(t, socket, now, "the stream is set aside for ten minutes")
+			require.NoError(t, p.end())
+			s.onlyExits(p)
+			s.agree(p)
+		})
+	}
 }

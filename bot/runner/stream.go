@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/exchange"
@@ -73,6 +74,13 @@ func (s *streams) noticed() <-chan exchange.Notice {
 func (s *streams) muted() {
 	if s != nil {
 		s.on.Reset(stream.ErrSilent)
+	}
+}
+
+// setAside lets orders leave over HTTP for a while, because the exchange denies what a socket told.
+func (r *runner) setAside(long time.Duration) {
+	if r.orders != nil {
+		r.orders.SetAside(long)
 	}
 }
 

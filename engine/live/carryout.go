@@ -153,6 +153,8 @@ func (l *Loop) report(id market.OrderID, record *exchange.Record, exec market.Ex
 			return
 		}
 		record.Fills = own.Fresh(record.Fills)
+	} else {
+		record.Fills = nil // what moves no position is not booked
 	}
 	record.Fills = l.page(id, record.Fills)
 	l.step(&market.Event{Kind: market.KindReport, Market: order.Market, Report: &r, Fills: record.Fills})

@@ -185,6 +185,10 @@ func (l *Loop) overtaken(q *query, own *state.Order, r *reply) {
 		if own == nil || own.Reported && !later(&r.record.Order, &own.Order) && len(own.Fresh(r.record.Fills)) == 0 {
 			return
 		}
+		if r.record.BySocket { // it proves nothing
+			q.soon(l.now)
+			return
+		}
 		asked, _ := market.TimeOfMillis(r.write.intent.Timestamp)
 		l.receive(q, &reply{from: fromQuery, asked: asked, record: r.record})
 	case exchange.Rejected:

@@ -24,8 +24,8 @@ func (c contradictions) aside(now market.Time) bool {
 	return len(c) > 0 && now.Sub(c[len(c)-1]) < asideFor
 }
 
-// doubt is what an event told of an order and its query has not confirmed yet: fills, or an end
-// that was not asked for.
+// doubt is what an event, or an answer over a socket, told of an order and its query has not
+// confirmed yet: fills, or an end.
 type doubt struct {
 	since   market.Time // the first event
 	told    market.Time // the latest one
@@ -94,12 +94,15 @@ func (l *Loop) contradict(id market.OrderID, strategy market.StrategyID) {
 	}
 	l.channelDown()
 	l.Log.Error().Int64("order", int64(id)).Stringer("for", asideFor).
-		Msg("an event of the account channel said that an order has filled or ended, and the exchange denies it: " +
-			"the channel is set aside, orders are asked for")
-	l.ReconcileLog.Note("the account channel told a false fill or end", orderText(id))
+		Msg("the stream said that an order has filled or ended, and the exchange denies it over REST: the stream is " +
+			"set aside, orders are sent and asked for over REST")
+	if l.SetAside != nil {
+		l.SetAside(asideFor)
+	}
+	l.ReconcileLog.Note("the stream told a false fill or end", orderText(id))
 	if len(c.contradicted) >= falseTillHalt && strategy != 0 {
 		l.input(&market.Input{Kind: market.InputHalt, Strategy: strategy,
-			Reason: "three fills or ends of orders that the account channel told of within a minute were false; the " +
+			Reason: "three fills or ends of orders that the stream told of within a minute were false; the " +
 				"latest: " + orderText(id)})
 	}
 }
@@ -110,6 +113,6 @@ func (l *Loop) ChannelAside() string {
 	if !l.channel.contradicted.aside(l.now) {
 		return ""
 	}
-	return "it told of a fill or an end of an order that the exchange denies: orders are asked for instead, for " +
+	return "it told of a fill or an end of an order that the exchange denies: orders are sent and asked for over REST, for " +
 		asideFor.String()
 }

@@ -55,6 +55,10 @@ type Config struct {
 	// that had to: connect the channel anew. The loop's goroutine calls it; nil: not called.
 	Muted func()
 
+	// SetAside is called when the exchange denies a fill or an end that an event or an answer over a
+	// socket told: nothing is to leave over a socket for so long. nil: not called.
+	SetAside func(long time.Duration)
+
 	OpenEvery     market.Duration // between two lists of open orders; a minute
 	HoldingsEvery market.Duration // between two comparisons of the balances; 30 s
 	// QuietEvery is the least time between two of either, and the longest between two queries of

@@ -138,8 +138,11 @@ func (l *Loop) endAbsent(q *query, c *market.Command) {
 func (l *Loop) endByTrades(q *query, r *reply) {
 	own := l.Account.Known(q.id)
 	why := "; if the exchange has begun anew, stop the bot and give it a new bot.state"
-	if r.gone {
+	switch {
+	case r.gone:
 		why = ": its market has gone"
+	case len(r.trades) > 0:
+		why = ": its trades tell what it has filled"
 	}
 	l.Log.Error().Int64("order", int64(q.id)).Stringer("client_order_id", own.ClientOrderID).
 		Int("trades", len(r.trades)).

@@ -45,6 +45,7 @@ const (
 	listsRefuted                          // they cannot be true of the own order: they count as none
 	listsOpen                             // the order is among the open orders
 	listsTrades                           // it is not among them, and has trades
+	listsTradesLong                       // the same, of a place, long after its window
 	listsNothing                          // neither list has it
 	tradesSeen                            // trades of the order, from the market's trades
 	noticedOpen                           // an event: the order has not ended
@@ -243,7 +244,9 @@ var transitions = [outcomes][answers][moments]step{
 		listsRefuted: always(placeUnresolved, nothing, inSecond),
 		// GET /order has missed it twice: its record is still to come
 		listsOpen:   always(placeUnresolved, nothing, anew),
-		listsTrades: always(placeUnresolved, nothing, anew), // it has filled: its record is still to come
+		listsTrades: always(placeUnresolved, foldTrades, anew), // it has filled: its record is still to come
+		// no query finds it: the exchange keeps its trades alone
+		listsTradesLong: {after: {ended, endByTrades, inTurn}},
 		listsNothing: {
 			early:  {placeUnresolved, nothing, anew},
 			within: {placeUnresolved, nothing, anew},
@@ -406,8 +409,8 @@ var transitions = [outcomes][answers][moments]step{
 		listedOpen:      always(endedListed, nothing, soon),
 		listedAgain:     always(endedCancelling, cancelListed, soon),
 		listedLong:      always(endedCancelling, haltListed, soon),
-		accepted:        always(endedListed, foldUpdated, inTurn),
-		acceptedEnded:   always(ended, foldUpdated, inTurn),
+		accepted:        always(endedListed, nothing, soon),
+		acceptedEnded:   always(endedListed, nothing, soon),
 		acceptedCancel:  always(endedListed, nothing, soon),
 		refused:         always(endedListed, reportRefused, inTurn),
 		refusedNotFound: always(endedListed, reportRefused, inTurn),
@@ -436,8 +439,8 @@ var transitions = [outcomes][answers][moments]step{
 		listedOpen:      always(endedCancelling, nothing, soon),
 		listedAgain:     always(endedCancelling, nothing, soon),
 		listedLong:      always(endedCancelling, haltListed, soon),
-		accepted:        always(endedCancelling, foldUpdated, inTurn),
-		acceptedEnded:   always(ended, foldUpdated, inTurn),
+		accepted:        always(endedCancelling, nothing, soon),
+		acceptedEnded:   always(endedCancelling, nothing, soon),
 		acceptedCancel:  always(endedListed, nothing, soon),
 		refused:         always(endedListed, reportRefused, inTurn),
 		refusedNotFound: always(endedListed, reportRefused, inTurn),

@@ -66,8 +66,8 @@ func (a answer) found() bool { return a.is(foundOpen, foundChanged, foundEnded, 
 // noticed reports whether the answer is an event of the account channel that can be true.
 func (a answer) noticed() bool { return a >= noticedOpen && a <= noticedChangedEnded }
 
-// lists reports whether the answer is one of the lists'.
-func (a answer) lists() bool { return a >= listsFailed && a <= listsNothing }
+// lists reports whether the answer is one of the lists' that any outcome can have.
+func (a answer) lists() bool { return a >= listsFailed && a <= listsNothing && a != listsTradesLong }
 
 // listed reports whether the answer is that the list of each minute shows an order open that has
 // ended.
@@ -83,6 +83,8 @@ func canCome(o outcome, a answer) bool {
 		return o == updateUnresolved
 	case a.is(noticedChanged, noticedChangedEnded): // the event itself may tell of an update
 		return o.is(updateInFlight, updateUnresolved, oldUpdateUnresolved)
+	case a == listsTradesLong:
+		return o == placeUnresolved
 	case a.lists(): // they are asked where a 240 was answered that counts
 		return o.taken() || o.listed() || o.is(placeUnresolved, ended)
 	case a.listed(): // the list of each minute tells them of orders alone that the books do not have open
@@ -111,7 +113,8 @@ func filled(c cell) bool { return c.step.next != 0 }
 // get right".
 var rules = []rule{
 	{"a cell is empty exactly where the answer cannot come", func(c cell) bool { return true }, func(c cell) bool {
-		return canCome(c.outcome, c.answer) == filled(c) && (filled(c) || c.step == step{})
+		can := canCome(c.outcome, c.answer) && (c.answer != listsTradesLong || c.moment == after)
+		return can == filled(c) && (filled(c) || c.step == step{})
 	}},
 	{"what is no answer, or cannot be true, changes nothing, and the question is put again", func(c cell) bool {
 		return filled(c) && c.answer.is(noAnswer, answerRefuted, listsFailed, listsRefuted)
@@ -173,7 +176,8 @@ var rules = []rule{
 		return c.outcome == placeInFlight && (c.answer.found() || c.answer.notFound()) && filled(c)
 	}, func(c cell) bool { return c.stays(inTurn) }},
 	{"a status that ends resolves", func(c cell) bool {
-		return filled(c) && c.answer.is(foundEnded, foundChangedEnded, acceptedEnded) && c.outcome != placeInFlight
+		return filled(c) && c.answer.is(foundEnded, foundChangedEnded, acceptedEnded) && c.outcome != placeInFlight &&
+			(c.answer != acceptedEnded || !c.outcome.listed())
 	}, func(c cell) bool { return c.step.next == ended }},
 	{"an unresolved place that is found has been taken", func(c cell) bool {
 		return c.outcome == placeUnresolved && c.answer.found() && filled(c)
@@ -234,7 +238,15 @@ var rules = []rule{
 	{"lists that know an unresolved place, or were asked too early, have its 240s counted anew", func(c cell) bool {
 		return c.outcome == placeUnresolved && c.answer.is(listsOpen, listsTrades, listsNothing) &&
 			(c.answer != listsNothing || c.moment != after)
-	}, func(c cell) bool { return c.stays(anew) }},
+	}, func(c cell) bool {
+		if c.answer == listsTrades {
+			return c.step == step{placeUnresolved, foldTrades, anew}
+		}
+		return c.stays(anew)
+	}},
+	{"a place that has traded and that no query finds, long after its window, ends with its trades", func(c cell) bool {
+		return c.answer == listsTradesLong && filled(c)
+	}, func(c cell) bool { return c.step == step{ended, endByTrades, inTurn} }},
 	{"an order that the exchange had taken stays open where it is listed, and ends with its trades where it is not",
 		func(c cell) bool {
 			return c.outcome.taken() && c.answer.is(listsOpen, listsTrades, listsNothing)
@@ -287,10 +299,8 @@ var rules = []rule{
 			return c.outcome.listed() && c.answer >= accepted
 		}, func(c cell) bool {
 			switch c.answer {
-			case accepted:
-				return c.step == step{c.outcome, foldUpdated, inTurn}
-			case acceptedEnded:
-				return c.step == step{ended, foldUpdated, inTurn}
+			case accepted, acceptedEnded: // an update that the end has overtaken
+				return c.stays(soon)
 			case refused, refusedNotFound:
 				return c.step == step{endedListed, reportRefused, inTurn}
 			}
@@ -513,9 +523,12 @@ func (s *setting) reply(a answer, m moment, write outcome) *reply {
 	}
 	r.record = s.record(status, 0)
 	switch {
-	case a.lists():
+	case a.lists() || a == listsTradesLong:
 		r.from, r.record, r.open = fromLists, nil, a == listsOpen
-		if s.q.notFoundSince = r.asked; a == listsTrades {
+		if a == listsTradesLong {
+			s.q.unresolved.until = r.asked.Add(-acceptedPatience)
+		}
+		if s.q.notFoundSince = r.asked; a.is(listsTrades, listsTradesLong) {
 			r.trades = []exchange.Trade{{Fill: market.Fill{ID: uuid.UUID{7}, Price: 80_00, Amount: 1}}}
 		}
 	case a.listed():
@@ -612,7 +625,7 @@ func (s *setting) requireHeard(c cell) {
 		c)
 	_, halted := s.loop.Engine.Halted(1)
 	require.Equal(s.t, c.step.do == haltListed, halted, c)
-	booked := c.step.do == foldTrades || c.step.do == endByTrades && c.answer == listsTrades
+	booked := c.step.do == foldTrades || c.step.do == endByTrades && c.answer.is(listsTrades, listsTradesLong)
 	require.Equal(s.t, booked, s.s.fills == 1, c)
 }
 

@@ -58,6 +58,9 @@ func (l *Loop) receive(q *query, r *reply) {
 		l.overtaken(q, own, r)
 		return
 	}
+	if own == nil && l.fillsAfterEnd(r) {
+		return
+	}
 	now := l.outcomeOf(q, own)
 	a := l.read(q, now, own, r)
 	if a != answerRefuted && own != nil {
@@ -145,6 +148,10 @@ func (l *Loop) read(q *query, now outcome, own *state.Order, r *reply) answer {
 	if own != nil && errors.Is(r.err, exchange.ErrFalse) {
 		l.breach(own, []audit.Broken{{Rule: audit.RuleRecord, Wanted: "a record of this order", Seen: r.err.Error()}})
 	}
+	if r.from == fromSend && own != nil && r.err == nil && r.record.BySocket &&
+		r.write.command.Kind != market.CommandCancel {
+		l.withoutProof(q, own, r)
+	}
 	switch r.from {
 	case fromSend:
 		return readSend(r)
@@ -225,7 +232,12 @@ func readLists(q *query, now outcome, r *reply) answer {
 		return listsFailed
 	case r.open:
 		return listsOpen
-	case len(r.trades) > 0 || now == placeUnresolved && q.noticed != 0:
+	case now == placeUnresolved && (len(r.trades) > 0 || q.noticed != 0):
+		if r.asked.Sub(q.unresolved.until) >= acceptedPatience {
+			return listsTradesLong
+		}
+		return listsTrades
+	case len(r.trades) > 0:
 		return listsTrades
 	}
 	return listsNothing

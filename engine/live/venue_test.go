@@ -56,6 +56,7 @@ type box struct {
 	hold      time.Duration          // how long the next timers take
 	withholds bool                   // records of orders come without their fills
 	tamper    func(*exchange.Record) // changes records of orders; nil: nothing does
+	bySocket  func(*exchange.Record) // changes answers to writes, which come over a socket; nil: by REST
 
 	listings int // how often open orders were listed, of one market or of all
 	cheap    int // how often of one market
@@ -280,6 +281,9 @@ func (s *sender) carryOut(i *exchange.Intent) (exchange.Record, error) {
 	record := *s.records[name]
 	record.Fills = s.shown(record.Fills[mark:])
 	s.tampered(&record)
+	if s.bySocket != nil && c.Kind != market.CommandCancel {
+		s.bySocket(&record)
+	}
 	return record, nil
 }
 

@@ -43,6 +43,7 @@ type SocketOrders struct {
 	*Client
 	socket Socket
 
+	aside            atomic.Int64 // until this time of the exchange everything leaves over HTTP
 	bySocket, byHTTP atomic.Int64
 }
 
@@ -54,7 +55,7 @@ func (c *Client) Over(s Socket) *SocketOrders { return &SocketOrders{Client: c, 
 // Prepare is Client.Prepare, with the window of a socket where the intent is to leave over it.
 func (o *SocketOrders) Prepare(command *market.Command) (exchange.Intent, error) {
 	intent, err := o.Client.Prepare(command)
-	if !sells(&intent) {
+	if o.carries(&intent, 0) {
 		intent.Window = int64(maxWindow / time.Millisecond)
 	}
 	return intent, err
@@ -65,10 +66,21 @@ func sells(intent *exchange.Intent) bool {
 	return intent.Command == market.CommandPlace && bytes.Contains(intent.Body, []byte(`"side":"sell"`))
 }
 
+// SetAside lets everything leave over HTTP for a while, because the exchange has denied what a
+// socket told.
+func (o *SocketOrders) SetAside(long time.Duration) { o.aside.Store(int64(o.Now().Add(long))) }
+
+// carries reports whether an intent may leave over the socket: it is no sell, and the socket has
+// not been set aside within a time.
+func (o *SocketOrders) carries(intent *exchange.Intent, within market.Duration) bool {
+	return !sells(intent) && o.Now() >= market.Time(o.aside.Load()).Add(within)
+}
+
 // Send is Client.Send over the socket: the action with the members of the intent's body, or of its
 // query.
 func (o *SocketOrders) Send(ctx context.Context, intent *exchange.Intent) (exchange.Record, error) {
-	if !sells(intent) && o.socket.Authenticated() {
+	// what was prepared while the socket was aside is late by then
+	if o.carries(intent, o.config.Window) && o.socket.Authenticated() {
 		o.bySocket.Add(1)
 		return o.sendBy(ctx, intent, o.socket)
 	}
@@ -94,6 +106,9 @@ func (c *Client) act(ctx context.Context, r *request, done func(http.Header, int
 	switch {
 	case err == nil:
 		done(nil, http.StatusOK, nil)
+		if r.carried != nil {
+			*r.carried = true
+		}
 		return c.hideBody(read(response), response, "")
 	case errors.Is(err, exchange.ErrNotSent):
 		return err

@@ -156,3 +156,34 @@ func TestABudgetCountsTheAnswersOfASocket(t *testing.T) {
 	send()
 	require.NotZero(t, l.BannedUntil(PaidByKey))
 }
+
+// What an answer over a socket tells is marked: it proves less than REST. A socket that was set
+// aside carries nothing for a while.
+func TestASocketThatWasSetAsideCarriesNothing(t *testing.T) {
+	r, s := newRig(t, nil), &scripted{}
+	over := r.Over(s)
+	buy := func(bySocket bool) {
+		intent, err := over.Prepare(r.limit(market.Buy, "0.5", "29000"))
+		require.NoError(t, err)
+		s.response = fmt.Sprintf(`{"orderId":"00000000-0000-0001-0100-000000000001","clientOrderId":"%s",`+
+			`"market":"BTC-EUR","status":"new","side":"buy","orderType":"limit","amount":"0.5","amountRemaining":"0.5",`+
+			`"price":"29000"}`, intent.ClientOrderID)
+		record, err := over.Send(t.Context(), &intent)
+		require.NoError(t, err)
+		require.Equal(t, bySocket, record.BySocket)
+		require.Equal(t, bySocket, intent.Window == 60_000, "only a socket has no window")
+	}
+	buy(true)
+	over.SetAside(time.Minute)
+	buy(false)
+	r.clock.Advance(time.Minute - time.Millisecond)
+	early, err := over.Prepare(r.limit(market.Buy, "0.5", "29000"))
+	require.NoError(t, err)
+	r.clock.Advance(time.Second)
+	record, err := over.Send(t.Context(), &early)
+	require.NoError(t, err)
+	require.False(t, record.BySocket, "it has the window of HTTP")
+	r.clock.Advance(10 * time.Second)
+	buy(true)
+	require.EqualValues(t, 2, over.BySocket())
+}

@@ -34,6 +34,7 @@ type request struct {
 	window    int64      // ms
 	date      *time.Time // set to the header Date of the answer; nil: not needed
 	socket    Socket     // that carries it; nil, or not able to send: HTTP does
+	carried   *bool      // set where the socket has brought the answer; nil: not needed
 }
 
 func (r *request) method() string {

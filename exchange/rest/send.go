@@ -45,6 +45,8 @@ func (c *Client) sendBy(ctx context.Context, intent *exchange.Intent, socket Soc
 	var record exchange.Record
 	r := request{at: at, path: intent.Path, body: intent.Body, lane: laneOf(intent), timestamp: intent.Timestamp,
 		window: min(intent.Window, int64(c.config.Window/time.Millisecond)), socket: socket}
+	var bySocket bool
+	r.carried = &bySocket
 	err = c.write(ctx, r, func(body []byte) (err error) {
 		if intent.Command == market.CommandCancel {
 			record, err = readCancel(body, m)
@@ -62,7 +64,7 @@ func (c *Client) sendBy(ctx context.Context, intent *exchange.Intent, socket Soc
 	if err != nil {
 		return exchange.Record{}, err
 	}
-	record.Order.ID = intent.Order
+	record.Order.ID, record.BySocket = intent.Order, bySocket
 	for i := range record.Fills {
 		record.Fills[i].Order = intent.Order
 	}

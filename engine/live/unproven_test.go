@@ -1,0 +1,180 @@
+package live
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// overSocket lets the answers to writes come over a socket, changed by lie.
+func (p *play) overSocket(lie func(*exchange.Record)) {
+	p.box.mu.Lock()
+	defer p.box.mu.Unlock()
+	p.box.bySocket = func(r *exchange.Record) {
+		r.BySocket = true
+		if lie != nil {
+			lie(r)
+		}
+	}
+}
+
+func buyAtMarket(d *strategy.Desk) { _, _ = d.In(1).Buy(strategy.Amount(12500000)) }
+
+// The fills in the answer to a buy over a socket wait for REST, as those of an event do: until then
+// the order is open, counts against every limit and holds its money.
+func TestFillsInASocketsAnswerAreBookedWhenTheExchangeConfirmsThem(t *testing.T) {
+	for name, act := range map[string]func(*strategy.Desk){"at market": buyAtMarket, "crossing limit": bid(102_00),
+		"for money": func(d *strategy.Desk) { _, _ = d.In(1).Buy(strategy.Money(90_00)) }} {
+		synctest.Test(t, func(t *testing.T) {
+			p := playing(t, nil, act)
+			p.overSocket(nil)
+			p.box.deafen("order")
+			p.run()
+			p.tick(5)
+			own, open := p.own(1)
+			require.True(t, open, name)
+			require.Equal(t, state.Open, own.State, name)
+			require.Zero(t, p.books().position, "%s: REST has not said so", name)
+			require.NoError(t, p.loop.Inspect(t.Context(), func(market.Time) {
+				require.Equal(t, 1, p.account.OpenBy(1), "max_open_orders counts it")
+				require.Positive(t, p.account.Total(1).Held, "its money is held")
+				require.False(t, p.loop.quiet(), "no balance is compared meanwhile")
+				require.NoError(t, p.account.Check())
+			}))
+			p.box.deafen("")
+			p.tick(8)
+			require.Equal(t, p.naive(), p.books(), name)
+			require.Equal(t, 1, p.s.fills, name)
+			require.NotContains(t, p.s.heard, "unknown place", name)
+			p.end()
+			p.agree()
+		})
+	}
+}
+
+// A false end or fill in such an answer is not booked, and sets the stream aside; the third within
+// a minute halts the strategy.
+func TestAFalseEndOrFillInASocketsAnswerIsNotBookedAndSetsTheStreamAside(t *testing.T) {
+	for name, lie := range map[string]func(r *exchange.Record){
+		"canceled": func(r *exchange.Record) { r.Order.Status, r.Order.OnHold = market.StatusCanceled, 0 },
+		"expired":  func(r *exchange.Record) { r.Order.Status, r.Order.OnHold = market.StatusExpired, 0 },
+		"filled": func(r *exchange.Record) {
+			o := &r.Order
+			f := market.Fill{ID: uuid.New(), Order: o.ID, Market: 1, Side: o.Side, Price: o.Price, Amount: o.Amount,
+				Settled: true, FeeCurrency: 1, Time: boxNow()}
+			r.Fills = []market.Fill{f}
+			o.Status, o.FilledAmount, o.AmountRemaining, o.OnHold = market.StatusFilled, o.Amount, 0, 0
+			o.FilledAmountQuote = market.ValueOf(int64(f.Price) * int64(f.Amount))
+		},
+	} {
+		for _, update := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				acts := []func(*strategy.Desk){bid(80_00), nil, nil, bid(80_00), nil, nil, bid(80_00)}
+				if update {
+					acts = []func(*strategy.Desk){bid(80_00), nil, nil, move(79_00), nil, nil, move(78_00), nil, nil,
+						move(77_00)}
+				}
+				p := playing(t, nil, acts...)
+				var aside []time.Duration
+				p.loop.SetAside = func(long time.Duration) { aside = append(aside, long) }
+				if !update {
+					p.overSocket(lie)
+				}
+				p.run()
+				if update {
+					p.tick(3)
+					p.overSocket(lie)
+				}
+				times := 0
+				for range falseTillHalt {
+					require.Empty(t, p.haltedNow(), name)
+					p.tick(3)
+					times++
+					require.Len(t, aside, times, "%s: REST has denied it", name)
+					require.Zero(t, p.books().position, name)
+					require.Zero(t, p.s.fills, name)
+					if times == falseTillHalt {
+						break // the halt cancels
+					}
+					require.NotContains(t, p.s.heard, "canceled", name)
+					_, open := p.own(1)
+					require.True(t, open, name)
+				}
+				require.Equal(t, []market.StrategyID{1}, p.haltedNow(), "%s: the third within a minute", name)
+				p.overSocket(nil)
+				p.end()
+				p.agree()
+			})
+		}
+	}
+}
+
+// A place has no answer, no query finds its order, and its trades are there: the exchange keeps
+// trades longer than orders. Its fill moves the position at once, and the order does not stay on its
+// way for good.
+func TestAnOrderOfWhichTheExchangeKeepsTheTradesAloneEndsWithThem(t *testing.T) {
+	for _, restarted := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			p := playing(t, first(market.CommandPlace, goesUnheard), buyAtMarket)
+			p.box.hide("order")
+			if restarted {
+				time.AfterFunc(1500*time.Millisecond, p.kill)
+				require.ErrorIs(t, p.trade(1, 20*time.Second), errKilled)
+				p.s = &actor{}
+				p.player = p.s
+				p.begin()
+			}
+			p.run()
+			p.tick(80)
+			require.Equal(t, 1, p.s.fills, "restarted: %t", restarted)
+			p.tick(5 * 60)
+			_, known := p.known(1)
+			require.False(t, known, "restarted: %t", restarted)
+			require.Equal(t, 1, p.s.fills)
+			require.Contains(t, p.journal.remarks, "gone: order 1")
+			p.end()
+			p.agree()
+		})
+	}
+}
+
+// The account has forgotten an order that was said to have ended while an update of it was under
+// way; the answer to the update tells of a fill. The fill is booked where it moves the position.
+func TestAFillInTheAnswerToAWriteOfAForgottenOrderIsBookedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := fooled(t)
+		p.box.move(70_00)
+		p.box.mu.Lock()
+		var record exchange.Record
+		for _, r := range p.box.records {
+			record = *r
+		}
+		p.box.mu.Unlock()
+		require.Len(t, record.Fills, 1)
+		require.NoError(t, p.loop.Do(t.Context(), func(market.Time) []market.Command {
+			late := record
+			late.Order.ID = 1
+			late.Fills = append([]market.Fill(nil), record.Fills...)
+			late.Fills[0].Order = 1
+			p.loop.answered(&outgoing{command: market.Command{Kind: market.CommandUpdate, Order: late.Order}}, late, nil)
+			require.Empty(t, p.journal.fills, "a fill that moves no position is not booked")
+			return nil
+		}))
+		p.tick(3)
+		require.Equal(t, 1, p.s.fills)
+		require.Equal(t, market.Qty(12500000), p.books().position.Amount)
+		for _, times := range p.journal.fills {
+			require.Equal(t, 1, times)
+		}
+		p.end()
+		p.agree()
+	})
+}
