@@ -113,6 +113,6 @@ func (l *Loop) ChannelAside() string {
 	if !l.channel.contradicted.aside(l.now) {
 		return ""
 	}
-	return "it told of a fill or an end of an order that the exchange denies: orders are sent and asked for over REST, for " +
+	return "it told of a fill or an end of an order that the exchange denies: orders go over REST, for " +
 		asideFor.String()
 }

@@ -55,8 +55,8 @@ type Config struct {
 	// that had to: connect the channel anew. The loop's goroutine calls it; nil: not called.
 	Muted func()
 
-	// SetAside is called when the exchange denies a fill or an end that an event or an answer over a
-	// socket told: nothing is to leave over a socket for so long. nil: not called.
+	// SetAside is called when the exchange denies a fill or an end that an event told, or an answer
+	// over a socket: nothing is to leave over a socket for so long. nil: not called.
 	SetAside func(long time.Duration)
 
 	OpenEvery     market.Duration // between two lists of open orders; a minute

@@ -118,8 +118,8 @@ func TestAFalseEndOrFillInASocketsAnswerIsNotBookedAndSetsTheStreamAside(t *test
 }
 
 // A place has no answer, no query finds its order, and its trades are there: the exchange keeps
-// trades longer than orders. Its fill moves the position at once, and the order does not stay on its
-// way for good.
+// trades longer than orders. Its fill moves the position at once, and the order does not stay
+// `sent` for good.
 func TestAnOrderOfWhichTheExchangeKeepsTheTradesAloneEndsWithThem(t *testing.T) {
 	for _, restarted := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -164,7 +164,8 @@ func TestAFillInTheAnswerToAWriteOfAForgottenOrderIsBookedOnce(t *testing.T) {
 			late.Order.ID = 1
 			late.Fills = append([]market.Fill(nil), record.Fills...)
 			late.Fills[0].Order = 1
-			p.loop.answered(&outgoing{command: market.Command{Kind: market.CommandUpdate, Order: late.Order}}, late, nil)
+			update := market.Command{Kind: market.CommandUpdate, Order: late.Order}
+			p.loop.answered(&outgoing{command: update}, late, nil)
 			require.Empty(t, p.journal.fills, "a fill that moves no position is not booked")
 			return nil
 		}))
