@@ -156,6 +156,10 @@ func (g *growth) orders() {
 		})))
 		return func() { g.run(p) }
 	})
+	g.grows("brackets placed, eight a candle, none ends; a bracket", 2000/g.scale, func(n int) func() {
+		p, _ := g.plan(2+(n+7)/8, million*million, define("fan", func() strategy.Strategy { return &fan{left: n} }))
+		return func() { g.run(p) }
+	})
 	g.grows("levels of the shipped grid, 40 k candles; a level", 6, func(n int) func() {
 		p := g.grid(40_000/g.scale, n)
 		return func() { g.run(p) }
@@ -402,6 +406,19 @@ func (c *crowd) place(d *strategy.Desk, k *market.Candle) {
 		if _, err := d.In(k.Market).Place(side, strategy.Amount(1_000_000), strategy.At(price)); err != nil {
 			c.b.Fatal(err) // require would cost as much as the order
 		}
+	}
+}
+
+// fan buys eight times a candle, with exits far away.
+type fan struct {
+	strategy.Base
+	left int
+}
+
+func (f *fan) OnCandle(d *strategy.Desk, k market.Candle) {
+	for range min(f.left, 8) {
+		f.left--
+		_, _ = d.In(k.Market).Buy(strategy.Amount(1_000_000), strategy.Exits(k.Close/4, k.Close*4))
 	}
 }
 

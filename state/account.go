@@ -40,7 +40,8 @@ type Account struct {
 	foreign      int64            // reports and fills of foreign orders
 	changed      bool             // since the last Saved; orders are in touched
 	touched      []market.OrderID // orders that have changed since the last Saved or Restore
-	tracked      bool             // Saved or Restore was called
+	news         []market.OrderID // … since the last TakeChanges
+	tracked      changes          // the lists that are kept: for a save since the first Saved or Restore
 	text         []byte           // of the order saved last
 	released     []market.Money   // by asset: moved by Restore to the unallocated money
 }
@@ -89,8 +90,8 @@ type tally struct {
 	index      map[uuid.UUID]int
 	counted    market.Qty // of the fills
 	unsettled  int
-	unanswered bool // its place was never answered: a refusal is inferred and may be undone
-	touched    bool // it is among the account's touched orders
+	unanswered bool    // its place was never answered: a refusal is inferred and may be undone
+	touched    changes // the account's lists of changed orders that have it
 }
 
 // fillMark is a counted fill.

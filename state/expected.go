@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/google/uuid"
-
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -124,20 +122,4 @@ func (a *Account) Ended(id market.OrderID) *Order {
 		}
 	}
 	return nil
-}
-
-// Named returns the own order of a market that expects something, or whose refusal was inferred,
-// with the exchange's id, or else with the client order id; nil where there is none. A nil UUID
-// names none.
-func (a *Account) Named(m market.ID, name, client uuid.UUID) (named *Order) {
-	for _, o := range a.orders.All {
-		switch {
-		case o.Market != m:
-		case name != uuid.Nil && o.ExchangeID == name:
-			return o
-		case client != uuid.Nil && o.ClientOrderID == client:
-			named = o
-		}
-	}
-	return named
 }

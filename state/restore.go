@@ -96,7 +96,7 @@ func (a *Account) restore(s *SavedAccount, strategies []string) error {
 			return err
 		}
 	}
-	r.tracked = true
+	r.tracked = forSave
 	for i := range s.Orders {
 		if err := r.restoreOrder(&s.Orders[i]); err != nil {
 			return fmt.Errorf("order %d: %w", s.Orders[i].ID, err)
@@ -219,7 +219,7 @@ func (r *restorer) restoreOrder(s *SavedOrder) error {
 	}
 	id, known := r.ids[s.Strategy]
 	o := &Order{Order: s.order(m, id)}
-	o.touched = true
+	o.touched = forSave
 	if err := o.restoreLocal(s); err != nil {
 		return err
 	}

@@ -143,7 +143,7 @@ func (a *Account) Save(dst []byte, strategies []string) ([]byte, error) {
 // returned unchanged.
 func (a *Account) SaveOrders(strategies []string, all bool,
 	write func(id market.OrderID, text []byte) error) error {
-	if all || !a.tracked {
+	if all || a.tracked&forSave == 0 {
 		for _, o := range a.orders.All {
 			if err := a.saveOrder(o, strategies, write); err != nil {
 				return err
@@ -180,25 +180,64 @@ func (a *Account) Changed() bool { return a.changed }
 // Saved notes that the results of Save and SaveOrders are durable, or will be with what is saved
 // next.
 func (a *Account) Saved() {
-	a.changed, a.tracked = false, true
-	for _, id := range a.touched {
-		if o := a.orders.Get(id); o != nil {
-			o.touched = false
+	a.changed, a.tracked = false, a.tracked|forSave
+	a.touched = a.taken(a.touched, forSave)
+}
+
+// Track lets TakeChanges list the orders that expect something now, and those that change from now
+// on.
+func (a *Account) Track() {
+	a.tracked |= forReader
+	for _, o := range a.orders.All {
+		if o.touched&forReader == 0 {
+			o.touched |= forReader
+			a.news = append(a.news, o.ID)
 		}
 	}
-	a.touched = a.touched[:0]
 }
+
+// TakeChanges appends the own orders that have changed since the last call: sent, reported,
+// written to, ended, opened again or forgotten.
+func (a *Account) TakeChanges(dst []market.OrderID) []market.OrderID {
+	dst = append(dst, a.news...)
+	a.news = a.taken(a.news, forReader)
+	return dst
+}
+
+// taken empties a list of changed orders.
+func (a *Account) taken(list []market.OrderID, of changes) []market.OrderID {
+	for _, id := range list {
+		if o := a.orders.Get(id); o != nil {
+			o.touched &^= of
+		}
+	}
+	return list[:0]
+}
+
+// changes says which lists of changed orders have an order, or are kept.
+type changes uint8
+
+const (
+	forSave   changes = 1 << iota // Account.touched
+	forReader                     // Account.news
+)
 
 // touch notes that an order has changed.
 func (a *Account) touch(o *Order) {
-	if a.tracked && !o.touched { // short enough to be inlined: a backtest never saves
+	if o.touched&a.tracked != a.tracked { // short enough to be inlined: a backtest keeps no list
 		a.list(o)
 	}
 }
 
 func (a *Account) list(o *Order) {
-	o.touched = true
-	a.touched = append(a.touched, o.ID)
+	missing := a.tracked &^ o.touched
+	if missing&forSave != 0 {
+		a.touched = append(a.touched, o.ID)
+	}
+	if missing&forReader != 0 {
+		a.news = append(a.news, o.ID)
+	}
+	o.touched |= a.tracked
 }
 
 // Unprotect takes the exits from an own order: its later fills are not protected.

@@ -1,6 +1,8 @@
 package bracket
 
 import (
+	"slices"
+
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
@@ -11,15 +13,13 @@ import (
 // where only a change of amount, levels or rules could help.
 func (s *Set) Due() (at market.Time, any bool) {
 	at = s.departs.due()
-	if s.bare+s.following == 0 {
-		return at, at != never
-	}
-	for i := range s.all {
-		b := &s.all[i]
-		if s.waits(b) {
+	for _, entry := range s.bare {
+		if b := &s.all[s.placeOf(entry)]; s.waits(b) {
 			at = min(at, b.next)
 		}
-		at = min(at, s.followDue(b))
+	}
+	for i := 0; s.following > 0 && i < len(s.all); i++ {
+		at = min(at, s.followDue(&s.all[i]))
 	}
 	return at, at != never
 }
@@ -47,17 +47,22 @@ func (s *Set) Retry() {
 	if s.following > 0 && !s.stopped {
 		s.followAll()
 	}
-	if s.bare == 0 {
-		return
+	if len(s.bare) > 0 {
+		s.retryBare()
 	}
+}
+
+func (s *Set) retryBare() {
 	now := s.now()
-	for i := len(s.all) - 1; i >= 0; i-- {
-		b := &s.all[i]
-		if !s.waits(b) || b.next > now {
-			continue
+	s.places = s.places[:0]
+	for _, entry := range s.bare {
+		if at := s.placeOf(entry); s.waits(&s.all[at]) && s.all[at].next <= now {
+			s.places = append(s.places, at)
 		}
-		s.touch()
-		before := len(s.all)
+	}
+	slices.Sort(s.places)
+	for _, at := range slices.Backward(s.places) { // the newest first: the ends of later ones move no earlier one
+		b, before := &s.all[at], len(s.all)
 		s.settle(b)
 		// an attempt that changed nothing is not repeated at once
 		if len(s.all) == before && s.waits(b) && b.next <= now {
@@ -70,7 +75,7 @@ func (s *Set) Retry() {
 func (s *Set) RulesChanged(m market.ID) {
 	for i := len(s.all) - 1; i >= 0; i-- {
 		if b := &s.all[i]; b.market == m {
-			s.touch()
+			s.touch(b)
 			b.next, b.refusedLegs, b.least = 0, 0, b.least.with(leastOf(s.catalog.Market(m)))
 			s.settle(b)
 		}

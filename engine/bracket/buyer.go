@@ -9,7 +9,7 @@ import (
 // it.
 func (s *Set) KeepOpen(entry market.OrderID) {
 	if b := s.of(entry); b != nil {
-		s.touch()
+		s.touch(b)
 		b.more = true
 	}
 }
@@ -17,7 +17,7 @@ func (s *Set) KeepOpen(entry market.OrderID) {
 // Continue notes that a later order of a tactic buys for the bracket of an entry.
 func (s *Set) Continue(entry, order market.OrderID) {
 	if b := s.of(entry); b != nil && b.entry == entry {
-		s.touch()
+		s.touch(b)
 		if o := s.orders.Own(b.buyer); o == nil || hasEnded(o) {
 			delete(s.entryOf, b.buyer)
 		}
@@ -33,7 +33,7 @@ func hasEnded(o *state.Order) bool { return o.State.Terminal() && o.Booked() >= 
 // follow.
 func (s *Set) Finish(entry market.OrderID) {
 	if b := s.of(entry); b != nil && b.more {
-		s.touch()
+		s.touch(b)
 		b.more, b.closed = false, true
 		s.settle(b)
 	}

@@ -128,7 +128,6 @@ func (s *Set) Close(l *Leave) error {
 			return strategy.ErrHeld
 		}
 	}
-	s.touch()
 	s.closes.all = append(s.closes.all, c)
 	begun := &s.closes.all[len(s.closes.all)-1]
 	s.release(begun, l.Amount-c.free)
@@ -155,6 +154,7 @@ func (s *Set) release(c *closing, part market.Qty) {
 		if b.strategy != c.strategy || b.market != c.market {
 			continue
 		}
+		s.touch(b)
 		if b.leaving = b.amount; !c.whole {
 			b.leaving = min(part, b.amount)
 			part -= b.leaving

@@ -9,10 +9,11 @@ import (
 // expose notes that a bracket has no exit, or too small a one, and why. The time until now counts
 // for the earlier cause.
 func (s *Set) expose(b *bracket, cause strategy.Cause) {
+	s.touch(b)
 	now := s.now()
 	if b.bareSince == 0 && now != 0 {
 		b.bareSince, b.countedUntil = now, now
-		s.bare++
+		s.bare = append(s.bare, b.entry)
 	}
 	s.count(b, now)
 	b.cause = cause
@@ -21,10 +22,21 @@ func (s *Set) expose(b *bracket, cause strategy.Cause) {
 // protect ends the time without an exit.
 func (s *Set) protect(b *bracket) {
 	if b.bareSince != 0 {
+		s.touch(b)
 		s.count(b, s.now())
 		b.bareSince, b.countedUntil, b.cause, b.reported = 0, 0, 0, 0
-		s.bare--
+		s.covered(b.entry)
 	}
+}
+
+// covered takes a bracket from the bare ones. Mostly it is a late one.
+func (s *Set) covered(entry market.OrderID) {
+	at := len(s.bare) - 1
+	for s.bare[at] != entry {
+		at--
+	}
+	last := len(s.bare) - 1
+	s.bare[at], s.bare = s.bare[last], s.bare[:last]
 }
 
 func (s *Set) count(b *bracket, now market.Time) {

@@ -48,7 +48,7 @@ func (s *Set) follow(o *state.Order, r *market.Report, fresh []market.Fill, held
 	case b == nil:
 		return
 	}
-	s.touch()
+	s.touch(b)
 	if b.buys(o.ID) {
 		b.follow(o, fresh)
 		s.pay(b, fresh)
@@ -212,6 +212,7 @@ func (s *Set) cancelEntry(b *bracket) bool {
 
 // settle brings the venue in line with the bracket: it places, enlarges, swaps back or ends.
 func (s *Set) settle(b *bracket) {
+	s.touch(b)
 	switch {
 	case b.withdrawn:
 		if b.exit == 0 && b.kept() > 0 && b.reported != strategy.CauseCancelled {
@@ -293,7 +294,7 @@ func (s *Set) Lose(id market.StrategyID, m market.ID, held market.Qty, each func
 	s.shrink(id, m, held)
 	for i := len(s.all) - 1; i >= 0; i-- {
 		if b := &s.all[i]; b.amount != was[b.entry] {
-			s.touch()
+			s.touch(b)
 			b.resetFailures()
 			s.settle(b)
 		}
@@ -334,7 +335,7 @@ func (s *Set) lessen(b *bracket, amount market.Qty) {
 	if amount <= 0 {
 		return
 	}
-	s.touch()
+	s.touch(b)
 	b.amount -= amount
 	b.leaving = min(b.leaving, b.amount)
 	if b.amount <= 0 || s.rests(b) {

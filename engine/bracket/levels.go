@@ -33,7 +33,7 @@ func (s *Set) Terms(id market.StrategyID, order market.OrderID) (t Terms, found 
 // as they were.
 func (s *Set) SetLevels(order market.OrderID, stop, target market.Price) error {
 	b := s.of(order)
-	s.touch()
+	s.touch(b)
 	old := b.levels
 	b.levels.Stop, b.levels.Target, b.withdrawn = stop, target, false
 	switch {

@@ -32,7 +32,7 @@ func (s *Set) want(b *bracket, price market.Price) {
 	if level == 0 || price < level || s.now() < b.partAt || b.leg == market.KeepTarget && price >= b.levels.Target {
 		return
 	}
-	s.touch()
+	s.touch(b)
 	b.wanted, _ = b.terms.Parts.Reached(price)
 }
 
@@ -44,7 +44,7 @@ func (s *Set) parts(b *bracket) bool {
 // part begins to sell the partial targets that the price has reached. Where the gate refuses it
 // now, or it fails, it is tried again after leavePause, when a price has reached them again.
 func (s *Set) part(b *bracket) {
-	s.touch()
+	s.touch(b)
 	count := b.wanted
 	level := (*b.terms.Parts)[count-1].Price
 	_, share := b.terms.Parts.Reached(level)
@@ -80,6 +80,7 @@ func (s *Set) part(b *bracket) {
 
 // pass notes that the first parts are done.
 func (s *Set) pass(b *bracket, count int) {
+	s.touch(b)
 	b.passed, b.wanted, b.partAt = count, 0, 0
 	s.rewatch(b)
 }

@@ -52,7 +52,7 @@ func (s *Set) swappable(b *bracket) bool {
 
 // swap cancels the resting exit; the other is placed when the cancel is confirmed.
 func (s *Set) swap(b *bracket) {
-	s.touch()
+	s.touch(b)
 	b.swapping, b.standIn, b.wanted = true, false, 0
 	b.leg = other(b.leg)
 	s.orders.Cancel(b.exit, true)

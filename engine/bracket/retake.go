@@ -27,7 +27,7 @@ func (s *Set) Retake(o *state.Order) bool {
 	if found == nil {
 		return false
 	}
-	s.touch()
+	s.touch(found)
 	found.standIn = found.leg != leg && found.level(found.leg) != 0
 	found.leg = leg
 	s.setExit(found, o.ID)

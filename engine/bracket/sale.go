@@ -141,6 +141,7 @@ func (s *Set) sold(c *closing, amount market.Qty) {
 		if b.strategy != c.strategy || b.market != c.market || b.leaving == 0 {
 			continue
 		}
+		s.touch(b)
 		less = min(amount, b.leaving)
 		b.amount, b.leaving, amount = b.amount-less, b.leaving-less, amount-less
 		b.sold = true
@@ -227,6 +228,7 @@ func (s *Set) end(c *closing, each func(b *bracket)) {
 		if b.strategy != id || b.market != m || b.leaving == 0 && !b.reducing {
 			continue
 		}
+		s.touch(b)
 		each(b)
 		b.leaving, b.reducing = 0, false
 		s.settle(b)

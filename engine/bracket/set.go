@@ -66,14 +66,14 @@ type Set struct {
 	catalog *market.Catalog
 	clock   *market.Time // arrival of the current event
 	all     []bracket
-	watches []market.Watch // by market
-	bare    int            // brackets with a bareSince
-	stopped bool           // nothing new begins
-	guards  bool           // stopped, the brackets still place the exits that positions lack
+	watches []market.Watch   // by market
+	bare    []market.OrderID // the entries of brackets with a bareSince, in no order
+	stopped bool             // nothing new begins
+	guards  bool             // stopped, the brackets still place the exits that positions lack
 	// following counts the brackets with terms to follow
 	following int
-	marked    []bracket // before the current callback, once it has touched one
-	mark      mark
+	undo      []undo                            // of what the current callback has changed, the latest last
+	marking   bool                              // a callback is under way
 	entryOf   map[market.OrderID]market.OrderID // by exit
 	mixed     bool                              // the entries do not rise
 	saved     []bracket                         // as last saved
@@ -81,6 +81,7 @@ type Set struct {
 	departs   departures
 	moved     strategy.StopMoved // the latest
 	moving    bool               // it is at the gate
+	places    []int              // of Retry; reused
 	// reused: a pointer to a local through an interface would allocate on every ask
 	command market.Command
 
@@ -132,9 +133,7 @@ func (s *Set) Open(o *market.Order) {
 	if !hasLevels(o.Bracket) {
 		return
 	}
-	s.touch()
-	s.mixed = len(s.all) > 0 && (s.mixed || s.all[len(s.all)-1].entry > o.ID)
-	s.all = append(s.all, bracket{entry: o.ID, strategy: o.Strategy, market: o.Market, levels: o.Bracket,
+	s.add(bracket{entry: o.ID, strategy: o.Strategy, market: o.Market, levels: o.Bracket,
 		leg: firstLeg(o.Bracket), least: leastOf(s.catalog.Market(o.Market))})
 }
 
@@ -142,13 +141,10 @@ func (s *Set) Open(o *market.Order) {
 // placed, it returns the refusal and opens none.
 func (s *Set) Protect(name market.OrderID, id market.StrategyID, m market.ID, amount market.Qty,
 	levels market.Bracket) error {
-	s.touch()
-	s.mixed = s.mixed && len(s.all) > 0 // a new name is the highest id
-	s.all = append(s.all, bracket{
+	b, news := s.add(bracket{
 		entry: name, strategy: id, market: m, levels: levels, leg: firstLeg(levels), amount: amount, closed: true,
 		least: leastOf(s.catalog.Market(m)),
-	})
-	b, news := &s.all[len(s.all)-1], len(s.reports)
+	}), len(s.reports)
 	b.began, b.bought, b.paid = s.now(), amount, s.orders.Cost(id, m, amount)
 	if err := s.attempt(b, false); b.exit == 0 {
 		s.reports = s.reports[:news] // the refusal says it
@@ -157,6 +153,16 @@ func (s *Set) Protect(name market.OrderID, id market.StrategyID, m market.ID, am
 	}
 	s.rewatch(b)
 	return nil
+}
+
+// add adds a bracket behind the others.
+func (s *Set) add(b bracket) *bracket {
+	if s.marking {
+		s.undo = append(s.undo, undo{added: true})
+	}
+	s.mixed = len(s.all) > 0 && (s.mixed || s.all[len(s.all)-1].entry > b.entry)
+	s.all = append(s.all, b)
+	return &s.all[len(s.all)-1]
 }
 
 // Covered is the amount of a strategy's brackets in a market.
@@ -212,6 +218,7 @@ func (s *Set) placeOf(entry market.OrderID) int {
 
 // setExit sets the exit of a bracket; 0: it has none.
 func (s *Set) setExit(b *bracket, exit market.OrderID) {
+	s.touch(b)
 	if b.exit != 0 {
 		delete(s.entryOf, b.exit)
 	}
@@ -252,7 +259,6 @@ func (s *Set) dissolve(b *bracket) {
 }
 
 func (s *Set) remove(b *bracket) {
-	s.touch()
 	m := b.market
 	at := s.placeOf(b.entry)
 	s.protect(b)
@@ -262,43 +268,68 @@ func (s *Set) remove(b *bracket) {
 	}
 	w := b.watched
 	s.countFollowing(b, -1)
+	if s.marking {
+		s.undo = append(s.undo, undo{removed: true, at: at, was: *b})
+	}
 	s.all = slices.Delete(s.all, at, at+1)
 	s.unwatch(m, w)
 }
 
-// mark is what Rollback has to do.
-type mark uint8
-
-const (
-	unmarked mark = iota // outside callbacks
-	same                 // no bracket has changed since Mark
-	changed              // marked has those of Mark
-)
+// undo takes back one change of the brackets: it adds or removes one, or changes it.
+type undo struct {
+	added   bool // behind the others
+	removed bool // from at
+	at      int
+	was     bracket // before
+}
 
 // Mark begins a callback, for Rollback.
 func (s *Set) Mark() {
-	s.mark = same
+	s.undo, s.marking = s.undo[:0], true
 	if len(s.closes.all)+len(s.closes.marked) > 0 {
 		s.closes.marked = append(s.closes.marked[:0], s.closes.all...)
 	}
 }
 
 // Unmark ends a callback.
-func (s *Set) Unmark() { s.mark = unmarked }
+func (s *Set) Unmark() { s.marking = false }
 
-// touch comes before a change of a bracket: the first one after Mark copies them all.
-func (s *Set) touch() {
-	if s.mark == same {
-		s.marked, s.mark = append(s.marked[:0], s.all...), changed
+// touch comes before every change of a bracket.
+func (s *Set) touch(b *bracket) {
+	if s.marking {
+		s.keep(b)
 	}
+}
+
+// keep keeps a bracket as it was before a change in a callback.
+func (s *Set) keep(b *bracket) {
+	if last := len(s.undo) - 1; last >= 0 && s.undo[last].was.entry == b.entry && !s.undo[last].removed {
+		return // it has what was before this change too
+	}
+	s.undo = append(s.undo, undo{was: *b})
+}
+
+// takeBack undoes what the current callback has changed.
+func (s *Set) takeBack() {
+	for at := len(s.undo) - 1; at >= 0; at-- {
+		switch u := &s.undo[at]; {
+		case u.added:
+			s.all = s.all[:len(s.all)-1]
+		case u.removed:
+			s.all = slices.Insert(s.all, u.at, u.was)
+		default:
+			s.all[slices.IndexFunc(s.all, func(b bracket) bool { return b.entry == u.was.entry })] = u.was
+		}
+	}
+	if len(s.undo) > 0 {
+		s.reindex()
+	}
+	s.undo = s.undo[:0]
 }
 
 // Rollback restores the brackets of the last Mark, and calls keep with every exit that stays.
 func (s *Set) Rollback(keep func(exit market.OrderID)) {
-	if s.mark == changed {
-		s.all = append(s.all[:0], s.marked...)
-		s.reindex()
-	}
+	s.takeBack()
 	s.closes.all = append(s.closes.all[:0], s.closes.marked...)
 	for i := range s.all {
 		if b := &s.all[i]; !b.swapping && !b.ending {
@@ -306,12 +337,12 @@ func (s *Set) Rollback(keep func(exit market.OrderID)) {
 		}
 	}
 	s.watchAll()
-	s.mark = unmarked
+	s.marking = false
 }
 
 // reindex makes anew what the set keeps beside its brackets.
 func (s *Set) reindex() {
-	s.bare, s.following, s.mixed = 0, 0, false
+	s.bare, s.following, s.mixed = s.bare[:0], 0, false
 	clear(s.entryOf)
 	for i := range s.all {
 		b := &s.all[i]
@@ -323,7 +354,7 @@ func (s *Set) reindex() {
 			s.entryOf[order] = b.entry
 		}
 		if b.bareSince != 0 {
-			s.bare++
+			s.bare = append(s.bare, b.entry)
 		}
 		s.countFollowing(b, 1)
 	}
@@ -332,11 +363,11 @@ func (s *Set) reindex() {
 // Check reports an error where what the set keeps beside its brackets does not agree with them.
 func (s *Set) Check() error {
 	own := *s
-	own.entryOf, own.watches = map[market.OrderID]market.OrderID{}, slices.Clone(s.watches)
+	own.entryOf, own.watches, own.bare = map[market.OrderID]market.OrderID{}, slices.Clone(s.watches), nil
 	own.reindex()
-	if own.bare != s.bare || own.following != s.following || !maps.Equal(own.entryOf, s.entryOf) || own.mixed &&
+	if !slices.Equal(slices.Sorted(slices.Values(own.bare)), slices.Sorted(slices.Values(s.bare))) || own.following != s.following || !maps.Equal(own.entryOf, s.entryOf) || own.mixed &&
 		!s.mixed {
-		return fmt.Errorf("brackets: %d bare, exits %v; they say %d bare, exits %v", s.bare, s.entryOf, own.bare,
+		return fmt.Errorf("brackets: %v bare, exits %v; they say %v bare, exits %v", s.bare, s.entryOf, own.bare,
 			own.entryOf)
 	}
 	for i := range s.all {

@@ -42,7 +42,7 @@ func (s *Set) Follows(order market.OrderID, f strategy.Follow) {
 	if b == nil {
 		return
 	}
-	s.touch()
+	s.touch(b)
 	s.countFollowing(b, -1)
 	if f.Parts != b.terms.Parts {
 		b.parting = parting{}
@@ -150,10 +150,13 @@ func afterFee(cost market.Price, fee market.Rate) market.Price {
 // about it follows in Retry, after the strategies have seen the candle: an ask of theirs comes
 // first.
 func (s *Set) closed(c *market.Candle) {
+	end, of, follows := c.End(), market.StrategyID(0), false
 	for i := range s.all {
 		b := &s.all[i]
-		if b.market != c.Market || b.began == 0 || b.amount <= 0 || c.End() <= b.began ||
-			c.Interval != s.orders.Main(b.strategy) {
+		if b.strategy != of { // mostly many brackets of one strategy follow each other
+			of, follows = b.strategy, c.Interval == s.orders.Main(b.strategy)
+		}
+		if !follows || b.market != c.Market || b.began == 0 || b.amount <= 0 || end <= b.began {
 			continue
 		}
 		b.candles++
@@ -185,7 +188,7 @@ func (s *Set) move(b *bracket, before market.Price) {
 	if !waits || s.now() < s.moveTime(b) {
 		return
 	}
-	s.touch()
+	s.touch(b)
 	s.moved = strategy.StopMoved{Bracket: b.entry, Exit: b.exit, Strategy: b.strategy, Market: b.market,
 		From: b.levels.Stop, To: to, High: before, Rule: s.rule(b)}
 	switch {
@@ -328,6 +331,7 @@ func (s *Set) sellable(b *bracket) bool {
 // fails, it is tried again after leavePause.
 func (s *Set) leave(b *bracket) {
 	atClose := b.leaveAt == 0 && b.terms.Candles != 0 && b.candles >= b.terms.Candles
+	s.touch(b)
 	b.leaveAt = s.now().Add(leavePause)
 	if !s.sellable(b) {
 		return
@@ -339,7 +343,6 @@ func (s *Set) leave(b *bracket) {
 	s.closes.all = append(s.closes.all, closing{strategy: b.strategy, market: b.market, last: last, only: b.entry,
 		tag: "exit after", since: never, atClose: atClose})
 	c := &s.closes.all[len(s.closes.all)-1]
-	s.touch()
 	b.leaving = b.amount
 	s.cancelRest(b, false)
 	if b.exit != 0 {

@@ -29,7 +29,7 @@ func (s *Set) Withdraw(exit market.OrderID) {
 }
 
 func (s *Set) withdraw(b *bracket) {
-	s.touch()
+	s.touch(b)
 	if c := s.closes.of(b.strategy, b.market); c != nil {
 		c.free += b.leaving
 	}
@@ -52,7 +52,7 @@ func (s *Set) Withdrawn(id market.StrategyID) bool {
 func (s *Set) Readmit(id market.StrategyID) {
 	for i := range s.all {
 		if b := &s.all[i]; b.strategy == id && b.withdrawn {
-			s.touch()
+			s.touch(b)
 			b.withdrawn = false
 			b.resetFailures()
 		}

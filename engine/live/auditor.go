@@ -210,9 +210,10 @@ func (l *Loop) checkOf(id market.ID) *audit.Check {
 
 // named is the own order of a market with this exchange id; 0: none.
 func (l *Loop) named(id market.ID, name uuid.UUID) market.OrderID {
-	for _, o := range l.Account.Pending(nil) {
-		if o.Market == id && o.ExchangeID == name {
-			return o.ID
+	l.followChanges()
+	for _, own := range l.index.names[orderName{id, name}] {
+		if o := l.Account.Known(own); o != nil && o.State != state.Rejected {
+			return own
 		}
 	}
 	if l.OrderOf != nil {

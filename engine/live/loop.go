@@ -133,8 +133,8 @@ type Loop struct {
 	sending      [ranks]int
 	querying     int
 	queries      agenda
-	orders       []*market.Order // of queryReached; reused
-	verify       verify          // checks every answer about an order before it is used
+	index        index
+	verify       verify // checks every answer about an order before it is used
 	auditor      auditor
 	restatements restatements
 	insistences  map[market.OrderID]insistence
@@ -196,6 +196,8 @@ func New(c Config) *Loop {
 	if c.Account != nil {
 		markets := len(c.Account.Catalog().Markets()) + 1
 		l.suspended, l.auditor.prices = make([]suspension, markets), make([]priceLog, markets)
+		l.index = newIndex(markets)
+		c.Account.Track()
 	}
 	return l
 }

@@ -34,6 +34,7 @@ type rig struct {
 	player  strategy.Strategy // nil: a restless one
 	limits  *risk.Limits      // nil: those of a restless one
 	second  strategy.Strategy // another one beside it; nil: there is none
+	seen    sights
 }
 
 func newRig(t *testing.T, seed uint64, faults int) *rig {
@@ -85,7 +86,8 @@ func (r *rig) begin() {
 		seats = append(seats, seat)
 	}
 	e := engine.New(engine.Config{Run: run, Catalog: r.box.catalog, Account: r.account, Gate: gate, Slots: seats})
-	config := Config{Engine: e, Account: r.account, Trading: r.box, Journal: r.journal, ReconcileLog: r.journal,
+	doubter := &doubter{ledger: r.journal, chance: rand.New(rand.NewPCG(r.seed, 3)), seen: &r.seen}
+	config := Config{Engine: e, Account: r.account, Trading: r.box, Journal: doubter, ReconcileLog: r.journal,
 		Events: r.events, Notices: notices, Log: zerolog.Nop(), StopWithin: 30 *
 			time.Minute, Sent: r.journal.lastChance, Breaches: r.journal.kept,
 		Owns: func(client uuid.UUID) bool { return r.box.records[client] != nil }}
@@ -103,6 +105,7 @@ func (r *rig) begin() {
 	}
 	r.journal.engine, r.journal.killed = e, false
 	r.loop = New(config)
+	doubter.loop = r.loop
 }
 
 // trade moves the price every second for a while, tells it to the loop, and then stops it.
@@ -238,7 +241,7 @@ func TestNothingIsLostOrDoubledWhateverGetsLost(t *testing.T) {
 	if testing.Short() {
 		seeds = 10
 	}
-	orders, expired := 0, 0
+	orders, expired, seen := 0, 0, sights{}
 	for seed := range uint64(seeds) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t, seed, 15)
@@ -246,6 +249,7 @@ func TestNothingIsLostOrDoubledWhateverGetsLost(t *testing.T) {
 			r.agree()
 			orders += len(r.box.records)
 			expired += r.box.expired
+			seen = sights{seen.orders + r.seen.orders, seen.named + r.seen.named, seen.reached + r.seen.reached}
 		})
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
@@ -253,6 +257,7 @@ func TestNothingIsLostOrDoubledWhateverGetsLost(t *testing.T) {
 	}
 	t.Logf("%d orders; %d requests came too late for their window", orders, expired)
 	require.Greater(t, orders, 100)
+	require.Greater(t, min(seen.orders, seen.named, seen.reached), 1000)
 }
 
 // Each seed is a bot that is killed again and again, at an exchange that loses requests and

@@ -68,7 +68,7 @@ func (l *Loop) heard(n *exchange.Notice) {
 // noticed is the query of the order that an event is about, which the exchange has therefore; nil:
 // it is no order of the account. A question that was put before the event says nothing about it.
 func (l *Loop) noticed(m market.ID, name, client uuid.UUID, at market.Time) (*query, *state.Order) {
-	own := l.Account.Named(m, name, client)
+	own := l.orderNamed(m, name, client)
 	if own == nil {
 		return nil, nil
 	}

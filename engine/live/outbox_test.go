@@ -2,6 +2,8 @@ package live
 
 import (
 	"context"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,7 +28,7 @@ func by(s market.StrategyID, kind market.CommandKind, attached bool) outgoing {
 
 // leave takes out all intents of a rank.
 func (b *outbox) leave(r rank) (ids []market.OrderID) {
-	for o, any := b.next(r); any; o, any = b.next(r) {
+	for o := b.next(r); o != nil; o = b.next(r) {
 		ids = append(ids, o.command.Order.ID)
 	}
 	return ids
@@ -49,8 +51,7 @@ func TestStrategiesTakeTurns(t *testing.T) {
 	require.Equal(t, []market.OrderID{1, 5, 6, 2, 7, 3, 4}, b.leave(others))
 	b.put(by(1, place, false))
 	b.put(by(3, place, false))
-	o, _ := b.next(others)
-	require.EqualValues(t, 3, o.strategy, "its last turn is longer ago")
+	require.EqualValues(t, 3, b.next(others).strategy, "its last turn is longer ago")
 }
 
 func TestOnlyPlacesAndUpdatesAreTakenBack(t *testing.T) {
@@ -61,6 +62,85 @@ func TestOnlyPlacesAndUpdatesAreTakenBack(t *testing.T) {
 	require.False(t, b.holds(1))
 	require.True(t, b.holds(3))
 	require.True(t, b.holds(4))
+}
+
+// naiveOutbox is the outbox as one list.
+type naiveOutbox struct {
+	waiting []outgoing
+	served  map[market.StrategyID]int
+	count   int
+}
+
+func (b *naiveOutbox) next(r rank) (id market.OrderID) {
+	first := -1
+	for i, o := range b.waiting {
+		if o.rank() == r && (first < 0 || b.served[o.strategy] < b.served[b.waiting[first].strategy]) {
+			first = i
+		}
+	}
+	if first < 0 {
+		return 0
+	}
+	o := b.waiting[first]
+	b.waiting = slices.Delete(b.waiting, first, first+1)
+	b.count++
+	b.served[o.strategy] = b.count
+	return o.command.Order.ID
+}
+
+func (b *naiveOutbox) takeBack(doomed map[market.OrderID]bool) (ids []market.OrderID) {
+	b.waiting = slices.DeleteFunc(b.waiting, func(o outgoing) bool {
+		remove := o.command.Kind != market.CommandCancel && doomed[o.command.Order.ID]
+		if remove {
+			ids = append(ids, o.command.Order.ID)
+		}
+		return remove
+	})
+	return ids
+}
+
+func TestTheOutboxIsOneListThatIsWalked(t *testing.T) {
+	chance := rand.New(rand.NewPCG(7, 7))
+	for range 200 {
+		b, naive := &outbox{}, &naiveOutbox{served: map[market.StrategyID]int{}}
+		doomed, last := map[market.OrderID]bool{}, market.OrderID(0)
+		for range 300 {
+			switch draw := chance.IntN(10); {
+			case draw < 5:
+				o := by(market.StrategyID(chance.IntN(4)), market.CommandKind(1+chance.IntN(3)), chance.IntN(2) == 0)
+				last++
+				o.command.Order.ID = max(1, last-market.OrderID(chance.IntN(3))) // now and then a second write
+				b.put(o)
+				naive.waiting = append(naive.waiting, o)
+			case draw < 7 && last > 0:
+				id := 1 + market.OrderID(chance.IntN(int(last)))
+				doomed[id] = true
+				b.suspect(id)
+			case draw == 7:
+				var ids []market.OrderID
+				for _, o := range b.takeBack(func(o *outgoing) bool { return doomed[o.command.Order.ID] }) {
+					ids = append(ids, o.command.Order.ID)
+				}
+				require.Equal(t, naive.takeBack(doomed), ids)
+			default:
+				r, id := rank(chance.IntN(int(ranks))), market.OrderID(0)
+				if o := b.next(r); o != nil {
+					id = o.command.Order.ID
+				}
+				require.Equal(t, naive.next(r), id)
+			}
+			require.Equal(t, len(naive.waiting) == 0, b.empty())
+			for s := range market.StrategyID(4) {
+				count := 0
+				for _, o := range naive.waiting {
+					if o.strategy == s {
+						count++
+					}
+				}
+				require.Equal(t, count, b.waits(s))
+			}
+		}
+	}
 }
 
 // Orders that wait for the weight budget hold every lane of theirs, and a cancel leaves all the

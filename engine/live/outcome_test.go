@@ -594,8 +594,8 @@ func TestTheLoopCarriesOutWhatTheTableSays(t *testing.T) {
 
 		require.Equal(t, c.step.next, s.loop.outcomeOf(s.q, s.account.Known(1)), c)
 		cancels := c.step.do == cancelListed || c.step.do == haltListed && c.outcome != endedCancelling
-		require.Equal(t, cancels, len(s.loop.outbox.waiting) == 1, c)
-		require.False(t, cancels && s.loop.outbox.waiting[0].command.Kind != market.CommandCancel, c)
+		require.Equal(t, cancels, s.loop.outbox.holds(1), c)
+		require.False(t, cancels && s.loop.outbox.of[1][0].command.Kind != market.CommandCancel, c)
 		require.Empty(t, s.box.leaves, c)
 		require.NoError(t, s.account.Check(), c)
 		s.requireHeard(c)

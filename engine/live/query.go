@@ -106,28 +106,13 @@ func (l *Loop) queryReached(ev *market.Event) {
 	default:
 		return
 	}
-	l.orders = l.Account.Open(l.orders[:0], 0, m)
-	for _, o := range l.orders {
-		level := o.Price
-		if o.Type.HasTrigger() && !o.Triggered {
-			level = o.TriggerAmount
-		}
-		q := l.queries.of[o.ID]
-		if q == nil || q.wait <= firstWait {
-			continue
-		}
-		if level != 0 && low <= level && level <= high || passed(o, level, low, high) {
+	l.followChanges()
+	l.index.nearby = l.index.waiting[m].reached(l.index.nearby[:0], low, high)
+	for _, id := range l.index.nearby {
+		if q := l.queries.of[id]; q != nil && q.wait > firstWait {
 			l.reached(q)
 		}
 	}
-}
-
-// passed reports whether the market is beyond a resting limit.
-func passed(o *market.Order, level, low, high market.Price) bool {
-	if o.Type.HasTrigger() && !o.Triggered || level == 0 {
-		return false
-	}
-	return o.Side == market.Buy && low != 0 && low <= level || o.Side == market.Sell && high >= level
 }
 
 // lowest is the smaller of two prices; 0 is no price.

@@ -13,11 +13,11 @@ import (
 func (l *Loop) dispatch(work context.Context) {
 	for r := range ranks {
 		for l.sending[r] < maxInFlight {
-			o, any := l.outbox.next(r)
-			if !any {
+			o := l.outbox.next(r)
+			if o == nil {
 				break
 			}
-			l.send(work, r, &o)
+			l.send(work, r, o)
 		}
 	}
 }
@@ -40,6 +40,7 @@ func (l *Loop) send(work context.Context, r rank, o *outgoing) {
 // dropUnwanted ends the waiting writes whose order is to end: a halt, a stop or a cancel came
 // first. The account sees them as refused by the exchange.
 func (l *Loop) dropUnwanted() {
+	l.followChanges()
 	for _, o := range l.outbox.takeBack(l.unwantedWrite) {
 		l.Journal.Outcome(l.now, &o.intent, fmt.Errorf("%w: taken back, because the order is to end",
 			exchange.ErrNotSent))
@@ -56,14 +57,7 @@ func (l *Loop) unwantedWrite(o *outgoing) bool {
 
 // Waiting is the number of a strategy's writes that wait for a lane to the exchange. Call it within
 // Inspect.
-func (l *Loop) Waiting(s market.StrategyID) (count int) {
-	for i := range l.outbox.waiting {
-		if l.outbox.waiting[i].strategy == s {
-			count++
-		}
-	}
-	return count
-}
+func (l *Loop) Waiting(s market.StrategyID) int { return l.outbox.waits(s) }
 
 // Waits reports whether a write of an order waits for a lane to the exchange. Call it within Look.
 func (l *Loop) Waits(id market.OrderID) bool { return l.outbox.holds(id) }
