@@ -42,10 +42,13 @@ func BenchmarkGrowth(b *testing.B) {
 		candles := g.candles(bitcoin(), million/g.scale)
 		g.scan = g.least(func() { kept += scan(candles) })[0] / float64(len(candles))
 		g.backtests()
+		g.answers()
 		stores := g.stores()
 		g.text.WriteByte('\n')
 		g.line("what", "floor", "ours", "ratio", "goal")
 		g.crowds()
+		g.opens()
+		g.brackets()
 		g.levels()
 		g.feeds()
 		g.disk(stores)
@@ -154,10 +157,6 @@ func (g *growth) orders() {
 		p := stocked(g.many(4, 4, define("crowd", func() strategy.Strategy {
 			return &crowd{b: g.b, orders: (n + 3) / 4}
 		})))
-		return func() { g.run(p) }
-	})
-	g.grows("brackets placed, eight a candle, none ends; a bracket", 2000/g.scale, func(n int) func() {
-		p, _ := g.plan(2+(n+7)/8, million*million, define("fan", func() strategy.Strategy { return &fan{left: n} }))
 		return func() { g.run(p) }
 	})
 	g.grows("levels of the shipped grid, 40 k candles; a level", 6, func(n int) func() {
@@ -407,6 +406,18 @@ func (c *crowd) place(d *strategy.Desk, k *market.Candle) {
 			c.b.Fatal(err) // require would cost as much as the order
 		}
 	}
+}
+
+// brackets measures what it costs to place many brackets of which none ends.
+func (g *growth) brackets() {
+	place := func(n int) func() {
+		p, _ := g.plan(2+(n+7)/8, million*million, define("fan", func() strategy.Strategy { return &fan{left: n} }))
+		return func() { g.run(p) }
+	}
+	few, many := max(8, 2000/g.scale), max(8, 16_000/g.scale)
+	took := g.least(place(few), place(many))
+	g.atMost(fmt.Sprintf("bracket of %d, placed eight a candle", many), fmt.Sprintf("of %d", few),
+		took[0]/float64(few)/1000, took[1]/float64(many)/1000, "µs", 20)
 }
 
 // fan buys eight times a candle, with exits far away.
