@@ -77,7 +77,8 @@ func (h *hall) trade(tickers int) {
 	ended := make(chan error, 1)
 	go func() { ended <- loop.Run(ctx) }()
 	tick := func() {
-		events <- market.Event{At: h.Now(), Kind: market.KindTicker, Ticker: &market.Ticker{Market: m.ID, Last: 30000_00}}
+		ticker := &market.Ticker{Market: m.ID, Last: 30000_00}
+		events <- market.Event{At: h.Now(), Kind: market.KindTicker, Ticker: ticker}
 	}
 	tick()
 	<-h.done

@@ -365,8 +365,10 @@ func (s *Set) Check() error {
 	own := *s
 	own.entryOf, own.watches, own.bare = map[market.OrderID]market.OrderID{}, slices.Clone(s.watches), nil
 	own.reindex()
-	if !slices.Equal(slices.Sorted(slices.Values(own.bare)), slices.Sorted(slices.Values(s.bare))) || own.following != s.following || !maps.Equal(own.entryOf, s.entryOf) || own.mixed &&
-		!s.mixed {
+	slices.Sort(own.bare)
+	bare := slices.Sorted(slices.Values(s.bare))
+	if !slices.Equal(own.bare, bare) || own.following != s.following || !maps.Equal(own.entryOf, s.entryOf) ||
+		own.mixed && !s.mixed {
 		return fmt.Errorf("brackets: %v bare, exits %v; they say %v bare, exits %v", s.bare, s.entryOf, own.bare,
 			own.entryOf)
 	}

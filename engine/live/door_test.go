@@ -45,7 +45,8 @@ var (
 	accountRead = []string{"Balance", "BestPrice", "CanReopen", "Catalog", "Check", "CountPending", "Ended", "Equity",
 		"Expects", "Exposure", "Known", "Last", "Open", "OpenBy", "Own", "Pending", "Position", "Profit",
 		"PresumedAbsent",
-		"PriceArrived", "Released", "SaveOrder", "Strategies", "TakeChanges", "Total", "Track", "Unreliable", "Unsettled", "UnsettledBy"}
+		"PriceArrived", "Released", "SaveOrder", "Strategies", "TakeChanges", "Total", "Track",
+		"Unreliable", "Unsettled", "UnsettledBy"}
 )
 
 func TestEveryMethodOfTheEngineIsAnInputOrReads(t *testing.T) {
