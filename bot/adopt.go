@@ -41,7 +41,7 @@ func (a *app) adoptCommand() *cobra.Command {
 	c.Flags().StringArrayVar(&f.sets, "set", nil, "change a setting, as with bot run: `KEY=VALUE`")
 	c.Flags().BoolVar(&f.check, "check", false, "only say what would go over")
 	c.Flags().BoolVar(&f.fresh, "fresh", false, "NEW begins as a new strategy, without OLD's saved state and halt")
-	console.AddJSON(c.Flags(), &f.json, nil, "print JSON")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }
 

@@ -10,17 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
-	"github.com/tidemark-trading/tidemark/bot/renamed"
 )
 
 // callerFlags name the bot of a command and the form of its answer.
 type callerFlags struct {
 	config, state string
-	json, v1      bool
-	document      string // of package renamed
+	json          bool
 }
 
 // register adds the flags to a command.
@@ -28,8 +25,7 @@ func (f *callerFlags) register(c *cobra.Command) {
 	c.Flags().StringVarP(&f.config, "config", "c", "", "the bot that runs with this config `FILE`")
 	c.Flags().StringVar(&f.state, "state", "",
 		"the bot whose state is in this `FOLDER`, or a FILE with a copy of it; without it that of -c, or state")
-	console.AddJSON(c.Flags(), &f.json, &f.v1, "print JSON; --json=v1: under the names of the release before")
-	f.document = c.Name()
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 }
 
 // folder is the bot's state folder.
@@ -66,13 +62,13 @@ func ask[T any](f *callerFlags, question func(operator.Target) (operator.Answer[
 func show[T any](a *app, f *callerFlags, answer operator.Answer[T], print func(*T) error) error {
 	switch {
 	case f.json && answer.Raw != nil:
-		return a.printDocument(f.document, f.v1, answer.Raw)
+		return a.printDocument(answer.Raw)
 	case f.json:
 		text, err := json.Marshal(answer.Value)
 		if err != nil {
 			return err
 		}
-		return a.printDocument(f.document, f.v1, append(text, '\n'))
+		return a.printDocument(append(text, '\n'))
 	}
 	if answer.Raw == nil {
 		fmt.Fprintln(a.Stderr, "the bot does not run: this is what its state file says")
@@ -80,18 +76,13 @@ func show[T any](a *app, f *callerFlags, answer operator.Answer[T], print func(*
 	return print(answer.Value)
 }
 
-// printDocument prints the JSON of a command in lines; v1 says under its older names.
-func (a *app) printDocument(document string, v1 bool, text []byte) (err error) {
-	if v1 {
-		if text, err = renamed.V1(document, text); err != nil {
-			return err
-		}
-	}
+// printDocument prints the JSON of a command in lines.
+func (a *app) printDocument(text []byte) error {
 	var lines bytes.Buffer
 	if err := json.Indent(&lines, text, "", "  "); err != nil {
 		return err
 	}
-	_, err = lines.WriteTo(a.Stdout)
+	_, err := lines.WriteTo(a.Stdout)
 	return err
 }
 

@@ -39,9 +39,9 @@ const backtestExample = `  bot backtest
 
 // backtestFlags are the flags of the command.
 type backtestFlags struct {
-	config, from, to, out, envelope, assets, data, log string
-	sets                                               []string
-	noFiles, json, lookahead, warmup, parquet          bool
+	config, from, to, out, envelope, data, log string
+	sets                                       []string
+	noFiles, json, lookahead, warmup, parquet  bool
 }
 
 func (a *app) backtestCommand() *cobra.Command {
@@ -59,12 +59,10 @@ func (a *app) backtestCommand() *cobra.Command {
 	flags.StringVar(&f.data, "data", "", "another name of --db")
 	flags.Lookup("data").Hidden = true
 	flags.BoolVar(&f.parquet, "parquet", false, "write the tables as Parquet too, for notebooks")
-	console.AddJSON(flags, &f.json, nil, "print result.json and nothing else; files only with --out")
+	flags.BoolVar(&f.json, "json", false, "print result.json and nothing else; files only with --out")
 	flags.StringVar(&f.envelope, "envelope", "",
 		"run the pessimistic and optimistic path too: `MODE` auto, true or false; auto: unless --json")
 	flags.Lookup("envelope").NoOptDefVal = "true"
-	flags.StringVar(&f.assets, "assets", "", "no effect any more")
-	flags.Lookup("assets").Hidden = true
 	flags.StringVar(&f.log, "log", "warn", "log `LEVEL` of strategies on standard error: off, error, warn, info, debug")
 	flags.BoolVar(&f.lookahead, "check-lookahead", false,
 		"instead: change the future at many places and see whether earlier decisions change")
@@ -153,10 +151,6 @@ func (a *app) backtest(ctx context.Context, f *backtestFlags) error {
 	}
 	if c.Data.Recording != "" {
 		return a.backtestRecorded(ctx, c, f)
-	}
-	a.warn(c.Source.Hints)
-	if f.assets != "" {
-		fmt.Fprintln(a.Stderr, "--assets has no effect any more: report.html loads no script")
 	}
 	p, err := plan.NewBacktest(c, a.Definitions)
 	if err != nil {

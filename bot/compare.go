@@ -52,7 +52,8 @@ func (a *app) compareCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&f.out, "out", "",
 		"`FILE` of the page; without it out/compare-NAME-NAME.html, after the folders")
-	console.AddJSON(c.Flags(), &f.json, nil, "print the comparison as JSON, and nothing else; the page only with --out")
+	c.Flags().BoolVar(&f.json, "json", false,
+		"print the comparison as JSON, and nothing else; the page only with --out")
 	return c
 }
 

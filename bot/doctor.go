@@ -35,7 +35,7 @@ The result is kept in the state folder, and bot dashboard shows it.`
 // doctorFlags are the flags of the command.
 type doctorFlags struct {
 	runFlags
-	alerts, json, v1 bool
+	alerts, json bool
 }
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -47,7 +47,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	}
 	f.register(c, "config `FILE` of bot run")
 	c.Flags().BoolVar(&f.alerts, "alerts", false, "send a message to each receiver of [alerts], once")
-	console.AddJSON(c.Flags(), &f.json, &f.v1, "print JSON; --json=v1: under the names of the release before")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }
 
@@ -77,7 +77,7 @@ func (a *app) doctor(ctx context.Context, f *doctorFlags) error {
 	}
 	if f.json {
 		text, _ := json.Marshal(findings) // texts
-		err = a.printDocument("doctor", f.v1, append(text, '\n'))
+		err = a.printDocument(append(text, '\n'))
 	} else {
 		err = writeFindings(a.Stdout, findings)
 	}

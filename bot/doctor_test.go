@@ -2,7 +2,6 @@ package bot_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -194,26 +193,6 @@ func TestTheDoctorGoesOnBesideAMarketThatHasGone(t *testing.T) {
 	p.wants("market", "warn", "GONE-EUR: the exchange lists it no more")
 	p.wants("market", "ok", "BTC-EUR")
 	p.wants("orders", "ok", "trend in BTC-EUR")
-}
-
-func TestAKeyOfAConfigThatIsRetiredIsAHintAndNoError(t *testing.T) {
-	p := newPractice(t)
-	text, err := os.ReadFile(p.config)
-	require.NoError(t, err)
-	text = bytes.Replace(text, []byte("[exchange]\n"), []byte("[exchange]\nallow_withdrawals = true\n"), 1)
-	require.NoError(t, os.WriteFile(p.config, text, 0o600))
-	const hint = "exchange.allow_withdrawals has no effect any more: the program cannot withdraw money; delete the key"
-	p.wants("config", "warn", p.config+":6: "+hint)
-	p.wants("config", "warn", "--set exchange.allow_withdrawals: "+hint, "--set", "exchange.allow_withdrawals=x")
-
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	var log bytes.Buffer
-	bot.Run(ctx, bot.Process{Args: []string{"run", "-c", p.config}, Stdin: bytes.NewReader(nil), Stdout: io.Discard,
-		Stderr: &log,
-		Getenv: func(name string) string { return p.env[name] }, Definitions: shipped.Definitions()})
-	require.Contains(t, log.String(), p.config+":6: "+hint)
-	require.Contains(t, log.String(), "the bot starts")
 }
 
 func TestTheDoctorKnowsTheRightsOfAKey(t *testing.T) {

@@ -55,7 +55,7 @@ func (a *app) exchangeCommand() *cobra.Command {
 	flags.StringVar(&f.state, "state", "", "keep the exchange in `FILE` over restarts; without it, memory")
 	flags.StringVar(&f.faults, "faults", "", "script `FILE` of faults")
 	flags.BoolVar(&f.noAdmin, "no-admin", false, "do without /admin")
-	console.AddJSON(flags, &f.json, nil, "print address, keys and lines for a shell as one JSON object")
+	flags.BoolVar(&f.json, "json", false, "print address, keys and lines for a shell as one JSON object")
 	flags.StringVar(&f.log, "log", "",
 		"log `LEVEL` on standard error: off, error, warn (refusals too), info (every request), debug (connections too)")
 	return c
@@ -124,7 +124,6 @@ func (a *app) exchange(ctx context.Context, f *exchangeFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	a.warn(p.Source.Hints)
 	a.warn(p.Warnings)
 	bar := a.historyBar(ctx, p)
 	ex, err := sandbox.New(p.Config)

@@ -75,7 +75,7 @@ func (a *app) gapCommand() *cobra.Command {
 	flags.StringVar(&f.out, "out", "", "write the page gap.html, gap.csv and episodes.csv to this `FOLDER`")
 	flags.StringVar(&f.assumptions, "write-assumptions", "",
 		"measure a backtest's assumptions from the bot's orders, and write them as a [backtest] section to `FILE`")
-	console.AddJSON(flags, &f.json, nil, "print JSON")
+	flags.BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }
 

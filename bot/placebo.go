@@ -63,7 +63,7 @@ func (a *app) placeboCommand() *cobra.Command {
 	c.Flags().BoolVar(&f.rules.SeasonalDrift, "seasonal-drift", false,
 		"keep the mean move of each hour of the week: an edge of the hour does not count as one")
 	c.Flags().StringVar(&f.out, "out", "", "`FILE` of the placebo; without it out/placebo-NAME-…, after the config")
-	console.AddJSON(c.Flags(), &f.json, nil, "print the outcome as JSON, and nothing else")
+	c.Flags().BoolVar(&f.json, "json", false, "print the outcome as JSON, and nothing else")
 	return c
 }
 

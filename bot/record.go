@@ -46,7 +46,7 @@ func (a *app) recordCommand() *cobra.Command {
 	}
 	f.register(c, "config `FILE`")
 	c.Flags().DurationVar(&f.span, "for", 0, "end after so long, like 24h; without it Ctrl-C ends")
-	console.AddJSON(c.Flags(), &f.json, nil, "print at the end, as JSON, how much was recorded")
+	c.Flags().BoolVar(&f.json, "json", false, "print at the end, as JSON, how much was recorded")
 	return c
 }
 
@@ -62,7 +62,6 @@ func (a *app) record(ctx context.Context, f *recordFlags) error {
 	if err != nil {
 		return err
 	}
-	a.warn(c.Source.Hints)
 	report, err := recorder.Run(ctx, c, console.Logger(a.Stderr, c.Record.Log, a.Getenv),
 		recorder.Options{Program: version.Of(debug.ReadBuildInfo()), For: f.span})
 	if report == nil {
@@ -103,7 +102,7 @@ func (a *app) recordingCommand() *cobra.Command {
 		Example: "  bot recording list --folder recordings/btc\n  bot recording list --folder bots/sandbox --json",
 		RunE:    a.enter(func(ctx context.Context, _ []string) error { return a.listRecording(ctx, f) }),
 	}
-	console.AddJSON(list.Flags(), &f.json, nil, "print JSON")
+	list.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	export := &cobra.Command{
 		Use: "export", Short: "Write a recording as JSON lines or CSV", Args: onlyFlags,
 		Long: "Write a recording as JSON lines, or with --csv as tables: tickers.csv, books.csv with a row for each " +

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/bottest"
-	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/state/journal"
@@ -126,27 +125,13 @@ func requireRescued(t *testing.T, path string) {
 	require.Contains(t, halts[0].Reason, "the bot's state file was taken away")
 }
 
-func TestAStateFileThatIsCutOffUnderABotIsSeen(t *testing.T) {
-	path := filepath.Join(unpackBot(t, config.ModeLive), folder.StateFile)
-	store, err := journal.Open(path)
-	require.NoError(t, err)
-	require.NoError(t, store.Displaced())
-	data, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.NoError(t, os.Truncate(path, 8192))
-	require.ErrorContains(t, store.Displaced(), "was cut off to 8192 bytes")
-	require.NoError(t, os.WriteFile(path, data, 0o600)) // the same file, whole again: closing it reads it
-	require.NoError(t, store.Displaced())
-	require.NoError(t, store.Close())
-}
-
 func TestAPaperBotWhoseExchangeFileIsDeletedSavesIt(t *testing.T) {
 	bottest.Unraced(t)
 	t.Parallel()
 	dir := t.TempDir()
-	facts, _ := exchangeChild(t, dir, "--set", "clock.start=2026-11-22T09:00:00Z")
-	state := unpackBot(t, config.ModePaper)
-	config, err := filepath.Abs(filepath.Join(firstFiles, "paper.toml"))
+	facts, _ := exchangeChild(t, dir)
+	state := filepath.Join(dir, "state")
+	config, err := filepath.Abs("../configs/paper.toml")
 	require.NoError(t, err)
 	cmd := child(t, dir, "run", "-c", config, "--set", "exchange.base_url="+facts.BaseURL, "--set", "bot.state="+state,
 		"--set", "bot.stop_within=5m")

@@ -32,7 +32,6 @@ func (a *app) resimulate(ctx context.Context, f *stateFlags, other *backtestFlag
 
 // runRecorded runs the strategies of a config over a recording, as a backtest.
 func (a *app) runRecorded(ctx context.Context, dir string, c *config.Backtest, other *backtestFlags) error {
-	a.warn(c.Source.Hints)
 	hours, err := recorded.ReadHours(ctx, dir)
 	if err != nil {
 		return err

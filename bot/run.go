@@ -111,9 +111,6 @@ func (a *app) run(ctx context.Context, f *runFlags) error {
 	defer end()
 	log.Info().Str("mode", p.Config.Bot.Mode).Str("exchange", p.Config.Exchange.Origin()).
 		Str("state", p.Config.Bot.State).Str("version", version.Of(debug.ReadBuildInfo())).Msg("the bot starts")
-	for _, hint := range p.Config.Source.Hints {
-		log.Warn().Msg(hint)
-	}
 	options := runner.Options{Getenv: a.Getenv, Again: a.Again, Faults: a.faults, Hangup: a.Hangup,
 		SetLevel: level.Set, Reread: func() (*plan.Live, error) { return a.runPlanOf(f) }}
 	if _, person := console.TerminalOf(a.Stderr); person {

@@ -64,7 +64,7 @@ func (a *app) sealCommand() *cobra.Command {
 	flags.StringVar(&f.by, "by", "", "`NAME` of the person who seals; without it the user of this machine")
 	flags.StringVar(&f.key, "key", "", "only the key in this `FILE` may sign exports; see bot seal key")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show the seal and write nothing")
-	console.AddJSON(flags, &f.json, nil, "print the seal as JSON, and nothing else")
+	flags.BoolVar(&f.json, "json", false, "print the seal as JSON, and nothing else")
 	c.AddCommand(a.sealKeyCommand(), a.sealExportCommand(), a.sealCheckCommand())
 	return c
 }

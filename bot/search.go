@@ -64,7 +64,6 @@ func (f *searchFlags) open(a *app, given func(flag string) bool) (*search, error
 	if err != nil {
 		return nil, err
 	}
-	a.warn(c.Source.Hints)
 	if err := f.section(&c.Sweep, given); err != nil {
 		return nil, err
 	}

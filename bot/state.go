@@ -44,7 +44,7 @@ func (a *app) stateCommand() *cobra.Command {
 }
 
 func (f *stateFlags) jsonFlag(c *cobra.Command) {
-	console.AddJSON(c.Flags(), &f.json, nil, "print JSON")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 }
 
 // file is the state file itself.

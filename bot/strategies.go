@@ -28,7 +28,7 @@ func (a *app) strategiesCommand() *cobra.Command {
 			return a.listStrategies(kinds, asJSON)
 		}),
 	}
-	console.AddJSON(c.Flags(), &asJSON, nil, "print JSON")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
 

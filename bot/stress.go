@@ -68,7 +68,7 @@ func (a *app) stressCommand() *cobra.Command {
 	flags.Int64Var(&f.workers, "workers", 0, "how many groups of runs work side by side; 0: as many as cores")
 	flags.StringVar(&f.out, "out", "", "`FILE` of the page; without it stress.html in RESULT, or out/stress-NAME.html")
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no page")
-	console.AddJSON(flags, &f.json, nil, "print the outcome as JSON, and nothing else; a page only with --out")
+	flags.BoolVar(&f.json, "json", false, "print the outcome as JSON, and nothing else; a page only with --out")
 	return c
 }
 
@@ -82,7 +82,6 @@ func (a *app) stress(ctx context.Context, f *stressFlags) error {
 	if err != nil {
 		return err
 	}
-	a.warn(c.Source.Hints)
 	candles, err := plan.OpenLibrary(c)
 	if err != nil {
 		return err

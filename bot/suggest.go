@@ -16,6 +16,10 @@ import (
 // suggest adds what was probably meant to the error about an unknown flag of a command: a parameter
 // or setting of that name, for --set, or else the nearest flag or name, if one is near.
 func (a *app) suggest(c *cobra.Command, err error) error {
+	var wrong *pflag.InvalidValueError
+	if errors.As(err, &wrong) && wrong.GetFlag().Value.Type() == "bool" {
+		return fmt.Errorf("--%s=%s: want true or false, or --%[1]s alone", wrong.GetFlag().Name, wrong.GetValue())
+	}
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) || len(unknown.GetSpecifiedName()) < 2 {
 		return err

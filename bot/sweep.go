@@ -65,7 +65,7 @@ func (a *app) sweepCommand() *cobra.Command {
 		"let workers on other machines run the sets: `HOST:PORT`, or a port of this machine alone; see bot worker")
 	f.doorFlags.add(c.Flags())
 	c.Flags().StringVar(&f.key, "tls-key", "", "`FILE` with the secret key of --tls-cert")
-	console.AddJSON(c.Flags(), &f.json, nil, "print the outcome as JSON, and nothing else")
+	c.Flags().BoolVar(&f.json, "json", false, "print the outcome as JSON, and nothing else")
 	return c
 }
 

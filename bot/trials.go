@@ -48,7 +48,7 @@ func (a *app) trialsCommand() *cobra.Command {
 	flags.StringVar(&f.data, "db", "", "candle store `FILE`; without it that of the config, or "+config.DefaultStore)
 	flags.StringVar(&f.market, "market", "", "only what has this `MARKET`, like BTC-EUR")
 	c.Flags().StringVar(&f.strategy, "strategy", "", "only families in which this `STRATEGY` was tried")
-	console.AddJSON(c.Flags(), &f.json, nil, "print JSON")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.AddCommand(&cobra.Command{
 		Use: "unseal", Short: "Open sealed candles, once", Long: unsealHelp,
 		Example: "  bot trials unseal\n  bot trials unseal --market BTC-EUR", Args: onlyFlags,

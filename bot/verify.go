@@ -172,7 +172,7 @@ func (a *app) sealCheckCommand() *cobra.Command {
 		},
 		RunE: a.enter(func(_ context.Context, args []string) error { return a.sealCheck(args[0], public, asJSON) }),
 	}
-	console.AddJSON(c.Flags(), &asJSON, nil, "print JSON")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	c.Flags().StringVar(&public, "public-key", "",
 		"the export must be signed with this `KEY`, as bot seal key printed it")
 	return c

@@ -64,7 +64,7 @@ func (a *app) walkforwardCommand() *cobra.Command {
 	f.add(c.Flags())
 	f.addCut(c.Flags())
 	c.Flags().StringVar(&f.out, "out", "", "`DIR` for the files of the stitched run; without it out/walkforward-NAME")
-	console.AddJSON(c.Flags(), &f.json, nil, "print the outcome as JSON, and nothing else; files only with --out")
+	c.Flags().BoolVar(&f.json, "json", false, "print the outcome as JSON, and nothing else; files only with --out")
 	return c
 }
 

@@ -64,7 +64,7 @@ func (f *storeFlags) seriesFlags(c *cobra.Command) {
 }
 
 func (f *storeFlags) jsonFlag(c *cobra.Command) {
-	console.AddJSON(c.Flags(), &f.json, nil, "print JSON")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 }
 
 // series checks those flags.

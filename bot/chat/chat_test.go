@@ -55,27 +55,27 @@ func newFakeBot(t *testing.T) *fakeBot {
 func (b *fakeBot) serve(w http.ResponseWriter, r *http.Request) {
 	var ask operator.Request
 	if err := json.NewDecoder(r.Body).Decode(&ask); err != nil {
-		operator.WriteAnswer(w, r, http.StatusBadRequest, operator.Failure{Error: err.Error()})
+		operator.WriteAnswer(w, http.StatusBadRequest, operator.Failure{Error: err.Error()})
 		return
 	}
 	switch r.URL.Path {
 	case operator.PathStatus:
-		operator.WriteAnswer(w, r, http.StatusOK, b.status)
+		operator.WriteAnswer(w, http.StatusOK, b.status)
 	case operator.PathPositions:
-		operator.WriteAnswer(w, r, http.StatusOK, b.held)
+		operator.WriteAnswer(w, http.StatusOK, b.held)
 	case operator.PathEquity:
-		operator.WriteAnswer(w, r, http.StatusOK, b.curve)
+		operator.WriteAnswer(w, http.StatusOK, b.curve)
 	case operator.PathProfit:
-		operator.WriteAnswer(w, r, http.StatusOK, b.profit)
+		operator.WriteAnswer(w, http.StatusOK, b.profit)
 	case operator.PathHalt, operator.PathResume, operator.PathFlatten:
 		b.mu.Lock()
 		b.acts = append(b.acts, strings.Join([]string{r.URL.Path[1:], ask.Strategy, ask.By, ask.From}, "|"))
 		b.mu.Unlock()
 		report := operator.NewReport([]string{ask.Strategy})
 		report.Done = ask.Strategy != "trend"
-		operator.WriteAnswer(w, r, http.StatusOK, report)
+		operator.WriteAnswer(w, http.StatusOK, report)
 	default:
-		operator.WriteAnswer(w, r, http.StatusInternalServerError, operator.Failure{Error: "not in this test"})
+		operator.WriteAnswer(w, http.StatusInternalServerError, operator.Failure{Error: "not in this test"})
 	}
 }
 

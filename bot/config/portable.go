@@ -18,18 +18,13 @@ func (s *Source) Portable() (*Source, error) {
 		return nil, s.syntax(err)
 	}
 	p := &Source{File: s.Label() + ".toml"}
-	if err := p.retire(tree, func([]string) string { return "" }); err != nil {
-		return nil, err
-	}
-	p.Hints = nil
 	wanted := portable()
 	maps.DeleteFunc(tree, func(section string, _ any) bool { return !slices.Contains(wanted, section) })
 	if data, is := tree["data"].(map[string]any); is {
 		delete(data, "candles")
 	}
 	for _, o := range s.Overrides {
-		path := today(o.Path)
-		if slices.Contains(wanted, path[0]) && !slices.Equal(path, []string{"data", "candles"}) {
+		if slices.Contains(wanted, o.Path[0]) && !slices.Equal(o.Path, []string{"data", "candles"}) {
 			p.Overrides = append(p.Overrides, o)
 		}
 	}

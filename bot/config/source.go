@@ -22,9 +22,8 @@ type Source struct {
 	File      string // as the user named it; empty: the built-in config
 	Text      string
 	Overrides []Override
-	Hints     []string // about retired keys, with their places; set when the config is loaded
 
-	tree map[string]any // text and overrides under the names of today, once the config is loaded
+	tree map[string]any // text and overrides, once the config is loaded
 }
 
 // Override is a setting from the command line.
@@ -49,12 +48,8 @@ func (s *Source) decode(b *binder, config any) error {
 	if _, err := toml.Decode(s.Text, &tree); err != nil {
 		return s.syntax(err)
 	}
-	s.Hints = nil
-	if err := s.retire(tree, s.lineOf); err != nil {
-		return err
-	}
 	for _, o := range s.Overrides {
-		if err := s.override(tree, o); err != nil {
+		if err := override(tree, o); err != nil {
 			return s.Place(err)
 		}
 	}
@@ -145,25 +140,13 @@ func parseSet(nth int, arg string) (Override, error) {
 	return o, nil
 }
 
-// override lays a setting over the tree. It may name a retired key, or have one in its value.
-func (s *Source) override(tree map[string]any, o Override) error {
+// override lays a setting over the tree.
+func override(tree map[string]any, o Override) error {
 	value, err := o.value()
 	if err != nil {
 		return At(o.Path, err)
 	}
-	alone := map[string]any{}
-	if err := put(alone, o.Path, value); err != nil {
-		return err
-	}
-	if err := s.retire(alone, func([]string) string { return o.Flag + ": " }); err != nil {
-		return err
-	}
-	path := today(o.Path)
-	value, there := tableAround(alone, path)[path[len(path)-1]]
-	if !there {
-		return nil
-	}
-	return put(tree, path, value)
+	return put(tree, o.Path, value)
 }
 
 // put writes a value into a tree and makes the tables that are missing on its way.
@@ -215,7 +198,7 @@ func (s *Source) WhereOf(path []string) string {
 	}
 	lines := indexLines(s.Text)
 	for n := len(path); n > 0; n-- {
-		if line := max(lines[lineKey(path[:n])], lines[lineKey(before(path[:n]))]); line > 0 {
+		if line := lines[lineKey(path[:n])]; line > 0 {
 			return fmt.Sprintf("%s:%d: ", s.Name(), line)
 		}
 		if flag := s.flagOf(func(set []string) bool { return n == len(path) && begins(set, path) }); flag != "" {
@@ -225,15 +208,10 @@ func (s *Source) WhereOf(path []string) string {
 	return s.Name() + ": "
 }
 
-// lineOf is the line of a key that the text has.
-func (s *Source) lineOf(path []string) string {
-	return fmt.Sprintf("%s:%d: ", s.Name(), indexLines(s.Text)[lineKey(path)])
-}
-
 // flagOf returns the last flag whose path matches; empty: none.
 func (s *Source) flagOf(matches func(path []string) bool) string {
 	for _, o := range slices.Backward(s.Overrides) {
-		if matches(today(o.Path)) {
+		if matches(o.Path) {
 			return o.Flag + ": "
 		}
 	}

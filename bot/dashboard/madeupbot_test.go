@@ -85,22 +85,22 @@ func (b *madeUpBot) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	switch r.URL.Path {
 	case operator.PathStatus:
-		operator.WriteAnswer(w, r, http.StatusOK, d.Status)
+		operator.WriteAnswer(w, http.StatusOK, d.Status)
 	case operator.PathGlance:
-		operator.WriteAnswer(w, r, http.StatusOK, operator.Glance{Status: d.Status, Positions: d.Positions,
+		operator.WriteAnswer(w, http.StatusOK, operator.Glance{Status: d.Status, Positions: d.Positions,
 			Risk: d.Risk})
 	case operator.PathOrders:
-		operator.WriteAnswer(w, r, http.StatusOK, d.Orders)
+		operator.WriteAnswer(w, http.StatusOK, d.Orders)
 	case operator.PathEquity:
-		operator.WriteAnswer(w, r, http.StatusOK, d.Curve)
+		operator.WriteAnswer(w, http.StatusOK, d.Curve)
 	case operator.PathProfit:
 		b.mu.Lock()
 		b.profits++
 		b.mu.Unlock()
 		report, _ := madeUpProfit()
-		operator.WriteAnswer(w, r, http.StatusOK, report)
+		operator.WriteAnswer(w, http.StatusOK, report)
 	case operator.PathExplain:
-		operator.WriteAnswer(w, r, http.StatusOK, d.Refused)
+		operator.WriteAnswer(w, http.StatusOK, d.Refused)
 	default:
 		b.act(w, r)
 	}
@@ -122,7 +122,7 @@ func (b *madeUpBot) act(w http.ResponseWriter, r *http.Request) {
 	}
 	report := operator.NewReport([]string{"maker"})
 	report.Done = true
-	operator.WriteAnswer(w, r, http.StatusOK, report)
+	operator.WriteAnswer(w, http.StatusOK, report)
 }
 
 // visitor is a browser without a screen.

@@ -56,9 +56,6 @@ func Examine(ctx context.Context, p *plan.Live, o Options) ([]Finding, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxDuration)
 	defer cancel()
 	d := &doctor{plan: p, held: map[market.AssetID]market.Money{}, onWait: o.OnWait}
-	for _, hint := range p.Config.Source.Hints {
-		d.warn("config", hint, "change the config as it says, before a later release refuses the key")
-	}
 	d.secrets()
 	d.limits(o.NeedLimits)
 	d.target()

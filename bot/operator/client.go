@@ -70,7 +70,7 @@ func post(ctx context.Context, socket, path string, body []byte) (status int, an
 	if err != nil {
 		return 0, nil, err
 	}
-	nameRequest(request.Header)
+	nameProtocol(request.Header)
 	response, err := (&http.Client{Transport: transport}).Do(request)
 	if err != nil {
 		return 0, nil, err
@@ -82,19 +82,12 @@ func post(ctx context.Context, socket, path string, body []byte) (status int, an
 	if answer, err = io.ReadAll(response.Body); err != nil {
 		return 0, nil, fmt.Errorf("its answer: %w", err)
 	}
-	if response.StatusCode == http.StatusOK {
-		answer, err = readAnswer(response.Header, path, answer)
-	}
-	return response.StatusCode, answer, err
+	return response.StatusCode, answer, nil
 }
 
 // refusalOf returns the error in a bot's answer.
 func refusalOf(status int, answer []byte) error {
 	var failure Failure
-	if status == http.StatusNotFound {
-		return errors.New("the bot runs with an older program, which does not know this question; " +
-			"restart it with this one")
-	}
 	if err := json.Unmarshal(answer, &failure); err != nil || failure.Error == "" {
 		return fmt.Errorf("the bot answered %d", status)
 	}

@@ -6,102 +6,70 @@ package operator
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/tidemark-trading/tidemark/bot/books"
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/renamed"
 )
 
-// Both sides name the version of the protocol in a header; without the header it is version 1, as
-// programs up to 31b5e46 wrote it. A new field does not raise the version. A field that changes its
-// meaning or its name, or goes away, does. Version 2 has other names in answers (package renamed).
-// Its requests are those of version 1 and say so, because a bot of version 1 refuses later ones. A
-// bot answers in the version that the request's answerHeader asks for, version 1 without it.
+// Both sides name the version of the protocol in a header. A new field does not raise the version.
+// A field that changes its meaning or its name, or goes away, does.
 const (
-	protocolHeader  = "Tidemark-Protocol"
-	answerHeader    = "Tidemark-Answer" // of a request: the newest version of answers that its side reads
-	requestVersion  = 1
-	protocolVersion = 2
+	protocolHeader  = "Tidemark-Socket"
+	protocolVersion = 1
 )
 
-// nameRequest sets the versions of this program in the header of a request.
-func nameRequest(head http.Header) {
-	head.Set(protocolHeader, strconv.Itoa(requestVersion))
-	head.Set(answerHeader, strconv.Itoa(protocolVersion))
-}
+// nameProtocol sets the version of this program in the header of a request or an answer.
+func nameProtocol(head http.Header) { head.Set(protocolHeader, strconv.Itoa(protocolVersion)) }
 
-// WriteAnswer answers a request, in the newest version that both sides know.
-func WriteAnswer(w http.ResponseWriter, request *http.Request, status int, value any) {
+// WriteAnswer answers a request.
+func WriteAnswer(w http.ResponseWriter, status int, value any) {
 	text, err := json.Marshal(value)
-	version := protocolVersion
-	if asked := versionOf(request.Header, answerHeader); asked < protocolVersion && err == nil {
-		version = 1
-		text, err = renamed.V1(document(request.URL.Path), text)
-	}
 	if err != nil {
 		status, text = http.StatusInternalServerError, []byte(`{"error":"the answer cannot be written"}`)
 	}
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set(protocolHeader, strconv.Itoa(version))
+	nameProtocol(w.Header())
 	w.WriteHeader(status)
 	_, _ = w.Write(append(text, '\n')) // a client that has hung up reads nothing
 }
 
-// readAnswer is a bot's answer under the names of today.
-func readAnswer(head http.Header, path string, text []byte) ([]byte, error) {
-	if versionOf(head, protocolHeader) < protocolVersion {
-		return renamed.Today(document(path), text)
-	}
-	return text, nil
-}
-
-// versionOf is the version that a header names, 1 where it is missing or names none.
-func versionOf(head http.Header, name string) int {
-	version, err := strconv.Atoi(head.Get(name))
-	if err != nil {
-		return 1
-	}
-	return version
-}
-
-// document is the name of the answers on a path of the socket.
-func document(path string) string { return strings.TrimPrefix(path, "/") }
-
-// CheckRequest refuses a request of a newer program. The error is a UsageError.
+// CheckRequest refuses a request of another version. A request without a version is taken: a person
+// sent it. The error is a UsageError.
 func CheckRequest(head http.Header) error {
-	return checkProtocol(head, "the command", requestVersion)
-}
-
-// checkProtocol refuses a request or an answer of a newer program. side names its sender, newest is
-// the version that this program reads.
-func checkProtocol(head http.Header, side string, newest int) error {
-	text := head.Get(protocolHeader)
-	if text == "" {
+	if head.Get(protocolHeader) == "" {
 		return nil
 	}
-	version, err := strconv.Atoi(text)
-	switch {
-	case err != nil || version < 1:
-		return config.Usagef("%s names the protocol %.20q, which is no version", side, text)
-	case version > newest:
-		return config.Usagef("%s speaks protocol %d, this program %d at most; use the program of the same version on "+
-			"both sides", side, version, newest)
+	return checkProtocol(head, "the command")
+}
+
+// checkProtocol refuses a request or an answer of another version. side names its sender.
+func checkProtocol(head http.Header, side string) error {
+	if text := head.Get(protocolHeader); text != strconv.Itoa(protocolVersion) {
+		return config.Usagef("%s speaks protocol %.20q, this program %d; use the program of the same version on both "+
+			"sides", side, text, protocolVersion)
 	}
 	return nil
 }
 
 // checkAnswer is checkProtocol for a bot's answer. Its error is no UsageError.
 func checkAnswer(head http.Header) error {
-	if err := checkProtocol(head, "the bot", protocolVersion); err != nil {
+	if head.Get(protocolHeader) == "" {
+		return errOlderBot
+	}
+	if err := checkProtocol(head, "the bot"); err != nil {
 		return fmt.Errorf("%v", err)
 	}
 	return nil
 }
+
+// errOlderBot is the error about an answer that this protocol does not have.
+var errOlderBot = errors.New("the bot runs with an older program, which does not know this question; restart it with " +
+	"this one")
 
 // The bounds of a request.
 const (

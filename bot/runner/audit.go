@@ -44,7 +44,6 @@ func (f *watchedLog) Breached(at market.Time, b *live.Breach, all []live.Breach)
 	f.ReconcileLog.Breached(at, b, all)
 	if m := f.watch.metrics; m != nil {
 		m.invalid.WithLabelValues(b.Rule).Inc()
-		m.refuted.WithLabelValues(b.Rule).Inc()
 	}
 	if all != nil {
 		f.watch.raise(alert.Difference, "order %d: an answer of the exchange cannot be true: %s: want %s, got %s",

@@ -114,7 +114,7 @@ func answer(serve func(context.Context, *operator.Request) (any, error)) http.Ha
 		if err != nil {
 			value, status = operator.Failure{Error: err.Error()}, statusOf(err)
 		}
-		operator.WriteAnswer(w, request, status, value)
+		operator.WriteAnswer(w, status, value)
 	}
 }
 

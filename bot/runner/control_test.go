@@ -80,13 +80,13 @@ func TestACommandThatIsUnderWayDoesNotHoldUpTheEnd(t *testing.T) {
 }
 
 func TestAQuestionOfANewerProtocolIsRefused(t *testing.T) {
-	const header = "Tidemark-Protocol"
+	const header = "Tidemark-Socket"
 	serve := answer(nil)
 	request := httptest.NewRequest(http.MethodPost, "/status", strings.NewReader("{}"))
 	request.Header.Set(header, "2")
 	heard := httptest.NewRecorder()
 	serve(heard, request)
 	require.Equal(t, http.StatusBadRequest, heard.Code)
-	require.Contains(t, heard.Body.String(), "the command speaks protocol 2, this program 1 at most")
+	require.Contains(t, heard.Body.String(), `the command speaks protocol \"2\", this program 1`)
 	require.Equal(t, "1", heard.Header().Get(header))
 }

@@ -138,7 +138,6 @@ func (b *inside) ask(path string, ask *operator.Request, value any) error {
 	body, err := json.Marshal(ask)
 	require.NoError(b.p.T, err)
 	request := httptest.NewRequest(http.MethodPost, path, bytes.NewReader(body))
-	request.Header.Set("Tidemark-Answer", "2")
 	answer := httptest.NewRecorder()
 	b.door.ServeHTTP(answer, request)
 	if answer.Code != http.StatusOK {

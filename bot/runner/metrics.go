@@ -24,7 +24,7 @@ type metrics struct {
 	watch    *watch
 
 	orders, ended, refusals, fills, differences, bans, bare, blocks *prometheus.CounterVec
-	invalid, refuted                                                *prometheus.CounterVec // new and older name
+	invalid                                                         *prometheus.CounterVec
 	reloads                                                         *prometheus.CounterVec
 	stale                                                           prometheus.Counter
 	commits                                                         prometheus.Histogram
@@ -53,7 +53,6 @@ func newMetrics(w *watch) *metrics {
 	m.differences = m.counters("differences_total", "What was found to differ from the exchange's books.", "kind")
 	m.invalid = m.counters("invalid_answers_total",
 		"Answers about own orders that cannot be true and were not booked, by the rule that they break.", "rule")
-	m.refuted = m.counters("answers_refuted_total", "Older name of tidemark_invalid_answers_total.", "rule")
 	m.bans = m.counters("bans_total", "Bans by the exchange.", "budget")
 	m.bare = m.counters("unprotected_total", "Positions that could not have an exit at the exchange.", "strategy",
 		"cause")
@@ -86,9 +85,8 @@ func newMetrics(w *watch) *metrics {
 	m.registry.MustRegister(m.stale, m.commits, m.steps, m.halted, m.bareFor)
 	m.function("build_info", "What runs.", prometheus.Labels{"version": version.Of(debug.ReadBuildInfo()),
 		"go": runtime.Version()}, func() float64 { return 1 })
-	age := func() float64 { return m.age(w.turned.Load()) }
-	m.function("loop_age_seconds", "Time since the loop last ran.", nil, age)
-	m.function("turn_age_seconds", "Older name of tidemark_loop_age_seconds.", nil, age)
+	m.function("loop_age_seconds", "Time since the loop last ran.", nil,
+		func() float64 { return m.age(w.turned.Load()) })
 	m.registry.MustRegister(newBlockedAge(w))
 	return m
 }

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"os"
 	"sync"
 	"testing"
 
@@ -36,5 +37,17 @@ func TestAFileThatGrowsIsNotCutOff(t *testing.T) {
 	}
 	close(done)
 	asked.Wait()
+	require.NoError(t, s.Displaced())
+}
+
+func TestAFileThatIsCutOffIsSeen(t *testing.T) {
+	s := botStore(t)
+	live(t, s, s.NewBatch(), 1)
+	require.NoError(t, s.Displaced())
+	data, err := os.ReadFile(s.path)
+	require.NoError(t, err)
+	require.NoError(t, os.Truncate(s.path, 8192))
+	require.ErrorContains(t, s.Displaced(), "was cut off to 8192 bytes")
+	require.NoError(t, os.WriteFile(s.path, data, 0o600)) // the same file, whole again: closing it reads it
 	require.NoError(t, s.Displaced())
 }
