@@ -1,19 +1,44 @@
 package engine
 
 import (
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// Adopt takes in a sell order that was sent without the engine, such as the kill switch's: it
+// Adopt takes in an order that was sent without the engine, such as a sale of the kill switch: it
 // becomes its strategy's own order, sent and not yet answered. Created and ClientOrderID stay; the
 // order gets the next number. It holds at most what the strategy has available, because exits that
-// the account still counts as open may hold the rest. No command follows.
+// the account still counts as open may hold the rest. A resting sale becomes the exit of a bracket
+// that lacks one; a resting stop over a position without a bracket gets a bracket of its own. No
+// command follows.
 func (e *Engine) Adopt(at market.Time, o *market.Order) *state.Order {
 	e.begin(at)
 	o.ID = e.nextID()
-	available, _ := e.account.Balance(o.Strategy, e.catalog.Market(o.Market).Base)
-	return e.account.Send(o, max(0, min(market.Money(o.Amount), available)))
+	m, wanted := e.catalog.Market(o.Market), market.Money(o.Amount)
+	if o.Side == market.Buy {
+		wanted = o.OnHold
+	}
+	available, _ := e.account.Balance(o.Strategy, exchange.HoldAsset(m, o.Side))
+	own := e.account.Send(o, max(0, min(wanted, available)))
+	if own.Side == market.Sell && own.Type != market.TypeMarket && !e.brackets.Take(own) &&
+		own.Type == market.TypeStopLoss {
+		held := e.account.Position(o.Strategy, o.Market).Amount
+		if held-e.Covered(o.Strategy, o.Market) >= own.Amount {
+			e.brackets.Enclose(e.nextID(), own)
+		}
+	}
+	return own
+}
+
+// Withhold halts a strategy as HaltOne does, and lets the brackets that lack their exit place none
+// before Resume: an order that the books do not know may be that exit.
+func (e *Engine) Withhold(at market.Time, id market.StrategyID, reason string) []market.Command {
+	e.begin(at)
+	e.halt(&e.slots[id-1], reason)
+	e.brackets.Withhold(id, reason)
+	e.notifySent()
+	return e.out
 }
 
 // Dissolve ends the tactics of orders that were cancelled without the engine, so that nothing is

@@ -143,8 +143,16 @@ func (e *Engine) CancelOthers(at market.Time) []market.Command {
 	return e.out
 }
 
+// Hold lets the brackets of a restored engine send nothing until Guard: what has happened while no
+// bot ran is learnt first.
+func (e *Engine) Hold() { e.brackets.Hold() }
+
+// Held reports whether the brackets wait for Guard after Hold.
+func (e *Engine) Held() bool { return e.brackets.Held() }
+
 // Guard lets the brackets of a stopped engine place the exits that positions lack, and Closes that
 // have begun go on: what an entry buys while a bot stops is not left bare. Nothing new begins.
+// After Hold, Guard lets brackets do all that they do.
 func (e *Engine) Guard(at market.Time) []market.Command {
 	e.begin(at)
 	e.brackets.Guard()

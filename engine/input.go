@@ -31,6 +31,8 @@ func (e *Engine) Enter(in *market.Input) (a Answer) {
 		} else {
 			a.Commands = e.HaltOne(in.At, in.Strategy, in.Reason)
 		}
+	case market.InputWithhold:
+		a.Commands = e.Withhold(in.At, in.Strategy, in.Reason)
 	case market.InputResume:
 		a.Commands = e.Resume(in.At, in.Strategy)
 	case market.InputMembers:

@@ -7,9 +7,9 @@ type Input struct {
 	Kind     InputKind
 	At       Time       // of an InputEvent and an InputBooking: that of Event
 	Event    *Event     // InputEvent, InputBooking
-	Strategy StrategyID // InputHalt (0: all), InputResume, InputFlatten, InputMembers
+	Strategy StrategyID // InputHalt (0: all), InputWithhold, InputResume, InputFlatten, InputMembers
 	Market   ID         // InputUnreliable, InputDelisted
-	Reason   string     // InputHalt, InputFlatten
+	Reason   string     // InputHalt, InputWithhold, InputFlatten
 	Orders   []OrderID  // InputCancel, InputDissolve, InputCancelling
 	Order    *Order     // InputAdopt, InputCancelEnded
 	Saved    []byte     // InputReopen: the order, as package state saves it
@@ -41,13 +41,14 @@ const (
 	InputUnreliable                        // prices of a market cannot be true
 	InputCancelEnded                       // a cancel of an order that has ended in the account
 	InputCancelOthers                      // all orders but the exits of brackets, for a stop
-	InputGuard                             // the exits that positions lack, for a stop
+	InputGuard                             // the exits that positions lack: trading begins, or a stop
+	InputWithhold                          // a halt of a strategy whose exits the books may not know
 	inputKinds
 )
 
 var inputNames = table[InputKind]{"input", []string{"", "event", "booking", "start", "stop", "halt", "resume",
 	"cancel all", "cancel", "cancel halted", "flatten", "adopt", "dissolve", "members", "delisted", "reopen",
-	"cancelling", "unreliable", "cancel ended", "cancel others", "guard"}}
+	"cancelling", "unreliable", "cancel ended", "cancel others", "guard", "withhold"}}
 
 // LastInput is the last kind of Input.
 const LastInput = inputKinds - 1

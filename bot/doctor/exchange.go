@@ -160,8 +160,8 @@ func (d *doctor) others(ctx context.Context) {
 	}
 	if unknown > 0 {
 		d.warn("others", fmt.Sprintf("%d open orders have this bot's operator_id and are not in its state file",
-			unknown), "another bot runs with the same config, or the state file was lost: stop it, or cancel them, or "+
-			"choose another operator_id")
+			unknown), "another bot runs with the same config, or the state file is a backup or was lost: stop it, or "+
+			"cancel them, or choose another operator_id")
 	}
 }
 

@@ -66,11 +66,15 @@ func NewCore(c *CoreConfig) (*Core, error) {
 
 // Open begins the engine: anew, or from the parts that an earlier run saved. history is the candles
 // of the warm-up in the order of their close. The commands of a restored engine wait until trading
-// begins; a new one has none.
+// begins, and its brackets for an InputGuard, but not where at is 0: amid a run. A new engine has
+// none.
 func (k *Core) Open(at market.Time, parts map[string][]byte, history []market.Candle) ([]market.Command, error) {
 	k.Engine.See(history, at)
 	if len(parts) > 0 {
 		commands, err := k.Engine.Restore(at, parts, closes(history))
+		if at != 0 {
+			k.Engine.Hold()
+		}
 		return slices.Clone(commands), err
 	}
 	first := at

@@ -80,6 +80,7 @@ type runner struct {
 	rescued   rescuer
 	asked     atomic.Int64 // when the bot was asked to stop while it opened, in Unix ns; 0: it was not
 	booked    directBooked // how much of the kill switch's log is in the books
+	newer     *live.Newer  // what shows that an order is newer than the state file; nil: no run came before
 	valve     *valve       // through which the loop's orders leave
 	dog       *watchdog
 	armed     atomic.Pointer[armed] // what the kill switch of this process needs; nil: markets are not learnt yet
@@ -327,7 +328,7 @@ func (r *runner) openLoop(ctx context.Context) error {
 	if config.Checkpoints, err = r.agreements(); err != nil {
 		return err
 	}
-	config.Owns, config.Ended = r.owns, r.ended
+	config.Owns, config.Ended, config.Newer = r.owns, r.ended, r.newer
 	if err := r.configureAudit(ctx, &config); err != nil {
 		return err
 	}
@@ -342,6 +343,9 @@ func (r *runner) openLoop(ctx context.Context) error {
 func (r *runner) restore(ctx context.Context) ([]market.Command, error) {
 	commands, err := r.openCore(ctx, r.trading.Now())
 	if err != nil {
+		return nil, err
+	}
+	if r.newer, err = r.newerThan(r.engine.LastOrder()); err != nil {
 		return nil, err
 	}
 	for _, h := range r.engine.Halts() { // later ones are of this start

@@ -38,6 +38,9 @@ func (s *Set) waits(b *bracket) bool {
 
 // Retry makes the attempts that are due.
 func (s *Set) Retry() {
+	if s.held && s.silent() {
+		return
+	}
 	if len(s.closes.all) > 0 {
 		s.advanceAll()
 	}

@@ -237,7 +237,7 @@ func (s *Set) settle(b *bracket) {
 		s.remove(b)
 		return
 	}
-	if !s.stopped {
+	if !s.stopped && !s.held {
 		s.move(b, b.high)
 	}
 	s.rewatch(b)

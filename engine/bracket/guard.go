@@ -5,9 +5,17 @@ import "github.com/tidemark-trading/tidemark/market"
 // A stopped set begins nothing: no Close, no swap, no move of a stop. Where a stop keeps exits, it
 // goes on to place those that positions lack, and to sell what has lost its exit for its sale.
 
-// Guard makes the attempts of a stopped set that are due. The first call makes them all.
+// Guard makes the attempts of a stopped set that are due. The first call makes them all. A set that
+// is held, and not stopped, goes on.
 func (s *Set) Guard() {
-	if !s.guards {
+	switch {
+	case s.held && !s.stopped:
+		s.held = false
+		s.Resume()
+		for i := len(s.all) - 1; i >= 0; i-- {
+			s.settle(&s.all[i])
+		}
+	case s.stopped && !s.guards:
 		s.guards = true
 		s.Resume()
 	}

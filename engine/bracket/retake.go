@@ -8,7 +8,13 @@ import (
 // Retake gives an open order back to the bracket whose exit it was before it counted as ended, and
 // reports whether it did: the bracket wants an exit at this level, and has none. The order's next
 // report says what it sells.
-func (s *Set) Retake(o *state.Order) bool {
+func (s *Set) Retake(o *state.Order) bool { return s.take(o, false) }
+
+// Take is Retake for an order of which the brackets knew nothing: it may rest at another level,
+// which the bracket takes over.
+func (s *Set) Take(o *state.Order) bool { return s.take(o, false) || s.take(o, true) }
+
+func (s *Set) take(o *state.Order, moved bool) bool {
 	leg, level := market.KeepTarget, o.Price
 	if o.TriggerAmount != 0 {
 		leg, level = market.KeepStop, o.TriggerAmount
@@ -16,8 +22,8 @@ func (s *Set) Retake(o *state.Order) bool {
 	var found *bracket // the one of the same amount, or else the first
 	for i := range s.all {
 		b := &s.all[i]
-		if b.strategy != o.Strategy || b.market != o.Market || b.exit != 0 || b.level(leg) != level || b.withdrawn ||
-			b.leaving > 0 || b.amount <= 0 {
+		if b.strategy != o.Strategy || b.market != o.Market || b.exit != 0 || b.withdrawn || b.leaving > 0 ||
+			b.amount <= 0 || b.level(leg) != level && !(moved && b.level(leg) != 0) {
 			continue
 		}
 		if found == nil || found.amount != o.AmountRemaining && b.amount == o.AmountRemaining {
@@ -31,6 +37,19 @@ func (s *Set) Retake(o *state.Order) bool {
 	found.standIn = found.leg != leg && found.level(found.leg) != 0
 	found.leg = leg
 	s.setExit(found, o.ID)
+	if moved {
+		s.restated(found, o)
+	}
 	s.rewatch(found)
 	return true
+}
+
+// Enclose opens a bracket, with an id of its own, around a stop that rests over base without one.
+func (s *Set) Enclose(name market.OrderID, stop *state.Order) {
+	b := s.add(bracket{entry: name, strategy: stop.Strategy, market: stop.Market,
+		levels: market.Bracket{Stop: stop.TriggerAmount}, leg: market.KeepStop, amount: stop.Amount, closed: true,
+		least: leastOf(s.catalog.Market(stop.Market))})
+	b.began, b.bought, b.paid = s.now(), stop.Amount, s.orders.Cost(stop.Strategy, stop.Market, stop.Amount)
+	s.setExit(b, stop.ID)
+	s.rewatch(b)
 }

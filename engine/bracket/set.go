@@ -70,6 +70,7 @@ type Set struct {
 	bare    []market.OrderID // the entries of brackets with a bareSince, in no order
 	stopped bool             // nothing new begins
 	guards  bool             // stopped, the brackets still place the exits that positions lack
+	held    bool             // nothing is sent before Guard: what has happened meanwhile is being learnt
 	// following counts the brackets with terms to follow
 	following int
 	undo      []undo                            // of what the current callback has changed, the latest last
@@ -113,7 +114,13 @@ func (s *Set) Watches() []market.Watch { return s.watches }
 func (s *Set) Stop() { s.stopped = true }
 
 // silent reports whether nothing is sent but cancels.
-func (s *Set) silent() bool { return s.stopped && !s.guards }
+func (s *Set) silent() bool { return (s.stopped || s.held) && !s.guards }
+
+// Hold lets brackets, Closes and departures of a restored set send nothing until Guard.
+func (s *Set) Hold() { s.held = true }
+
+// Held reports whether Hold waits for Guard.
+func (s *Set) Held() bool { return s.held }
 
 // Resume lets every restored bracket try again at once what it waited for: causes may have gone
 // while no bot ran.

@@ -43,6 +43,18 @@ func (s *Set) withdraw(b *bracket) {
 	s.rewatch(b)
 }
 
+// Withhold withdraws the brackets of a strategy that lack their exit.
+func (s *Set) Withhold(id market.StrategyID, why string) {
+	for i := range s.all {
+		if b := &s.all[i]; b.strategy == id && b.exit == 0 && b.amount > 0 && !b.withdrawn {
+			s.touch(b)
+			b.withdrawn = true
+			s.report(b, strategy.CauseCancelled, 0, why)
+			s.rewatch(b)
+		}
+	}
+}
+
 // Withdrawn reports whether a strategy has withdrawn brackets.
 func (s *Set) Withdrawn(id market.StrategyID) bool {
 	return slices.ContainsFunc(s.all, func(b bracket) bool { return b.strategy == id && b.withdrawn })

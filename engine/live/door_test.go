@@ -24,9 +24,11 @@ import (
 var (
 	// entered are carried out by Enter.
 	entered = []string{"Step", "Start", "Stop", "HaltAll", "HaltOne", "Resume", "CancelAll", "CancelOthers", "Cancel",
-		"CancelHalted", "Flatten", "Adopt", "Dissolve", "SetMembers", "Delisted", "Guard", "Reopen"}
+		"CancelHalted", "Flatten", "Adopt", "Dissolve", "SetMembers", "Delisted", "Guard", "Reopen",
+		"Withhold"}
 	// read changes nothing that a later command depends on.
 	read = []string{"Bare", "BracketOf", "Began", "Callback", "Covered", "Err", "Guarding", "Halted", "HaltedOpen",
+		"Held",
 		"Halts",
 		"InWarmUp", "Lacking", "LastOrder", "Members", "Names", "NextTimer", "Now", "Protects", "Refused", "Save",
 		"SaveAll", "Stack", "TimerDue", "Universe",
@@ -40,7 +42,7 @@ var (
 	// driven are of backtests alone.
 	driven = []string{"CancelEntries", "CloseAll", "SeeFrom", "StartRest", "StepQuiet", "StepTickers"}
 	// opened are called before anything else enters: Enter itself, and the start of a bot.
-	opened = []string{"Enter", "Restore", "See"}
+	opened = []string{"Enter", "Hold", "Restore", "See"}
 	// accountRead are the methods of the account that loop and runner may call.
 	accountRead = []string{"Balance", "BestPrice", "CanReopen", "Catalog", "Check", "CountPending", "Ended", "Equity",
 		"Expects", "Exposure", "Known", "Last", "Open", "OpenBy", "Own", "Pending", "Position", "Profit",

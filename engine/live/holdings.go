@@ -118,9 +118,10 @@ func (l *Loop) differences(asked market.Time, books map[market.AssetID]int, held
 		case h.moves[asset] != books[asset] || l.Account.Unsettled(asset):
 		case surplus == last.Surplus:
 			l.checkpoint(asset, BalanceCheckpoint{At: asked, Surplus: surplus})
-		case doubted && surplus < 0:
-			q.surplus[asset] = surplus
 		case doubted:
+			if q.differs = true; surplus < 0 {
+				q.surplus[asset] = surplus
+			}
 		default:
 			differ[asset] = surplus
 			if twice {
@@ -138,16 +139,17 @@ func (l *Loop) differences(asked market.Time, books map[market.AssetID]int, held
 // account while no bot ran, as far as movements or trades of others explain it. The regular
 // comparison settles the rest.
 func (l *Loop) reconcileHoldings(ctx context.Context) {
-	if !l.quiet() || !l.holds() {
-		return
-	}
-	asked, books := l.stamp(), l.books()
-	held, err := l.Trading.Holdings(ctx)
-	if err != nil {
-		l.Log.Warn().Err(err).Msg("balances could not be asked for")
-		return
-	}
-	if q := l.differences(asked, books, held, true); len(q.surplus) > 0 {
+	for again := true; again && l.quiet() && (l.holds() || len(l.Newer.Runs) > 0); {
+		asked, books := l.stamp(), l.books()
+		held, err := l.Trading.Holdings(ctx)
+		if err != nil {
+			l.Log.Warn().Err(err).Msg("balances could not be asked for")
+			return
+		}
+		q := l.differences(asked, books, held, true)
+		if again = q.differs && l.adoptDiffering(ctx); again || len(q.surplus) == 0 {
+			continue
+		}
 		since, markets := l.extent(q)
 		if err = q.fetch(ctx, l.Trading, since, markets); err == nil {
 			l.explain(q, nil)
@@ -183,6 +185,7 @@ type inquiry struct {
 	trades  []exchange.Trade // of the whole account, in the markets of the assets
 	markets []market.ID      // of each of the trades
 	doubted bool             // only what is explained counts
+	differs bool             // doubted: a balance is another than by the checkpoints
 }
 
 // inquire fetches what has moved the balances since they last fitted: deposits, withdrawals, and

@@ -81,6 +81,10 @@ type Config struct {
 	// The loop's goroutine calls this and the functions below.
 	Owns func(client uuid.UUID) bool
 
+	// Newer is what shows that an order which the state file does not know is this bot's; nil: no
+	// run came before.
+	Newer *Newer
+
 	// Ended is the own order with this client order id as it ended; nil: none is kept.
 	Ended func(client uuid.UUID) *state.Order
 
@@ -179,6 +183,10 @@ func New(c Config) *Loop {
 	defaults(&c.Margin, 2*time.Second)
 	defaults(&c.StopWithin, 75*time.Second)
 	defaults(&c.GroupExpiry, 150*time.Second)
+	if c.Newer == nil {
+		c.Newer = &Newer{Owner: func(*market.Order, bool) market.StrategyID { return 0 }}
+	}
+	c.Newer.begin()
 	if c.Checkpoints == nil {
 		c.Checkpoints = map[market.AssetID]BalanceCheckpoint{}
 	}
@@ -232,6 +240,9 @@ func (l *Loop) Run(ctx context.Context) error {
 		return err
 	}
 	l.queueCommands(l.begin())
+	if l.Engine.Held() {
+		l.input(&market.Input{Kind: market.InputGuard})
+	}
 	l.fireTimers() // exits that the last run left to place come before all else
 	if l.Ready != nil {
 		l.Ready()
@@ -264,6 +275,7 @@ func (l *Loop) prepare(ctx context.Context) error {
 		return err
 	}
 	l.reconcileHoldings(ctx)
+	l.settleNewer()
 	return l.armFirst(ctx)
 }
 

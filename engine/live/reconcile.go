@@ -28,11 +28,15 @@ func (l *Loop) reconcile(ctx context.Context) error {
 	err := l.retryUntilReached(ctx, func() error {
 		asked := l.stamp()
 		records, err := l.Trading.OpenOrders(ctx)
-		if err == nil {
-			l.stamp()
-			l.compareOrders(asked, records, nil)
+		if err != nil {
+			return err
 		}
-		return err
+		l.stamp()
+		if err := l.adoptNewer(ctx, records); err != nil {
+			return err
+		}
+		l.compareOrders(asked, records, nil)
+		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("live: reconcile open orders: %w", err)

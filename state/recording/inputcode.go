@@ -24,7 +24,7 @@ func (c coder) input(in *market.Input) {
 	switch in.Kind {
 	case market.InputStart, market.InputStop, market.InputCancelAll, market.InputCancelOthers,
 		market.InputCancelHalted, market.InputGuard:
-	case market.InputHalt, market.InputFlatten:
+	case market.InputHalt, market.InputFlatten, market.InputWithhold:
 		c.strategy(&in.Strategy)
 		c.text(&in.Reason)
 	case market.InputResume:

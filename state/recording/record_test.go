@@ -87,7 +87,7 @@ func everyRecord(random *rand.Rand) (all []Record) {
 	for kind := market.InputStart; kind <= market.LastInput; kind++ {
 		in := market.Input{Kind: kind, At: at}
 		switch kind {
-		case market.InputHalt, market.InputFlatten:
+		case market.InputHalt, market.InputFlatten, market.InputWithhold:
 			in.Strategy, in.Reason = 1, "because"
 		case market.InputResume:
 			in.Strategy = 2

@@ -1,0 +1,160 @@
+package runner
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// A backup from before the exit of a position was placed knows nothing of the exit that rests at
+// the exchange, and the owner has coins of his own. The start proves by its name that the exit is
+// the bot's: the position keeps this one exit, over restarts too.
+func TestABackupFromBeforeTheExitKeepsTheOneExit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := halfStage(t)
+		p := s.start()
+		time.Sleep(3 * time.Second)
+		file := p.copyState()
+		s.sellInto("0.005")
+		time.Sleep(15 * time.Second)
+		require.NoError(t, p.end())
+		exit := s.resting()
+		s.putBack(file)
+		for range 2 {
+			p = s.start()
+			time.Sleep(3 * time.Minute)
+			require.Equal(t, exit.ClientOrderID, s.resting().ClientOrderID)
+			p.look(func() {
+				require.Empty(t, p.engine.Bare())
+				require.Equal(t, market.Qty(500_000), p.engine.Covered(1, 1))
+				_, halted := p.engine.Halted(1)
+				require.False(t, halted)
+			})
+			require.NoError(t, p.end())
+			s.onlyExits(p)
+		}
+	})
+}
+
+// A start that fails after a restore does not hide the orders from the next one.
+func TestAStartThatFailsAfterARestoreHidesNoOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := halfStage(t)
+		p := s.start()
+		time.Sleep(3 * time.Second)
+		file := p.copyState()
+		s.sellInto("0.005")
+		time.Sleep(15 * time.Second)
+		require.NoError(t, p.end())
+		exit := s.resting()
+		s.putBack(file)
+		failed, err := s.open()
+		require.NoError(t, err)
+		require.NoError(t, failed.journal.Commit(failed.trading.Now()))
+		failed.kill()
+		p = s.start()
+		time.Sleep(time.Minute)
+		require.Equal(t, exit.ClientOrderID, s.resting().ClientOrderID)
+		require.NoError(t, p.end())
+		s.onlyExits(p)
+	})
+}
+
+// A backup from before the entry: what it bought since is in the books, its exit guards it, the
+// rest of the entry is cancelled, and the strategy waits for a person.
+func TestABackupFromBeforeTheEntryBooksWhatWasBought(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := halfStage(t)
+		p, err := s.open()
+		require.NoError(t, err)
+		require.NoError(t, p.journal.Commit(p.trading.Now()))
+		file := p.copyState()
+		ctx := p.ctx()
+		go func() { p.done <- p.trade(ctx) }()
+		time.Sleep(3 * time.Second)
+		s.sellInto("0.005")
+		time.Sleep(15 * time.Second)
+		require.Len(t, s.OpenAtTheExchange(), 2)
+		p.kill()
+		p.bury()
+		s.putBack(file)
+		p = s.start()
+		time.Sleep(3 * time.Minute)
+		exit := s.resting()
+		require.Equal(t, market.TypeStopLoss, exit.Type)
+		p.look(func() {
+			halt, halted := p.engine.Halted(1)
+			require.True(t, halted)
+			require.Regexp(t, `the state file is a copy .* bought 0\.005 BTC-EUR`, halt.Reason)
+			require.Equal(t, market.Qty(500_000), p.account.Position(1, 1).Amount)
+			require.Equal(t, market.Qty(500_000), p.engine.Covered(1, 1))
+			require.Empty(t, p.engine.Bare())
+		})
+		require.NoError(t, p.end())
+		s.onlyExits(p)
+	})
+}
+
+// A sale after the backup is in the books: nothing is sold twice.
+func TestABackupFromBeforeASaleSellsNothingTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, p := inBracket(t, true)
+		file := p.copyState()
+		c := &control{r: p.runner, ctx: context.Background()}
+		_, err := c.flatten(t.Context(), &operator.Request{})
+		require.NoError(t, err)
+		time.Sleep(10 * time.Second)
+		require.Empty(t, s.OpenAtTheExchange())
+		require.NoError(t, p.end())
+		s.putBack(file)
+		p, err = s.open()
+		require.NoError(t, err)
+		p.loop.Ready = func() {
+			require.Zero(t, p.account.Position(1, 1).Amount)
+			require.Zero(t, p.engine.Covered(1, 1))
+		}
+		ctx := p.ctx()
+		go func() { p.done <- p.trade(ctx) }()
+		time.Sleep(3 * time.Minute)
+		s.guards(p) // it has bought again
+		require.NoError(t, p.end())
+	})
+}
+
+// An exit of a run that the backup does not know is no proof: no second one is placed beside it,
+// and the strategy is halted in words until a person has looked.
+func TestAnExitOfALaterRunHaltsInsteadOfBeingDoubled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, p := inBracket(t, false)
+		file := p.copyState()
+		require.NoError(t, p.end())
+		p = s.start()
+		time.Sleep(10 * time.Second)
+		exit := s.resting()
+		p.kill()
+		p.bury()
+		s.putBack(file)
+		p = s.start()
+		time.Sleep(3 * time.Minute)
+		require.Equal(t, exit.ClientOrderID, s.resting().ClientOrderID, "there is no second exit")
+		p.look(func() {
+			halt, halted := p.engine.Halted(1)
+			require.True(t, halted)
+			require.Contains(t, halt.Reason, exit.ClientOrderID.String())
+			require.Len(t, p.engine.Bare(), 1)
+		})
+		s.byHand(exit, market.CommandCancel, 0)
+		c := &control{r: p.runner, ctx: context.Background()}
+		_, err := c.resume(t.Context(), &operator.Request{})
+		require.NoError(t, err)
+		time.Sleep(10 * time.Second)
+		s.guards(p)
+		require.NoError(t, p.end())
+	})
+}

@@ -1,0 +1,232 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// newerNumbers is how many order numbers of a run are looked for after the last one of the state
+// file.
+const newerNumbers = 1 << 15
+
+// Newer is what a run knows of orders that its bot has sent after the copy of its state file was
+// made. A client order id is made of a run's id and the order's number: the next numbers of the
+// file's runs prove whose such an order is. An order of a run that the file does not know has only
+// the operator id of a strategy: that is no proof, but reason enough to place no second exit.
+type Newer struct {
+	Runs  []uuid.UUID    // of the file, those that may have sent it
+	Last  market.OrderID // the highest number in the file
+	Since market.Time    // of the file's last entry: earlier there is no such order
+	// Owner is the strategy of an order, 0 where there is none: by its operator id and, where its
+	// name proves that it is the bot's, also without.
+	Owner func(o *market.Order, proven bool) market.StrategyID
+
+	numbers  map[uuid.UUID]market.OrderID
+	orders   map[market.OrderID]market.Order // that are in the books now, as found, by their old number
+	doubts   map[market.StrategyID][]string  // by what may be exits of their positions
+	asked    map[uuid.UUID]bool              // names of trades whose orders have been asked for
+	searched bool                            // all trades have been looked through
+}
+
+func (n *Newer) begin() {
+	n.orders, n.doubts, n.asked = map[market.OrderID]market.Order{}, map[market.StrategyID][]string{},
+		map[uuid.UUID]bool{}
+}
+
+// number is the number under which a run of the state file has sent an order.
+func (n *Newer) number(client uuid.UUID) (number market.OrderID, is bool) {
+	if n.numbers == nil {
+		n.numbers = make(map[uuid.UUID]market.OrderID, len(n.Runs)*newerNumbers)
+		for _, run := range n.Runs {
+			for number := n.Last + 1; number <= n.Last+newerNumbers; number++ {
+				n.numbers[market.ClientOrderID(run, number)] = number
+			}
+		}
+	}
+	number, is = n.numbers[client]
+	return number, is
+}
+
+// made reports whether a client order id may be one of this program: ids of others are rarely of
+// version 5.
+func made(client uuid.UUID) bool { return client.Version() == 5 }
+
+// strange reports whether an order is none of the books.
+func (l *Loop) strange(client uuid.UUID) bool {
+	if !made(client) || l.Owns != nil && l.Owns(client) {
+		return false
+	}
+	for _, o := range l.Account.Pending(nil) {
+		if o.ClientOrderID == client {
+			return false
+		}
+	}
+	return true
+}
+
+// adoptNewer takes orders of the bot into the books that its state file does not know: open ones of
+// a list, and with the first of them all that have traded.
+func (l *Loop) adoptNewer(ctx context.Context, open []exchange.Record) error {
+	found := map[market.OrderID]*market.Order{}
+	for i := range open {
+		o := &open[i].Order
+		if !l.strange(o.ClientOrderID) {
+			continue
+		}
+		if number, is := l.Newer.number(o.ClientOrderID); is {
+			found[number] = o
+		} else {
+			l.doubt(o, "rests")
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return l.adoptTraded(ctx, found)
+}
+
+// adoptTraded adopts found orders and those with trades, in the order of their numbers.
+func (l *Loop) adoptTraded(ctx context.Context, found map[market.OrderID]*market.Order) error {
+	var others []market.Order
+	for _, m := range l.Account.Catalog().Markets() {
+		err := eachTrade(ctx, l.Trading, m.ID, max(1, l.Newer.Since), func(t *exchange.Trade) {
+			if !l.strange(t.ClientOrderID) {
+				return
+			}
+			o := market.Order{Market: m.ID, ClientOrderID: t.ClientOrderID, ExchangeID: t.ExchangeID}
+			if number, is := l.Newer.number(t.ClientOrderID); is && found[number] == nil {
+				found[number] = &o
+			} else if !is && !l.Newer.asked[t.ClientOrderID] {
+				l.Newer.asked[t.ClientOrderID] = true
+				others = append(others, o)
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, number := range slices.Sorted(maps.Keys(found)) {
+		if err := l.adopt(ctx, number, found[number]); err != nil {
+			return err
+		}
+	}
+	l.Newer.searched = true
+	for i := range others {
+		record, err := l.Trading.Order(ctx, others[i].Market, others[i].ClientOrderID, others[i].ExchangeID)
+		if err == nil {
+			l.doubt(&record.Order, "has traded")
+		} else if !isNotFound(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// adoptDiffering is adoptTraded once, where the balances are others than the books know. It reports
+// whether the books have changed.
+func (l *Loop) adoptDiffering(ctx context.Context) bool {
+	before := len(l.Newer.orders)
+	if len(l.Newer.Runs) == 0 || l.Newer.searched {
+		return false
+	}
+	err := l.retryUntilReached(ctx, func() error { return l.adoptTraded(ctx, map[market.OrderID]*market.Order{}) })
+	if err != nil {
+		l.Log.Warn().Err(err).Msg("trades since the last entry of the state file could not be asked for")
+	}
+	return len(l.Newer.orders) > before
+}
+
+// adopt takes one order into the books, as its record says.
+func (l *Loop) adopt(ctx context.Context, number market.OrderID, o *market.Order) error {
+	if _, done := l.Newer.orders[number]; done {
+		return nil
+	}
+	asked := l.stamp()
+	record, err := l.Trading.Order(ctx, o.Market, o.ClientOrderID, o.ExchangeID)
+	owner := market.StrategyID(0)
+	if err == nil {
+		owner = l.Newer.Owner(&record.Order, true)
+	} else if !isNotFound(err) {
+		return err
+	}
+	if owner == 0 {
+		l.Log.Error().Stringer("client_order_id", o.ClientOrderID).AnErr("record", err).
+			Msg("an order that is newer than the state file fits no strategy: it counts as another's")
+		return nil
+	}
+	sent := record.Order
+	sent.Strategy, sent.FilledAmount = owner, 0
+	sent.FilledAmountQuote, sent.FeePaid = market.Value{}, market.Value{}
+	own := l.door.Enter(&market.Input{Kind: market.InputAdopt, At: l.engineTime(), Order: &sent}).Own
+	intent, err := l.Trading.Prepare(&market.Command{Kind: market.CommandPlace, At: l.engineTime(), Order: own.Order})
+	if err != nil {
+		return fmt.Errorf("order %s: %w", o.ClientOrderID, err)
+	}
+	l.Journal.Intent(&intent)
+	text := fmt.Sprintf("%s %s %s is newer than the state file: order %d then, order %d now", own.Side,
+		l.Account.Catalog().Market(own.Market).Name, own.ClientOrderID, number, own.ID)
+	l.Log.Warn().Int64("order", int64(own.ID)).Msg(text + "; it is in the books")
+	l.ReconcileLog.Note("newer than the state file", text)
+	sent.ID, sent.FilledAmount = own.ID, record.Order.FilledAmount
+	l.Newer.orders[number] = sent
+	q := l.queryOf(own.ID)
+	q.unresolved = &unresolved{outcome: placeUnresolved,
+		command: market.Command{Kind: market.CommandPlace, Order: own.Order}, until: asked}
+	l.receive(q, &reply{from: fromQuery, asked: l.stamp(), record: &record})
+	return nil
+}
+
+// doubt notes an order of a run that the state file does not know, with a strategy's operator id:
+// it may be the strategy's, and a sale the exit of its position.
+func (l *Loop) doubt(o *market.Order, does string) {
+	owner := l.Newer.Owner(o, false)
+	if owner == 0 {
+		return
+	}
+	m, amount := l.Account.Catalog().Market(o.Market), o.AmountRemaining
+	if o.Done() {
+		amount = o.FilledAmount
+	}
+	l.Newer.doubts[owner] = append(l.Newer.doubts[owner], fmt.Sprintf("%s %s %s %s (order %s) %s", o.Side, o.Type,
+		m.FormatQty(amount), m.Name, o.ClientOrderID, does))
+}
+
+// settleNewer ends what the newer orders leave to do, before brackets act: orders that nothing
+// protects or expects are cancelled, and strategies whose positions are not known are halted.
+func (l *Loop) settleNewer() {
+	bought := map[market.StrategyID][]string{}
+	var cancels []market.OrderID
+	for _, number := range slices.Sorted(maps.Keys(l.Newer.orders)) {
+		o := l.Newer.orders[number]
+		if own := l.Account.Known(o.ID); own != nil && !own.State.Terminal() && !l.Engine.Protects(o.ID) {
+			cancels = append(cancels, o.ID)
+		}
+		if o.Side == market.Buy && o.FilledAmount > 0 && l.Account.Position(o.Strategy, o.Market).Amount > 0 {
+			m := l.Account.Catalog().Market(o.Market)
+			bought[o.Strategy] = append(bought[o.Strategy], fmt.Sprintf("order %d bought %s %s", o.ID,
+				m.FormatQty(o.FilledAmount), m.Name))
+		}
+	}
+	if len(cancels) > 0 {
+		l.input(&market.Input{Kind: market.InputCancel, Orders: cancels})
+	}
+	for _, id := range slices.Sorted(maps.Keys(bought)) {
+		l.input(&market.Input{Kind: market.InputHalt, Strategy: id, Reason: "the state file is a copy from before " +
+			"its last orders: " + strings.Join(bought[id], ", ") + ", and which exits it had is not known; look at " +
+			"bot status, then bot resume or bot flatten"})
+	}
+	for _, id := range slices.Sorted(maps.Keys(l.Newer.doubts)) {
+		l.input(&market.Input{Kind: market.InputWithhold, Strategy: id, Reason: "not in the state file, and with " +
+			"its operator_id: " + strings.Join(l.Newer.doubts[id], ", ") + "; the file is older than these orders, " +
+			"or another bot has the same operator_id. No exit is placed beside them: compare bot status with the " +
+			"exchange, cancel what is left (bot cancel-all --including-foreign), then bot resume"})
+	}
+}
