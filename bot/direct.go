@@ -344,7 +344,11 @@ func (k *killSwitch) print(report *direct.Report) {
 		fmt.Fprintf(k.Stdout, "left to protect: %s %s: %s\n", o.Market, o.Client, o.Reason)
 	}
 	for _, b := range report.Bare {
-		fmt.Fprintf(k.Stdout, "position without exit: %s %s %s\n", b.Strategy, b.Amount, b.Market)
+		then := "bot resume brings its exit back"
+		if k.flags.flatten && k.holdings != nil {
+			then = "the bot, once it runs, sells it or places its exit again"
+		}
+		fmt.Fprintf(k.Stdout, "position without exit: %s %s %s; %s\n", b.Strategy, b.Amount, b.Market, then)
 	}
 	if report.Cancelled+len(report.Open)+len(report.Sold) > 0 {
 		fmt.Fprintf(k.Stdout, "what was sent stands in %s: the bot books it\n", report.Log)

@@ -186,7 +186,8 @@ type Unsold struct {
 
 // Flatten brings a strategy one step nearer to holding nothing. The first call halts the strategy
 // and cancels its orders except exits; each position is left as by Close, which no limit of the
-// strategy stops. An exit goes when the sale in its place would be taken. Where nothing can be sold
+// strategy stops. An exit goes when the sale in its place would be taken; exits that CancelAll or
+// Dissolve took away return. Where nothing can be sold
 // now, or a sale fails, the exits stay or return, and the sale goes on by itself when it can, also
 // after a restart, until Resume. Sales of an earlier call are waited for. unsold lists the
 // positions that are not being sold now.
@@ -196,6 +197,7 @@ func (e *Engine) Flatten(at market.Time, id market.StrategyID, reason string) (c
 	s := &e.slots[id-1]
 	e.halt(s, reason)
 	e.cancelUnprotected(s)
+	e.brackets.Readmit(id)
 	for _, m := range e.catalog.Markets() {
 		if e.account.Position(id, m.ID).Amount > 0 || len(e.account.Open(nil, id, m.ID)) > 0 {
 			e.brackets.Depart(id, m.ID, tagFlatten)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/folder"
-	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/direct"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
@@ -228,31 +227,65 @@ func TestTheKillSwitchLeavesNoPositionBareForItsSize(t *testing.T) {
 }
 
 // Where the market ends to trade between the cancel of an exit and the sale in its place, the
-// position is told to have no exit, and resume brings the exit back.
-func TestASaleOfTheKillSwitchThatIsRefusedLeavesAWordAndTheExitComesBack(t *testing.T) {
+// switch tells of the position without exit. The bot, beside it or started later, goes on: it sells
+// when the market trades, and nobody resumes anything.
+func TestASaleOfTheKillSwitchThatIsRefusedGoesOn(t *testing.T) {
+	for name, beside := range map[string]bool{"a start": false, "a running bot": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, p := inBracket(t, true)
+				if !beside {
+					p.kill()
+					p.bury()
+				}
+				following, end := context.WithCancel(t.Context())
+				report := s.switchOff(func(point string) {
+					if point == "end logged" && len(s.OpenAtTheExchange()) == 0 {
+						s.rule(func(m *market.Market) { m.Status = market.CancelOnly })
+					}
+				})
+				require.False(t, report.Done)
+				require.Equal(t, []direct.Bare{{Strategy: "patient", Market: "BTC-EUR", Amount: "0.01"}}, report.Bare)
+				require.NotEmpty(t, report.Unsold)
+				if beside {
+					go p.followDirect(following)
+				} else {
+					p = s.start()
+				}
+				time.Sleep(10 * time.Second)
+				p.look(func() { require.Len(t, p.engine.Bare(), 1, "it is told") })
+				require.NoError(t, s.status(market.Trading))
+				time.Sleep(2 * time.Minute)
+				require.Empty(t, s.OpenAtTheExchange())
+				p.look(func() {
+					require.Zero(t, p.account.Position(1, 1).Amount)
+					_, halted := p.engine.Halted(1)
+					require.True(t, halted)
+				})
+				end()
+				require.NoError(t, p.end())
+			})
+		})
+	}
+}
+
+// A sale that the switch has lost leaves the exit where the bot can place it: the sale goes on, and
+// until it is taken the exit is back.
+func TestAnExitReturnsWhereTheSaleOfTheKillSwitchIsNotTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, p := inBracket(t, true)
 		p.kill()
 		p.bury()
 		report := s.switchOff(func(point string) {
 			if point == "end logged" && len(s.OpenAtTheExchange()) == 0 {
-				s.rule(func(m *market.Market) { m.Status = market.CancelOnly })
+				s.rule(func(m *market.Market) { m.Status = market.Auction })
 			}
 		})
-		require.False(t, report.Done)
-		require.Equal(t, []direct.Bare{{Strategy: "patient", Market: "BTC-EUR", Amount: "0.01"}}, report.Bare)
-		require.NotEmpty(t, report.Unsold)
-		require.NoError(t, s.status(market.Trading))
+		require.Len(t, report.Bare, 1)
 		p = s.start()
-		time.Sleep(10 * time.Second)
-		bare := 0
-		p.look(func() { bare = len(p.engine.Bare()) })
-		require.Equal(t, 1, bare, "it is told")
-		c := &control{r: p.runner, ctx: context.Background()}
-		_, err := c.resume(t.Context(), &operator.Request{})
-		require.NoError(t, err)
-		time.Sleep(10 * time.Second)
-		s.guards(p)
+		time.Sleep(time.Minute)
+		s.resting()
+		p.look(func() { require.Empty(t, p.engine.Bare()) })
 		require.NoError(t, p.end())
 	})
 }

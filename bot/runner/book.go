@@ -75,6 +75,7 @@ func (r *runner) bookAndRetire(log *direct.Log) (commands []market.Command, err 
 		if commands, _, err = r.book(now, log.Lines(), false); err != nil {
 			return nil, err
 		}
+		commands = append(commands, r.finish(now, log.Lines())...)
 		if err := r.journal.Commit(now); err != nil {
 			return nil, err
 		}
@@ -142,6 +143,28 @@ func (r *runner) book(at market.Time, all []direct.Line, running bool) (commands
 	text, _ := json.Marshal(r.booked) // an id and a number
 	r.journal.batch.Blob(folder.DirectBlob, text)
 	return commands, sales, nil
+}
+
+// finish lets the bot go on with a flatten of the kill switch, where the switch has cancelled an
+// exit and not sold all: the rest is sold when the exchange takes it, and until then the exit
+// returns. Where a person typed the amounts, the rest is not the switch's to sell.
+func (r *runner) finish(at market.Time, lines []direct.Line) (commands []market.Command) {
+	by := ""
+	for i := range lines {
+		switch l := &lines[i]; {
+		case l.Kind == direct.KindBegin && l.Flatten:
+			by = fmt.Sprintf("%s at %s", l.By, operator.ClockOf(l.AtMS))
+		case l.Kind == direct.KindSell && l.Strategy == "":
+			return nil
+		}
+	}
+	for i := range r.plan.Names() {
+		if id := strategyID(i + 1); by != "" && r.engine.Withdrawn(id) {
+			in := market.Input{Kind: market.InputFlatten, At: at, Strategy: id, Reason: by}
+			commands = append(commands, r.door.Enter(&in).Commands...)
+		}
+	}
+	return commands
 }
 
 // openOrder is the number of the own open order with a client order id; 0: there is none.

@@ -75,6 +75,10 @@ func (r *runner) bookRunning(ctx context.Context, path string, lines []direct.Li
 		if to, err = log.Retire(); err == nil {
 			r.valve.shut.Store(false)
 			r.log.Warn().Str("kept_as", to).Msg("what bot cancel-all --direct did is in the books")
+			err = r.loop.Do(ctx, func(at market.Time) []market.Command {
+				r.journal.operate()
+				return r.finish(at, log.Lines())
+			})
 		}
 	}
 	return errors.Join(err, log.Close())

@@ -73,7 +73,7 @@ func (s *Set) Depart(id market.StrategyID, m market.ID, tag string) {
 		s.departs.all = append(s.departs.all, Departure{Strategy: id, Market: m, Next: s.now()})
 		d = &s.departs.all[len(s.departs.all)-1]
 	}
-	if d.Next <= s.now() {
+	if d.Next <= s.now() && !s.silent() {
 		s.depart(d)
 	}
 }
