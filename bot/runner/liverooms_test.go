@@ -112,7 +112,7 @@ func (p *player) exitsStay(promise, what string, before map[string]lives.Ledger,
 }
 
 // restoresBackup copies the state file, lets time pass, kills the bot and puts the copy in place of
-// the file. Orders of the time between are foreign to the bot from then on.
+// the file. Orders of runs that began in between are foreign to the bot from then on.
 func (p *player) restoresBackup(e *lives.Event) {
 	p.mu.Lock()
 	of, _ := p.bot.(*inside)
@@ -122,7 +122,7 @@ func (p *player) restoresBackup(e *lives.Event) {
 	}
 	backup := filepath.Join(filepath.Dir(p.Folder), fmt.Sprint("backup", e.At, ".db"))
 	err := of.store.Backup(backup)
-	known, config := p.OrdersAtTheExchange(), p.config
+	known, config, run := p.OrdersAtTheExchange(), p.config, of.run
 	p.mu.Unlock()
 	require.NoError(p.T, err)
 	p.lasting = time.Now().Add(e.Span(0) + time.Minute) // a loop may take half of that to hear of its end
@@ -135,6 +135,9 @@ func (p *player) restoresBackup(e *lives.Event) {
 		later := p.OrdersAtTheExchange()
 		for id := range known {
 			delete(later, id)
+		}
+		for number := market.OrderID(1); number < 10_000 && len(later) > 0; number++ {
+			delete(later, market.ClientOrderID(run, number)) // its name proves it
 		}
 		p.guard.Restored()
 		p.restored = true
