@@ -757,8 +757,8 @@ func (p *player) claims(path string, ask *operator.Request, code int, ledger map
 
 // barer wants no more without an exit than before a command that failed.
 func (p *player) barer(before map[string]lives.Ledger) {
-	if time.Now().Before(p.blind) || len(p.rules) > 0 || p.uncover {
-		return
+	if time.Now().Before(p.blind) || len(p.rules) > 0 || p.uncover || time.Now().Before(p.struck.Add(time.Minute)) {
+		return // an exit was not taken, and the wait for the next attempt is a minute at most
 	}
 	for name, l := range p.reads() {
 		was := before[name]
