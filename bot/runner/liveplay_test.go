@@ -48,6 +48,7 @@ type player struct {
 	blind   time.Time               // until when the exchange does not answer the bot
 	struck  time.Time               // until when faults befall its requests
 	uncover bool                    // the operator has cancelled exits
+	handed  time.Time               // the owner's latest write
 	halted  bool                    // the operator has halted the strategies, and not resumed them
 
 	sleeps   atomic.Int64 // nanoseconds
@@ -455,6 +456,7 @@ func (p *player) byOwner(method, path string, members map[string]any) {
 	}
 	answer := httptest.NewRecorder()
 	p.ex.ServeHTTP(answer, request)
+	p.handed = time.Now()
 	p.says("owner: %s %s %v: %d %s", method, path, members, answer.Code, answer.Body)
 }
 
@@ -580,6 +582,7 @@ func (p *player) partsBy(end func(body) error, hasTime bool) bool {
 	took, after := time.Since(asked), p.reads()
 	p.guard.Holds("P41", took < 50*time.Second, "%s: the stop took %s", time.Since(p.begun), took)
 	wanted := covered && err == nil && !time.Now().Before(p.blind)
+	wanted = wanted && time.Since(p.handed) > time.Second // later than the stop's last list, it may be
 	can := wanted && hasTime && len(p.rules) == 0 && !p.uncover && !time.Now().Before(p.struck)
 	for name, l := range after {
 		if bare := p.guard.Bare(name, &l); wanted && !p.guard.Setup.Bare(name) && bare > l.Dust {
