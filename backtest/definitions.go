@@ -19,7 +19,6 @@ func definitions() []Definition {
 		{"calmar", "cagr ÷ max drawdown"},
 		{"time in the market (exposure)", "share of candle closes with a position, however large it is"},
 		{"turnover", "Σ value of all fills at the exchange ÷ S"},
-		{"crossed", "Σ value of what changed hands between two strategies, without the exchange"},
 		{"fees", "Σ value of each fill × the rate of its side, maker or taker"},
 		{"rounding", "Σ of what the fills were charged − fees: amounts are rounded to the currency's unit " +
 			"against the account, and what an amount in quote does not buy is kept"},

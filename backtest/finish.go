@@ -112,13 +112,8 @@ func (r *recorder) performance(to market.Time) Performance {
 	growth := float64(r.last.equity) / float64(r.cfg.Start)
 	traded := r.tally.amount(r.tally.traded)
 	fees, rounding := r.tally.charged()
-	crossed := Amount{}
-	if r.tally.orders.Crossed > 0 {
-		crossed = r.tally.amount(r.tally.crossed)
-	}
 	return Performance{
-		Crossed: crossed,
-		Start:   r.amount(r.cfg.Start), Final: r.amount(r.last.equity), Gain: r.amount(r.last.equity - r.cfg.Start),
+		Start: r.amount(r.cfg.Start), Final: r.amount(r.last.equity), Gain: r.amount(r.last.equity - r.cfg.Start),
 		Fees: fees, Rounding: rounding, Traded: traded,
 		Turnover: Figure(r.tally.traded.Float(r.tally.digits) / r.amount(r.cfg.Start).Float()),
 		Exposure: Figure(float64(r.invested) / float64(r.marks)),

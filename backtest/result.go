@@ -131,9 +131,6 @@ type Performance struct {
 	Rounding Amount `json:"rounding"`
 	Traded   Amount `json:"traded"` // sum of the value of all fills at the exchange
 	Turnover Figure `json:"turnover"`
-	// Crossed is the value that changed hands between strategies, without the exchange; it is no
-	// part of Traded.
-	Crossed  Amount `json:"crossed,omitzero"`
 	Exposure Figure `json:"exposure"`
 	Ratios
 }
@@ -208,9 +205,6 @@ type OrderFigures struct {
 	Open     int64 `json:"open_at_end"` // or not yet answered
 	Fills    int64 `json:"fills"`
 	Taker    int64 `json:"taker_fills"`
-	// Crossed counts the fills without the exchange, two for each amount that changed hands. They
-	// are no part of Fills.
-	Crossed int64 `json:"crossed_fills,omitempty"`
 }
 
 // Month is the return of one calendar month, UTC.

@@ -316,10 +316,6 @@ func (p *Plan) assumptions(live bool) []string {
 		lines = append(lines, fmt.Sprintf("Limit orders priced more than %s through the market are cancelled.",
 			percent(v.PlacementLimit)))
 	}
-	if p.Account.CrossOpposite {
-		lines = append(lines, "Opposite orders at market that two strategies ask for in one step change hands at the "+
-			"middle of bid and ask, or at the latest price, without fee and spread.")
-	}
 	if p.SyntheticBook {
 		lines = append(lines, "Order books are made from the path: one level on each side, as large as the candle's "+
 			"volume.")

@@ -49,15 +49,7 @@ func (res *Result) Rows() []figureRow {
 		{"fees", money(p.Fees), ""},
 		{"rounding", money(p.Rounding), ""},
 		{"turnover", p.Turnover.Text(2) + "×", ""},
-	}, append(res.crossedRows(), res.unprotectedRows()...)...)
-}
-
-// crossedRows say what changed hands between strategies; there are none if nothing did.
-func (res *Result) crossedRows() []figureRow {
-	if res.Orders.Crossed == 0 {
-		return nil
-	}
-	return []figureRow{{"crossed, without the exchange", res.Performance.Crossed.Short() + " " + res.Currency, ""}}
+	}, res.unprotectedRows()...)
 }
 
 // recovery is the date of the recovery.

@@ -16,7 +16,6 @@ type tally struct {
 	wins, losses market.Value
 	best, worst  market.Value
 	fees, traded market.Value // fees with all rounding
-	crossed      market.Value // between strategies
 	rated        market.Value // fees by the rates, in units finer by RateDigits
 	orders       OrderFigures
 }
@@ -60,9 +59,6 @@ func (t *tally) trip(m *market.Market, pnl market.Value) error {
 
 // fill counts a fill. Its fee is rate × value, and the rounding to the currency's unit.
 func (t *tally) fill(m *market.Market, f *market.Fill, value market.Value, rates exchange.Fees) error {
-	if f.Crossed {
-		return t.cross(m, f, value)
-	}
 	t.orders.Fills++
 	rate := rates.Maker
 	if f.Taker {
@@ -84,20 +80,6 @@ func (t *tally) fill(m *market.Market, f *market.Fill, value market.Value, rates
 	err = addTo(&t.traded, value, nil)
 	err = addTo(&t.fees, fee, err)
 	return addTo(&t.rated, rated, err)
-}
-
-// cross counts a fill that came of another own order. The fees of both are of opposite signs.
-//
-//go:noinline
-func (t *tally) cross(m *market.Market, f *market.Fill, value market.Value) error {
-	if t.orders.Crossed++; f.Side == market.Sell {
-		return nil // the buy counts its value
-	}
-	value, err := value.ScaleUp(t.digits - m.ValueDigits)
-	if err != nil {
-		return figureError("crosses", m, err)
-	}
-	return addTo(&t.crossed, value, nil)
 }
 
 // charged splits the fees into those by the rates and the rounding, which may be negative.

@@ -41,8 +41,6 @@ type Fill struct {
 	Fee    Amount // in the quote asset, rounded to its unit
 	Taker  bool
 	Tag    string // of the order
-
-	Crossed bool // with another strategy, without the exchange
 }
 
 // kept are the trades and fills of a run.
@@ -61,8 +59,7 @@ func (k *kept) trade(strategy string, m *market.Market, t *trip, pnl market.Valu
 
 func (k *kept) fill(m *market.Market, f *market.Fill, o *market.Order) {
 	k.fills = append(k.fills, Fill{Market: m.Name, Time: f.Time, Side: f.Side, Amount: base(m, f.Amount),
-		Price: Amount{market.Money(f.Price), m.PriceDigits}, Fee: quote(m, f.Fee), Taker: f.Taker, Tag: o.Tag,
-		Crossed: f.Crossed})
+		Price: Amount{market.Money(f.Price), m.PriceDigits}, Fee: quote(m, f.Fee), Taker: f.Taker, Tag: o.Tag})
 }
 
 func base(m *market.Market, amount market.Qty) Amount {

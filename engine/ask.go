@@ -66,8 +66,6 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command, f *strategy.Follow
 		placed, err := e.place(c, false)
 		if err != nil {
 			e.tell(&e.slots[id-1], c, err)
-		} else if e.takers.cross && c.Order.Type == market.TypeMarket {
-			e.noteTaker(placed)
 		}
 		return placed, err
 	case market.CommandUpdate:

@@ -160,7 +160,6 @@ type Engine struct {
 
 	acting *tactic // its command is at the gate, or its cancel is asked for
 	shown  book    // the account with the orders that wait
-	takers takers
 }
 
 // subscribers are the strategies that receive candles, by market and interval, and tickers and
@@ -274,8 +273,6 @@ func New(c Config) *Engine {
 	e.closes, _ = c.Observer.(CloseGuard)
 	e.mover, _ = c.Observer.(Mover)
 	e.parter, _ = c.Observer.(Parter)
-	e.takers.cross = c.Gate.Crosses()
-	e.takers.watcher, _ = c.Observer.(CrossWatcher)
 	for i := range c.Slots {
 		slot := c.Slots[i]
 		slot.Log = slot.Log.With().Str("strategy", slot.Name).Logger()
@@ -415,22 +412,18 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 	default:
 		e.deliver(ev)
 	}
-	if len(e.tactics)+len(e.sent)+len(e.takers.asked) > 0 || e.brackets.Busy() {
+	if len(e.tactics)+len(e.sent) > 0 || e.brackets.Busy() {
 		e.endStep(ev)
 	}
 	return e.out
 }
 
-// endStep lets tactics and brackets act after an event, lets opposite orders change hands, and
-// tells strategies of what was sent.
+// endStep lets tactics and brackets act after an event, and tells strategies of what was sent.
 //
 //go:noinline
 func (e *Engine) endStep(ev *market.Event) {
 	if len(e.tactics) > 0 {
 		e.runTactics(ev)
-	}
-	if len(e.takers.asked) > 0 {
-		e.crossTakers()
 	}
 	if e.brackets.Busy() {
 		e.brackets.Retry()

@@ -14,7 +14,7 @@ func (e *Engine) StepQuiet(series []market.Candle, length, delay market.Time, lo
 	commands []market.Command) {
 	e.out = e.out[:0]
 	e.setOwner()
-	if e.grouped || e.apart != nil || e.trespassed.Load() || e.observed || e.takers.cross ||
+	if e.grouped || e.apart != nil || e.trespassed.Load() || e.observed ||
 		e.brackets.Len()+e.rebalances+len(e.tactics)+e.starting > 0 ||
 		e.err != nil {
 		return 0, nil

@@ -128,7 +128,7 @@ func TestWhateverStrategiesAskAccountAndVenueStayOne(t *testing.T) {
 		book := &snapshotCache{ended: map[market.OrderID]bool{}, t: t}
 		both := []market.ID{1, 2}
 		b := newBench(t, setup{markets: 2, venue: venue, observer: book,
-			account: risk.AccountLimits{AllowSelfCross: r.IntN(2) == 0, CrossOpposite: seed%2 == 1},
+			account: risk.AccountLimits{AllowSelfCross: r.IntN(2) == 0},
 			slots:   []engine.Slot{{Strategy: players[0], Markets: both}, {Strategy: players[1], Markets: both}}})
 		price := [2]market.Price{100, 100}
 		for range 60 {

@@ -71,7 +71,6 @@ func (e *Engine) TakeOver(at market.Time, next *Engine, changed []market.Strateg
 	}
 	e.gate.TakeLimits(next.gate)
 	e.observed = e.observed || e.gate.Observes()
-	e.takers.cross = e.gate.Crosses()
 	for _, id := range changed {
 		s := &e.slots[id-1]
 		e.cancelEntries(s)

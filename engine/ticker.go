@@ -15,7 +15,7 @@ type Tick struct {
 func (e *Engine) StepTickers(ticks []Tick) (stepped int, commands []market.Command) {
 	e.out = e.out[:0]
 	e.setOwner()
-	if e.apart != nil || e.trespassed.Load() || e.observed || e.takers.cross || e.brackets.Busy() ||
+	if e.apart != nil || e.trespassed.Load() || e.observed || e.brackets.Busy() ||
 		len(e.tactics) > 0 || e.err != nil {
 		return 0, nil
 	}

@@ -119,7 +119,6 @@ type Fill struct {
 	Side        Side       `json:",omitzero"`
 	Taker       bool       `json:",omitzero"`
 	Settled     bool       `json:",omitzero"` // false: the fee is not known yet
-	Crossed     bool       `json:",omitzero"` // with another own strategy, without the exchange
 	FeeCurrency AssetID    `json:",omitzero"`
 	Price       Price      `json:",omitzero"`
 	Amount      Qty        `json:",omitzero"`

@@ -44,13 +44,11 @@ type AccountLimits struct {
 	VolatilityInterval market.Interval `json:",omitzero"`
 	// RefuseOpposite refuses an order while another strategy has an opposite one in the market.
 	RefuseOpposite bool `json:",omitzero"`
-	// CrossOpposite lets opposite orders at market of two strategies change hands: Gate.Crosses.
-	CrossOpposite bool `json:",omitzero"`
 }
 
 // Newer reports whether a limit is set that programs before it do not have.
 func (l AccountLimits) Newer() bool {
-	return len(l.MaxAssetExposure) > 0 || l.VolatilityTarget != 0 || l.RefuseOpposite || l.CrossOpposite
+	return len(l.MaxAssetExposure) > 0 || l.VolatilityTarget != 0 || l.RefuseOpposite
 }
 
 // EveryAsset stands in AccountLimits.MaxAssetExposure for the assets that are not listed.

@@ -16,11 +16,8 @@ const (
 	UnitMoney         // of the account's currency, in its smallest part
 	UnitRate          // market.Rate
 	UnitDuration      // nanoseconds
-	UnitSwitch        // 1: on; 2: SwitchCross
+	UnitSwitch        // 1: on
 )
-
-// SwitchCross is the limit of "opposite" where opposite orders cross; 1 is where they are refused.
-const SwitchCross = 2
 
 // Use is a limit with what is used of it now, in whole numbers: a person reads FormatFixed of them.
 type Use struct {
@@ -62,8 +59,6 @@ func (g *Gate) AccountUse(dst []Use, a *state.Account) []Use {
 	against := Use{Name: "opposite", Unit: UnitSwitch}
 	if l.RefuseOpposite {
 		against.Limit, against.Used = 1, 1
-	} else if l.CrossOpposite {
-		against.Limit, against.Used = SwitchCross, SwitchCross
 	}
 	return append(dst, against, g.volatilityUse(a))
 }

@@ -79,8 +79,6 @@ func TestTheUseOfATargetIsWhatTheGateCountsFrom(t *testing.T) {
 	require.False(t, b.useOf("opposite").Limit > 0)
 	b.limit(risk.Limits{}, refuseOpposite)
 	require.EqualValues(t, 1, b.useOf("opposite").Limit)
-	b.limit(risk.Limits{}, risk.AccountLimits{CrossOpposite: true})
-	require.EqualValues(t, risk.SwitchCross, b.useOf("opposite").Limit)
 	require.True(t, b.useOf("volatility_target").Unknown)
 }
 

@@ -38,22 +38,16 @@ type Books struct {
 }
 
 // Audit is the counts of an audit.
-type Audit struct{ Orders, Fills, Rejected, Crossed int }
+type Audit struct{ Orders, Fills, Rejected int }
 
 // AgreeOnFile compares orders, fills and positions of the state file with the exchange, and checks
 // the file.
 func (s *Books) AgreeOnFile() (a Audit) {
 	t, store := s.T, s.Stored()
-	theirs, crossed := s.OrdersAtTheExchange(), s.crossedOrders(store)
+	theirs := s.OrdersAtTheExchange()
 	err := store.Orders(0, func(row *journal.OrderRow) error {
 		record, there := theirs[row.ClientOrderID]
 		delete(theirs, row.ClientOrderID)
-		if crossed[row.ID] {
-			require.False(t, there, "order %d has crossed, and is at the exchange", row.ID)
-			require.Equal(t, state.Filled, row.State)
-			a.Crossed++
-			return nil
-		}
 		if !there {
 			require.Equal(t, state.Rejected, row.State, "order %s is not at the exchange", row.ClientOrderID)
 			a.Rejected++
@@ -155,7 +149,6 @@ func (s *Books) samePositions(store *journal.Store) {
 			require.Contains(t, f.owners, trades[i].ID, "a trade of an order that the bot does not know")
 			trades[i].Order = f.owners[trades[i].ID].order
 		}
-		trades = append(trades, f.crossed(store, m)...)
 		f.fold(m, f.adopt(store, m, trades, adoptions))
 	}
 	want, naive := f.rows, f.naive
@@ -373,9 +366,6 @@ func (s *Books) sameFills(store *journal.Store, a *Audit) {
 		}
 	}
 	require.NoError(s.T, store.Fills(0, 0, func(f *journal.FillRow) error {
-		if f.Crossed {
-			return nil
-		}
 		ours = append(ours, row{f.ID, f.Price, f.Amount, f.Fee, f.Taker})
 		return nil
 	}))

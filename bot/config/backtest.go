@@ -147,7 +147,7 @@ type RiskSection struct {
 	MaxDrawdown    Part    `toml:"max_drawdown"`     // part of the highest equity, below 1; then no opening any more
 	AllowSelfCross bool    `toml:"allow_self_cross"` // let an order meet an own resting one
 	// Opposite is what happens to an order while another own strategy has an opposite one in the
-	// market: OppositeAllow, also if empty, OppositeRefuse or OppositeCross.
+	// market: OppositeAllow, also if empty, or OppositeRefuse.
 	Opposite string `toml:"opposite" json:",omitempty"`
 	// VolatilityTarget is the expected volatility of the account in a year, as a part of its
 	// equity: buys beyond it are made smaller.
@@ -162,7 +162,6 @@ type RiskSection struct {
 const (
 	OppositeAllow  = "allow"
 	OppositeRefuse = "refuse"
-	OppositeCross  = "cross" // orders at market of one step change hands without the exchange
 )
 
 // LimitSection holds the gate's limits for one strategy.

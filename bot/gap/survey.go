@@ -221,10 +221,10 @@ func (v *viewer) stop() {
 	v.core = nil
 }
 
-// Filled counts the turnover at the exchange: an engine.Observer.
+// Filled counts the turnover: an engine.Observer.
 func (v *viewer) Filled(o *state.Order, f *market.Fill) {
 	m := v.begin.made.Catalog.Market(f.Market)
-	if f.Crossed || m.Quote != v.begin.made.Limits.Currency {
+	if m.Quote != v.begin.made.Limits.Currency {
 		return
 	}
 	if value, err := m.Notional(f.Price, f.Amount); err == nil && o.Strategy > 0 {

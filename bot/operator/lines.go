@@ -40,8 +40,6 @@ func (t *storyWriter) lines(e *journal.Entry) []string {
 		return []string{actText(r)}
 	case *journal.Adoption:
 		return []string{fmt.Sprintf("adopted   %s has handed the order over to %s, by %s", r.From, r.To, r.By)}
-	case *journal.Cross:
-		return t.cross(r)
 	case *journal.Difference:
 		return []string{fmt.Sprintf("differs   %s: here %q, there %q; %s", r.What, r.Ours, r.Theirs, r.Conclusion)}
 	}
@@ -105,20 +103,6 @@ func (t *storyWriter) transferText(r *journal.Transfer) string {
 		text += " @ " + t.catalog.Market(r.Market).FormatPrice(r.Price)
 	}
 	return text
-}
-
-// cross writes what changed hands between two orders.
-func (t *storyWriter) cross(r *journal.Cross) []string {
-	f, m := &r.Sell.Fill, t.catalog.Market(r.Sell.Fill.Market)
-	of := func(l *state.CrossLeg) string {
-		if l.Of != 0 {
-			return fmt.Sprintf("order %d, a part of order %d", l.Fill.Order, l.Of)
-		}
-		return fmt.Sprintf("order %d", l.Fill.Order)
-	}
-	return []string{"event     " + causeText(t.catalog, &r.Cause),
-		fmt.Sprintf("crossed   %s @ %s without the exchange, from %s, to %s", m.FormatQty(f.Amount),
-			m.FormatPrice(f.Price), of(&r.Sell), of(&r.Buy))}
 }
 
 // actText is an action of the operator on an order.

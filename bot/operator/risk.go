@@ -32,12 +32,8 @@ const (
 	UnitMoney    = "money"    // of the account's currency
 	UnitFraction = "fraction" // 0.05 is 5 %
 	UnitDuration = "duration" // such as 1m30s
-	UnitSwitch   = "switch"   // on, or SwitchCross
+	UnitSwitch   = "switch"   // on
 )
-
-// SwitchCross is Limit.Max of "opposite" where opposite orders cross; it is "on" where they are
-// refused.
-const SwitchCross = "cross"
 
 // Limit is a limit of the account or of a strategy, by the name of its config key.
 type Limit struct {
@@ -114,8 +110,6 @@ func (l *Limit) Standing() string {
 		return "reached before it was taken away: nothing is opened"
 	case l.Max == "":
 		return "not set"
-	case l.Max == SwitchCross:
-		return "crosses what trades against another strategy at market"
 	case l.Name == "opposite":
 		return "refuses what trades against another strategy"
 	case l.Unit == UnitSwitch:

@@ -17,7 +17,6 @@ import (
 func (p *Plan) addAccount() (err error) {
 	r := &p.sections.Risk
 	p.Limits.AllowSelfCross, p.Limits.RefuseOpposite = r.AllowSelfCross, r.Opposite == config.OppositeRefuse
-	p.Limits.CrossOpposite = r.Opposite == config.OppositeCross
 	if err := checkOpposite(r.Opposite); err != nil {
 		return err
 	}
@@ -61,8 +60,11 @@ func checkOpposite(word string) error {
 	switch word {
 	case "":
 		return nil
+	case "cross":
+		return config.Keyf(path, "%q is gone: orders of two strategies no longer change hands inside the bot; "+
+			"want %q, or %q to send both to the exchange", word, config.OppositeRefuse, config.OppositeAllow)
 	}
-	return config.OneOf(path, word, config.OppositeAllow, config.OppositeRefuse, config.OppositeCross)
+	return config.OneOf(path, word, config.OppositeAllow, config.OppositeRefuse)
 }
 
 // assetLimits is the table with the limits on the exposure of assets.

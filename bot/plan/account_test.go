@@ -30,15 +30,18 @@ func TestLimitsByAssetAreReadInTheUnitsOfTheCurrency(t *testing.T) {
 }
 
 func TestTheWordsOfOpposite(t *testing.T) {
-	for set, want := range map[string][2]bool{"risk.opposite=": {}, "risk.opposite=allow": {},
-		"risk.opposite=refuse": {true, false}, "risk.opposite=cross": {false, true}} {
+	for set, want := range map[string]bool{"risk.opposite=": false, "risk.opposite=allow": false,
+		"risk.opposite=refuse": true} {
 		p, err := builtinPlan(t, set)
 		require.NoError(t, err)
-		require.Equal(t, want, [2]bool{p.Limits.RefuseOpposite, p.Limits.CrossOpposite})
+		require.Equal(t, want, p.Limits.RefuseOpposite)
 	}
 	_, err := builtinPlan(t, "risk.opposite=refused")
 	require.ErrorContains(t, err,
-		`risk.opposite: "refused" is not one of allow, refuse, cross; the nearest is "refuse"`)
+		`risk.opposite: "refused" is not one of allow, refuse; the nearest is "refuse"`)
+	_, err = builtinPlan(t, "risk.opposite=cross")
+	require.ErrorContains(t, err, `risk.opposite: "cross" is gone: orders of two strategies no longer change hands `+
+		`inside the bot; want "refuse", or "allow" to send both to the exchange`)
 }
 
 func TestTheReturnsOfATargetAreThoseOfTheLongestCandles(t *testing.T) {

@@ -45,7 +45,6 @@ func TestAVariantRunsAsItsConfigDoes(t *testing.T) {
 		{"risk.max_drawdown=5%", "risk.max_open_orders=1", "risk.orders_per_minute=1", "risk.price_collar=1%"},
 		{"risk.cool_down=48h", "risk.cool_down_losses=1"},
 		{"risk.volatility_target=30%", "risk.opposite=refuse"},
-		{"risk.opposite=cross"},
 		{"strategies.trend.interval=2h"},
 		{"strategies.trend.allocation=3000", "account.start.EUR=8000"},
 		{"risk.max_exposure=2000"},

@@ -10,7 +10,6 @@ import (
 
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/state/journal"
 	"github.com/tidemark-trading/tidemark/state/recording"
 )
@@ -60,21 +59,6 @@ func CommandOf(entry uint64, intent *journal.Intent, catalog *market.Catalog) Co
 	return made
 }
 
-// CrossOf are the orders of a cross in the journal as two commands, in the units of the catalog: a
-// replay has to cross the same.
-func CrossOf(entry uint64, c *state.Cross, catalog *market.Catalog) (orders []Command) {
-	legs := c.Legs()
-	for i, leg := range legs {
-		f, other := &leg.Fill, &legs[1-i].Fill
-		m := catalog.Market(f.Market)
-		orders = append(orders, Command{Entry: entry, Kind: market.CommandPlace, Order: f.Order, Terms: []Term{
-			{"market", m.Name}, {"side", f.Side.String()}, {"crossed with order", fmt.Sprint(other.Order)},
-			{"part of order", fmt.Sprint(leg.Of)}, {"amount", m.FormatQty(f.Amount)},
-			{"price", m.FormatPrice(f.Price)}, {"rounding", m.FormatValue(f.Fee)}}})
-	}
-	return orders
-}
-
 // Difference is the first command that differs.
 type Difference struct {
 	Record uint64   `json:"event"` // number of the input
@@ -96,15 +80,8 @@ func (p *player) askOf(number uint64, in *market.Input, commands []market.Comman
 	}
 }
 
-// ask adds commands to those of the turn, or to those that wait for the beginning of trading. What
-// the strategies exchanged in the same step comes before them.
+// ask adds commands to those of the turn, or to those that wait for the beginning of trading.
 func (p *player) ask(number uint64, cause string, commands []market.Command) {
-	for _, c := range p.refused.takeCrosses() {
-		for _, a := range CrossOf(0, &c, p.core.Account.Catalog()) {
-			a.Record, a.Cause = number, cause
-			p.asked = append(p.asked, a)
-		}
-	}
 	for i := range commands {
 		c := &commands[i]
 		o := &c.Order

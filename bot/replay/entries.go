@@ -76,11 +76,8 @@ func (e *entries) skipTo(first uint64) (commands int, err error) {
 		if err != nil || entry == nil || first != 0 && entry.Number >= first {
 			return commands, err
 		}
-		switch entry.Kind {
-		case journal.EntryIntent:
+		if entry.Kind == journal.EntryIntent {
 			commands++
-		case journal.EntryCross:
-			commands += 2 // its orders
 		}
 		e.waiting = false
 	}
@@ -108,8 +105,6 @@ func (e *entries) turn(run uuid.UUID, from, to uint64) (t turn, done bool, err e
 			}
 		case *journal.Intent:
 			t.commands = append(t.commands, CommandOf(entry.Number, r, e.catalog))
-		case *journal.Cross:
-			t.commands = append(t.commands, CrossOf(entry.Number, &r.Cross, e.catalog)...)
 		case *journal.Cursor:
 			if strings.HasPrefix(r.Name, warmupPrefix) {
 				t.warmups[r.Name] = r.Value

@@ -368,7 +368,7 @@ func (p *player) input(number uint64, in *market.Input) error {
 	if answer.Err != nil {
 		return fmt.Errorf("record %d: %w", number, answer.Err)
 	}
-	if len(answer.Commands)+len(p.refused.crosses) > 0 && in.Kind != market.InputBooking {
+	if len(answer.Commands) > 0 && in.Kind != market.InputBooking {
 		p.askOf(number, in, answer.Commands)
 	}
 	return nil
@@ -446,21 +446,8 @@ func (p *player) note(format string, args ...any) {
 	p.report.Notes = append(p.report.Notes, fmt.Sprintf(format, args...))
 }
 
-// refusals counts the gate's refusals, and collects what changes hands between strategies.
-type refusals struct {
-	count   int64
-	crosses []state.Cross // of the present step
-}
-
-// Crossed is of engine.CrossWatcher.
-func (r *refusals) Crossed(c *state.Cross) { r.crosses = append(r.crosses, *c) }
-
-// takeCrosses returns what has changed hands since the last call.
-func (r *refusals) takeCrosses() []state.Cross {
-	all := r.crosses
-	r.crosses = nil
-	return all
-}
+// refusals counts the gate's refusals.
+type refusals struct{ count int64 }
 
 // Filled is of engine.Observer.
 func (*refusals) Filled(*state.Order, *market.Fill) {}

@@ -97,7 +97,7 @@ func (r *runner) knows(ctx context.Context, last *journal.OrderRow, untraded boo
 func (r *runner) latestFills() (fills []journal.FillRow, err error) {
 	traded, left := r.tradedMarkets(), maxReportsBack
 	err = r.store.FillsBack(func(f *journal.FillRow) bool {
-		if traded[f.Market] && !f.Crossed {
+		if traded[f.Market] {
 			fills = append(fills, *f)
 			delete(traded, f.Market)
 		}

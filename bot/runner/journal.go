@@ -68,7 +68,6 @@ type botJournal struct {
 	onHoldings     func(at market.Time)                // writes the holdings for the kill switch; nil: not called
 	seal           *seal.Keeper
 	onBroken       func(text string) // called when the promise of the seal is broken
-	crosses        []state.Cross     // of this step, to be written
 	refusals
 	notes
 	trimming
@@ -85,7 +84,6 @@ func (j *botJournal) Event(ev *market.Event) {
 	j.cause = journal.Cause{Kind: ev.Kind, Market: ev.Market, At: ev.At, Recorded: j.dataNumber}
 	j.grouped = j.grouped[:0]
 	j.writeEvent(ev)
-	j.writeCrosses()
 	j.setCause(j.causeOf, j.journalRefusal)
 }
 

@@ -41,11 +41,8 @@ func (s *stage) replayed() *replay.Report {
 	defer func() { require.NoError(s.T, store.Close()) }()
 	commands := 0
 	require.NoError(s.T, store.Entries(0, func(e *journal.Entry) error {
-		switch e.Kind {
-		case journal.EntryIntent:
+		if e.Kind == journal.EntryIntent {
 			commands++
-		case journal.EntryCross:
-			commands += 2
 		}
 		return nil
 	}))

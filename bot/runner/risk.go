@@ -110,9 +110,6 @@ func unitText(unit risk.Unit, n int64, digits uint8) string {
 	case risk.UnitDuration:
 		return time.Duration(n).Round(time.Millisecond).String()
 	case risk.UnitSwitch:
-		if n == risk.SwitchCross {
-			return operator.SwitchCross
-		}
 		return "on"
 	}
 	return strconv.FormatInt(n, 10)

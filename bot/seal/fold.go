@@ -69,11 +69,6 @@ func (f *fold) add(c *market.Catalog, e *journal.Entry) error {
 		f.report(&r.Report)
 	case *journal.Fills:
 		f.addFills(r.Fills)
-	case *journal.Cross:
-		for _, leg := range r.Legs() {
-			f.addFills([]market.Fill{leg.Fill})
-			f.report(&leg.Report)
-		}
 	case *journal.Transfer:
 		symbol := c.Asset(r.Asset).Symbol
 		f.balances[symbol] += int64(r.Money)

@@ -129,7 +129,6 @@ func (c *checker) compareFills(booked map[fillName]*market.Fill) {
 			continue
 		}
 		same := have.Market == want.Market && have.Side == want.Side && have.Taker == want.Taker &&
-			have.Crossed == want.Crossed &&
 			have.Price == want.Price && have.Amount == want.Amount && have.Settled == want.Settled &&
 			(!want.Settled || have.Fee == want.Fee && have.FeeCurrency == want.FeeCurrency)
 		if !same {

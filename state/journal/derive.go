@@ -36,7 +36,7 @@ func derived(ctx context.Context, tx *bbolt.Tx, n *codec.Names, s squeezer, visi
 			return nil
 		}
 		switch EntryKind(value[entryHead]) {
-		case EntryReport, EntryFill, EntryTransfer, EntryAdopt, EntryCross:
+		case EntryReport, EntryFill, EntryTransfer, EntryAdopt:
 		default:
 			return nil
 		}
@@ -88,8 +88,6 @@ func bookedIn(record Record) (fills []market.Fill, moved *Transfer) {
 		return r.Fills, nil
 	case *Fills:
 		return r.Fills, nil
-	case *Cross:
-		return []market.Fill{r.Sell.Fill, r.Buy.Fill}, nil
 	case *Transfer:
 		return nil, r
 	}

@@ -112,8 +112,6 @@ func (d *describer) kept(record Record) {
 		d.text("from", r.From)
 	case *Adoption:
 		d.adoption(r)
-	case *Cross:
-		d.cross(r)
 	}
 }
 
@@ -254,7 +252,6 @@ func (d *describer) fill(f *market.Fill, strategy string) {
 	d.symbol("feeCurrency", f.FeeCurrency)
 	d.flag("taker", f.Taker)
 	d.flag("settled", f.Settled)
-	d.flag("crossed", f.Crossed)
 	d.time("time", f.Time)
 }
 

@@ -36,13 +36,12 @@ const (
 	EntryReload                          // a running bot took other settings: Reload
 	EntryAct                             // the operator asked for an action: Act
 	EntryAdopt                           // a strategy of a stopped bot handed over to another: Adoption
-	EntryCross                           // an amount changed hands between two strategies: Cross
 	entryKinds
 )
 
 var entryNames = [entryKinds]string{"", "start", "intent", "sent", "outcome", "report", "fill", "transfer", "timer",
 	"cursor", "refusal", "difference", "halt", "resume", "stop", "seal", "verdict", "promotion", "reload", "act",
-	"adopt", "cross"}
+	"adopt"}
 
 // String returns the kind's name.
 func (k EntryKind) String() string {
@@ -70,7 +69,7 @@ type Entry struct {
 
 // Record is the content of a journal entry: *Start, *Intent, *SentCommand, *Outcome, *Report,
 // *Fills, *Transfer, *Timer, *Cursor, *Refusal, *Difference, *Halt, *Resume, *Stop, *Seal,
-// *Verdict, *Promotion, *Reload, *Act, *Adoption or *Cross.
+// *Verdict, *Promotion, *Reload, *Act or *Adoption.
 type Record interface {
 	entryKind() EntryKind
 }
@@ -286,4 +285,3 @@ func (*Promotion) entryKind() EntryKind   { return EntryPromotion }
 func (*Reload) entryKind() EntryKind      { return EntryReload }
 func (*Act) entryKind() EntryKind         { return EntryAct }
 func (*Adoption) entryKind() EntryKind    { return EntryAdopt }
-func (*Cross) entryKind() EntryKind       { return EntryCross }

@@ -65,8 +65,6 @@ func (e *recordEncoder) record(record Record) {
 		e.kind(EntryAct).act(r)
 	case *Adoption:
 		e.kind(EntryAdopt).adoption(r)
-	case *Cross:
-		e.kind(EntryCross).cross(r)
 	}
 }
 
@@ -129,8 +127,6 @@ func (d *recordDecoder) record() Record {
 		return d.act()
 	case EntryAdopt:
 		return d.adoption()
-	case EntryCross:
-		return d.cross(version)
 	}
 	d.Fail("entry of kind %d", kind)
 	return nil
@@ -373,10 +369,6 @@ func ordersOf(dst []market.OrderID, from int, record Record) []market.OrderID {
 	case *Adoption:
 		for _, id := range r.Orders {
 			dst = addOrder(dst, from, id)
-		}
-	case *Cross:
-		for _, leg := range r.Legs() {
-			dst = addOrder(addOrder(dst, from, leg.Fill.Order), from, leg.Of)
 		}
 	}
 	return dst

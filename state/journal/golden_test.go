@@ -131,37 +131,6 @@ func adoptedToo(t *testing.T, path string) {
 	require.NoError(t, s.Close())
 }
 
-// crossedToo is everyKind with a cross of a whole order and a part of another one.
-func crossedToo(t *testing.T, path string) {
-	everyKind(t, path)
-	s, err := Open(path)
-	require.NoError(t, err)
-	require.NoError(t, s.Bind(twoMarkets(t), twoStrategies))
-	b := s.NewBatch()
-	crossed(b, 9_500_000)
-	require.NoError(t, s.Commit(b))
-	require.NoError(t, s.Close())
-}
-
-// crossed adds a cross of order 4 with order 5, a part of order 3.
-func crossed(b *Batch, at market.Time) *Cross {
-	r := &Cross{Cause: Cause{Kind: market.KindCandles, Market: 1, At: at, Recorded: 12}}
-	var ended [2]*state.Order
-	for i, leg := range r.Legs() {
-		o := ownOrder(market.OrderID(4 + i))
-		o.Market, o.Strategy, o.Type, o.Price = 1, market.StrategyID(2-i), market.TypeMarket, 0
-		o.Side, o.State, o.Status, o.InFlight = market.Side(2-i), state.Filled, market.StatusFilled, 0
-		o.FilledAmount, o.AmountRemaining, o.Updated = o.Amount, 0, at
-		leg.Of = market.OrderID(3 * i)
-		leg.Fill = fillOf(o, byte(i+1), o.Amount, at)
-		leg.Fill.Price, leg.Fill.Crossed, leg.Fill.Fee = 4_900_000, true, market.ValueOf(int64(2*i-1))
-		leg.Report = market.ReportOf(&o.Order, market.ExecTrade)
-		ended[i] = o
-	}
-	b.Cross(at, r, ended[0], ended[1])
-	return r
-}
-
 // booked commits an order with fills of a unit each; the fee of every fifth one comes later.
 func booked(t testing.TB, s *Store, b *Batch, id market.OrderID, fills int) {
 	o, at := ownOrder(id), market.Time(id)*10_000
@@ -199,7 +168,7 @@ func sealed(b *Batch) {
 func TestStateFilesOfEachFormatReadAsBefore(t *testing.T) {
 	for name, make := range map[string]func(*testing.T, string){"bot-format1": everyKind, "bot-format2": packedToo,
 		"bot-format3": keptToo, "bot-format4": bookedToo, "bot-format5": reloadedToo, "bot-format6": actedToo,
-		"bot-format6-adopted": adoptedToo, "bot-format6-crossed": crossedToo} {
+		"bot-format6-adopted": adoptedToo} {
 		t.Run(name, func(t *testing.T) {
 			path := golden.File(t, *writeGolden, name, func(path string) { make(t, path) })
 			s, err := Read(path)

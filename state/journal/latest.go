@@ -193,8 +193,6 @@ func (l *latest) name(e Entry) Named {
 		n.Strategy, n.Order = r.Strategy, r.Order
 	case *Adoption:
 		n.Strategy = r.To
-	case *Cross:
-		n.Order, in = l.legOf(r), r.Sell.Fill.Market
 	default:
 		n.Strategy = strategyOf(e.Record)
 	}
@@ -205,22 +203,6 @@ func (l *latest) name(e Entry) Named {
 		l.addOrder(&n)
 	}
 	return n
-}
-
-// legOf is the order of a cross that is asked for, that of the sale where neither or both are.
-func (l *latest) legOf(r *Cross) market.OrderID {
-	bought := Named{}
-	bought.Order = r.Buy.Fill.Order
-	if l.want.Strategy != "" {
-		l.addOrder(&bought)
-	}
-	switch of := l.want.Order; {
-	case of != 0 && (of == bought.Order || of == r.Buy.Of):
-	case bought.Strategy != "" && bought.Strategy == l.want.Strategy:
-	default:
-		return r.Sell.Fill.Order
-	}
-	return bought.Order
 }
 
 // strategyOf is the strategy in the scope of a record; empty: there is none.
