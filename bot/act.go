@@ -12,14 +12,6 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/operator"
 )
 
-// operatorCommands are the commands that talk to a running bot.
-func (a *app) operatorCommands() []*cobra.Command {
-	return []*cobra.Command{a.statusCommand(), a.ordersCommand(), a.positionsCommand(), a.riskCommand(),
-		a.journalCommand(), a.tradesCommand(), a.profitCommand(), a.equityCommand(), a.explainCommand(),
-		a.canaryCommand(), a.haltCommand(), a.resumeCommand(), a.cancelCommand(), a.cancelAllCommand(),
-		a.flattenCommand(), a.resolveCommand(), a.reloadCommand(), a.adoptCommand()}
-}
-
 // actFlags are the flags of commands that act.
 type actFlags struct {
 	callerFlags

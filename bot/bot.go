@@ -175,15 +175,50 @@ func (a *app) root() *cobra.Command {
 	root.SetVersionTemplate("{{.Version}}\n")
 	narrow(root)
 	root.SetFlagErrorFunc(a.suggest)
-	root.AddCommand(a.backtestCommand(), a.sweepCommand(), a.walkforwardCommand(), a.stressCommand(), a.trialsCommand(),
-		a.compareCommand(), a.placeboCommand(), a.workerCommand(),
-		candles.Command(candles.Streams{Stdin: a.Stdin, Stdout: a.Stdout, Stderr: a.Stderr, Getenv: a.Getenv}, a.enter),
-		a.stateCommand(), a.strategiesCommand(), a.initCommand(), a.exchangeCommand(), a.runCommand(),
-		a.doctorCommand(), a.replayCommand(), a.gapCommand(), a.recordCommand(), a.recordingCommand(), a.sealCommand(),
-		a.verifyCommand(), a.exportCommand(), a.versionCommand())
-	root.AddCommand(a.operatorCommands()...)
-	root.AddCommand(a.dashboardCommand(), a.chatCommand())
+	for _, b := range a.asked(branches()) {
+		root.AddCommand(b.grow(a))
+	}
 	return root
+}
+
+// branch is a command right below the root.
+type branch struct {
+	name string
+	grow func(*app) *cobra.Command
+}
+
+func branches() []branch {
+	return []branch{{"backtest", (*app).backtestCommand}, {"sweep", (*app).sweepCommand},
+		{"walkforward", (*app).walkforwardCommand}, {"stress", (*app).stressCommand}, {"trials", (*app).trialsCommand},
+		{"compare", (*app).compareCommand}, {"placebo", (*app).placeboCommand}, {"worker", (*app).workerCommand},
+		{"candles", (*app).candlesCommand}, {"state", (*app).stateCommand}, {"strategies", (*app).strategiesCommand},
+		{"init", (*app).initCommand}, {"exchange", (*app).exchangeCommand}, {"run", (*app).runCommand},
+		{"doctor", (*app).doctorCommand}, {"replay", (*app).replayCommand}, {"gap", (*app).gapCommand},
+		{"record", (*app).recordCommand}, {"recording", (*app).recordingCommand}, {"seal", (*app).sealCommand},
+		{"verify", (*app).verifyCommand}, {"export", (*app).exportCommand}, {"version", (*app).versionCommand},
+		{"status", (*app).statusCommand}, {"orders", (*app).ordersCommand}, {"positions", (*app).positionsCommand},
+		{"risk", (*app).riskCommand}, {"journal", (*app).journalCommand}, {"trades", (*app).tradesCommand},
+		{"profit", (*app).profitCommand}, {"equity", (*app).equityCommand}, {"explain", (*app).explainCommand},
+		{"canary", (*app).canaryCommand}, {"halt", (*app).haltCommand}, {"resume", (*app).resumeCommand},
+		{"cancel", (*app).cancelCommand}, {"cancel-all", (*app).cancelAllCommand}, {"flatten", (*app).flattenCommand},
+		{"resolve", (*app).resolveCommand}, {"reload", (*app).reloadCommand}, {"adopt", (*app).adoptCommand},
+		{"dashboard", (*app).dashboardCommand}, {"chat", (*app).chatCommand}}
+}
+
+// asked is the branch that the first argument names alone, so that a start does not make the flags
+// of all others; all branches where it names none, as for help and a mistyped name.
+func (a *app) asked(all []branch) []branch {
+	for i := range all {
+		if len(a.Args) > 0 && a.Args[0] == all[i].name {
+			return all[i : i+1]
+		}
+	}
+	return all
+}
+
+func (a *app) candlesCommand() *cobra.Command {
+	return candles.Command(candles.Streams{Stdin: a.Stdin, Stdout: a.Stdout, Stderr: a.Stderr, Getenv: a.Getenv},
+		a.enter)
 }
 
 // enter marks the arguments as valid: later errors are the command's own.
