@@ -64,13 +64,22 @@ func (s *Set) watchAll() {
 	}
 }
 
-// watch computes the nearest watched prices of a market.
+// watch computes the watched prices of a market's brackets, and the nearest of them.
 func (s *Set) watch(m market.ID) {
+	for i := range s.all {
+		if b := &s.all[i]; b.market == m {
+			b.watched = s.watchOf(b)
+		}
+	}
+	s.join(m)
+}
+
+// join finds the nearest of a market's watched prices.
+func (s *Set) join(m market.ID) {
 	w := s.watches[m]
 	w.Below, w.Above, w.Peak = 0, 0, 0 // the rest is not of brackets
 	for i := range s.all {
 		if b := &s.all[i]; b.market == m {
-			b.watched = s.watchOf(b)
 			w = nearest(w, b.watched)
 		}
 	}
@@ -121,6 +130,6 @@ func (s *Set) rewatch(b *bracket) {
 func (s *Set) unwatch(m market.ID, before market.Watch) {
 	is := func(was, nearest market.Price) bool { return was != 0 && was == nearest }
 	if w := s.watches[m]; is(before.Above, w.Above) || is(before.Below, w.Below) || is(before.Peak, w.Peak) {
-		s.watch(m)
+		s.join(m)
 	}
 }
