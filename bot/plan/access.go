@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/engine/live"
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/stream"
 	"github.com/tidemark-trading/tidemark/market"
@@ -124,10 +126,33 @@ func (a *Access) Listing(ctx context.Context, c *rest.Client) (l Listing, err er
 	if l.At = c.Now(); err == nil && a.hasUniverse() {
 		l.Volumes, err = c.Tickers24h(ctx, "")
 	}
-	if err == nil && (len(l.Assets) == 0 || len(l.Markets) == 0) {
-		err = errors.New("the exchange lists no markets, or no assets") // a faulty answer
+	if err == nil {
+		err = l.check(a.Config.Exchange.Origin())
 	}
 	return l, err
+}
+
+// errEmpty is wrapped where an exchange lists no markets, or no assets: mostly a faulty answer.
+var errEmpty = errors.New("look whether exchange.base_url is that of an exchange; a sandbox needs a [markets.NAME] that " +
+	"is not delisted")
+
+// check requires a market and an asset. A row without a name is none.
+func (l *Listing) check(origin string) error {
+	named := func(list int, name func(i int) string) bool {
+		for i := range list {
+			if name(i) != "" {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case !named(len(l.Markets), func(i int) string { return l.Markets[i].Name }):
+		return fmt.Errorf("%s answers, and the exchange lists no markets: %w", origin, errEmpty)
+	case !named(len(l.Assets), func(i int) string { return l.Assets[i].Symbol }):
+		return fmt.Errorf("%s answers, and the exchange lists no assets: %w", origin, errEmpty)
+	}
+	return nil
 }
 
 // hasUniverse reports whether any strategy trades a universe.
@@ -140,11 +165,23 @@ func (a *Access) hasUniverse() bool {
 	return false
 }
 
-// AwaitListing repeats Listing until the exchange answers, or ctx ends.
+// emptyTimes in a row a list without markets is no slip of the exchange: a minute has gone.
+const emptyTimes = 7
+
+// AwaitListing repeats Listing until the exchange answers, or ctx ends. An exchange that lists
+// nothing for a minute is an error.
 func (a *Access) AwaitListing(ctx context.Context, c *rest.Client, log zerolog.Logger) (l Listing, err error) {
+	empty, nothing := 0, error(nil)
 	err = live.RetryUntilReached(ctx, log, func() (err error) {
-		l, err = a.Listing(ctx, c)
-		return err
+		if l, err = a.Listing(ctx, c); !errors.Is(err, errEmpty) {
+			empty = 0
+			return err
+		}
+		if empty++; empty == emptyTimes {
+			nothing = err
+			return nil
+		}
+		return exchange.False(err)
 	})
-	return l, err
+	return l, cmp.Or(nothing, err)
 }

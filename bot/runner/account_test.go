@@ -2,6 +2,7 @@ package runner
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -102,17 +103,18 @@ func TestABanIsWrittenDownAtOnce(t *testing.T) {
 	})
 }
 
-// hollow answers some questions for the markets with a list that has none.
+// hollow answers some questions at a path with a list that has nothing.
 type hollow struct {
 	http.RoundTripper
-	left int
+	left       int
+	path, body string
 }
 
 func (h *hollow) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := h.RoundTripper.RoundTrip(r)
-	if err == nil && h.left > 0 && strings.HasSuffix(r.URL.Path, "/markets") {
+	if err == nil && h.left > 0 && strings.HasSuffix(r.URL.Path, h.path) {
 		h.left--
-		answer.Body = io.NopCloser(strings.NewReader("[]"))
+		answer.Body = io.NopCloser(strings.NewReader(h.body))
 	}
 	return answer, err
 }
@@ -123,14 +125,37 @@ func TestAnExchangeWithoutMarketsAtTheStartIsWaitedFor(t *testing.T) {
 		s := newStage(t, 4, nil)
 		w := &wire{traffic: s.traffic}
 		p := s.plan(w)
-		h := &hollow{RoundTripper: w, left: 3}
+		h := &hollow{RoundTripper: w, left: 3, path: "/markets", body: "[]"}
 		p.Transport = h
 		r, err := openRunner(t.Context(), p, zerolog.New(&s.log), s.options())
 		require.NoError(t, err)
 		require.NoError(t, r.close())
 		require.Zero(t, h.left)
 		require.Equal(t, 3, strings.Count(s.log.String(), "the exchange lists no markets"))
+		require.NotContains(t, s.log.String(), "cannot be reached")
 	})
+}
+
+// It is not waited for without end: after a minute an error names the place and the cure, and is no
+// mistake in the config.
+func TestAnExchangeThatListsNothingForAMinuteIsAnError(t *testing.T) {
+	for _, h := range []hollow{{path: "/markets", body: "[]"}, {path: "/markets", body: "{}"},
+		{path: "/assets", body: "[]"}, {path: "/assets", body: "[{}]"}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStage(t, 4, nil)
+			w := &wire{traffic: s.traffic}
+			p := s.plan(w)
+			empty := h
+			empty.RoundTripper, empty.left = w, 1000
+			p.Transport = &empty
+			began := time.Now()
+			_, err := openRunner(t.Context(), p, zerolog.New(&s.log), s.options())
+			require.ErrorContains(t, err, "answers, and the exchange lists no "+strings.TrimPrefix(h.path, "/")+
+				": look whether exchange.base_url is that of an exchange", h.body)
+			require.False(t, errors.As(err, new(config.UsageError)), "systemd starts it again")
+			require.InDelta(t, time.Minute, time.Since(began), float64(5*time.Second))
+		})
+	}
 }
 
 // An exchange in memory that is started again knows nothing of the bot's orders.

@@ -72,8 +72,9 @@ func TestAFillOfAnEventIsBookedWhenTheExchangeConfirmsIt(t *testing.T) {
 	}
 }
 
-// A fill is asked for at once, and further fills of the order no more than once a second.
-func TestFillsOfEventsAreAskedForAtMostOnceASecond(t *testing.T) {
+// A fill is asked for at once, and so are the next three of the order; further ones no more than
+// once a second.
+func TestFillsOfEventsAreAskedForAtOnceThenOnceASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := resting(t)
 		p.box.move(79_00)
@@ -87,14 +88,39 @@ func TestFillsOfEventsAreAskedForAtMostOnceASecond(t *testing.T) {
 		p := resting(t)
 		require.NoError(t, p.loop.Do(t.Context(), func(at market.Time) []market.Command {
 			q := p.loop.queries.of[1]
-			q.asked = at.Add(-100 * time.Millisecond)
-			q.doubt(&doubt{told: at}, at)
-			require.Equal(t, at.Add(900*time.Millisecond), q.next)
-			q.asked = at.Add(-time.Minute)
+			for i := range 20 {
+				q.doubt(&doubt{told: at}, at)
+				require.Equal(t, at.Add(time.Duration(max(0, i-doubtsAtOnce+1))*time.Second), q.next)
+				q.doubts = max(q.doubts, at).Add(firstWait) // it is asked for
+			}
+			at = at.Add(time.Minute)
 			q.doubt(&doubt{told: at}, at)
 			require.Equal(t, at, q.next)
+			q.doubted = nil
 			return nil
 		}))
+		p.end()
+		p.agree()
+	})
+}
+
+// What an event tells while the order is asked for already is asked for when that is answered.
+func TestAFillThatComesDuringAQueryIsAskedForAfterIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := resting(t)
+		p.box.mu.Lock()
+		p.box.slow = 100 * time.Millisecond
+		p.box.mu.Unlock()
+		first := orderEvent(func(o *market.Order) { o.Status, o.FilledAmount = market.StatusPartiallyFilled, 1 })
+		own, _ := p.known(1)
+		for _, n := range first(&own.Order) { // before the exchange has it: an old copy, as far as is known
+			p.box.teller.to <- n
+		}
+		time.Sleep(50 * time.Millisecond)
+		p.box.move(79_00)
+		p.tellAll(p.kept(exchange.NoticeFill))
+		time.Sleep(250 * time.Millisecond)
+		require.Equal(t, 1, p.s.fills)
 		p.end()
 		p.agree()
 	})

@@ -53,7 +53,15 @@ func unasked(now outcome, own *state.Order, got *market.Order) bool {
 	return own.Type.HasTrigger() && !own.Triggered || own.Type.HasPrice() && own.TimeInForce == market.GTC
 }
 
-// doubt notes what an event tells, and asks for the order: at once, but no more than once a second.
+// doubtsAtOnce is how many queries of an order events lead to at once; then it is one a second.
+const doubtsAtOnce = 4
+
+// mayDoubt is when an event may lead to the next query of the order.
+func (q *query) mayDoubt(now market.Time) market.Time {
+	return max(now, q.doubts.Add(-(doubtsAtOnce-1)*firstWait))
+}
+
+// doubt notes what an event tells, and asks for the order.
 func (q *query) doubt(d *doubt, now market.Time) {
 	d.since = d.told
 	if was := q.doubted; was != nil {
@@ -61,7 +69,7 @@ func (q *query) doubt(d *doubt, now market.Time) {
 		d.ended, d.order = d.ended || was.ended, d.order || was.order
 	}
 	q.doubted = d
-	q.at(max(now, q.asked.Add(firstWait)))
+	q.at(q.mayDoubt(now))
 	q.wait = firstWait
 }
 

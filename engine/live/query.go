@@ -28,6 +28,7 @@ type query struct {
 	unsent        bool        // the last command could not be sent; logged already
 
 	asked   market.Time // when the order was queried last
+	doubts  market.Time // until then the queries because of events use up a second each
 	noticed market.Time // when the latest event of the account channel came; 0: there was none
 
 	doubted    *doubt       // what events told and the exchange has not confirmed; nil: nothing
@@ -155,6 +156,9 @@ func (l *Loop) queryOrder(work context.Context, q *query) {
 	}
 	r := reply{from: fromQuery, asked: l.now, trusted: q.trusted}
 	q.asked = l.now
+	if q.doubted != nil {
+		q.doubts = max(q.doubts, l.now).Add(firstWait)
+	}
 	q.begin()
 	l.querying++
 	l.workers.Go(func() {
@@ -164,7 +168,9 @@ func (l *Loop) queryOrder(work context.Context, q *query) {
 			q.next, q.wait = l.stamp().Add(q.wait), min(2*q.wait, l.longestPause(q))
 			q.end()
 			r.record, r.err = &record, err
-			l.receive(q, &r)
+			if l.receive(q, &r); q.doubted != nil && q.doubted.told > r.asked {
+				q.at(q.mayDoubt(l.now)) // of later than the question
+			}
 		}
 	})
 }

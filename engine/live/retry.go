@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -19,7 +20,11 @@ func RetryUntilReached(ctx context.Context, log zerolog.Logger, try func() error
 		if err == nil || ctx.Err() != nil || refuses(err) {
 			return err
 		}
-		log.Warn().Err(err).Stringer("again_in", wait).Msg("the exchange cannot be reached")
+		text := "the exchange cannot be reached"
+		if errors.Is(err, exchange.ErrFalse) {
+			text = "the exchange's answer is of no use"
+		}
+		log.Warn().Err(err).Stringer("again_in", wait).Msg(text)
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
