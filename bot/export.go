@@ -31,8 +31,8 @@ cost, a column each. At the end stands what is held, with its value at that time
 
 The command reads the account's own history and its trades from the exchange, so trades of other programs
 and by hand are in it. A row of the history and a trade that are the same count once; each difference
-stands in the column note, and the differences are counted at the end. Trades are asked for by day and
-market, 5 weight points each: a year of three markets takes some minutes. --no-trades leaves them out.
+stands in the column note, and the differences are counted at the end. Trades are asked for by market, 1,000
+at a time from the latest back, 5 weight points each. --no-trades leaves them out.
 Asked are the markets of the history, of the config and of --market.
 
 Lots are pooled over the account. A deposit has no cost: it is "basis unknown", never 0. --opening FILE

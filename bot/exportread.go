@@ -108,10 +108,10 @@ func (r *taxReading) trades(ctx context.Context, until time.Time) error {
 		return nil
 	}
 	r.compared = &tax.Comparison{From: from, Markets: tax.Markets(r.catalog, r.changes, r.markets)}
-	bar := console.NewBar(ctx, r.screen, "trades by day and market", 0, market.Time(time.Hour), 1)
+	bar := console.NewBar(ctx, r.screen, "trades by market", 0, market.Time(time.Hour), 1)
 	defer bar.End()
-	list, err := tax.Trades(ctx, r.client, r.catalog, r.compared.Markets, from, until, func(done, all int) {
-		bar.Reach(market.Time(time.Hour) * market.Time(done) / market.Time(all))
+	list, err := tax.Trades(ctx, r.client, r.catalog, r.compared.Markets, from, until, func(part float64) {
+		bar.Reach(market.Time(part * float64(time.Hour)))
 	})
 	if err != nil {
 		return fmt.Errorf("%w; --no-trades writes the account's history alone", err)

@@ -16,7 +16,7 @@ import (
 func (s *Books) withTrades(changes []tax.Change) []tax.Change {
 	c := tax.Comparison{From: changes[0].At, Markets: tax.Markets(s.Units, changes, nil)}
 	trades, err := tax.Trades(context.Background(), s.Auditor, s.Units, c.Markets, c.From,
-		s.Auditor.Now().Std().Add(time.Second), func(int, int) {})
+		s.Auditor.Now().Std().Add(time.Second), func(float64) {})
 	require.NoError(s.T, err)
 	joined := c.Join(changes, trades)
 	require.Equal(s.T, []int{len(trades), 0, 0, 0}, []int{c.Agree, c.Differ, c.Unconfirmed, c.Added},

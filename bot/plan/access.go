@@ -133,8 +133,8 @@ func (a *Access) Listing(ctx context.Context, c *rest.Client) (l Listing, err er
 }
 
 // errEmpty is wrapped where an exchange lists no markets, or no assets: mostly a faulty answer.
-var errEmpty = errors.New("look whether exchange.base_url is that of an exchange; a sandbox needs a [markets.NAME] that " +
-	"is not delisted")
+var errEmpty = errors.New("look whether exchange.base_url is that of an exchange; a sandbox needs a " +
+	"[markets.NAME] that is not delisted")
 
 // check requires a market and an asset. A row without a name is none.
 func (l *Listing) check(origin string) error {

@@ -40,6 +40,7 @@ type client struct {
 	catalog *market.Catalog
 	chance  *rand.Rand
 	signer  *rest.Signer
+	asked   int // for trades
 }
 
 const clientKey = "cl1ent-cl1ent-cl1ent-cl1ent-cl1ent-cl1ent-cl1ent-cl1ent-cl1ent-c"
@@ -79,6 +80,9 @@ func newClient(t *testing.T, seed uint64) *client {
 
 // RoundTrip asks the exchange without a network: a broken connection is an error.
 func (c *client) RoundTrip(r *http.Request) (answer *http.Response, err error) {
+	if strings.HasSuffix(r.URL.Path, "/v2/trades") {
+		c.asked++
+	}
 	served := r.Clone(r.Context())
 	if served.Body == nil {
 		served.Body = http.NoBody
@@ -159,7 +163,7 @@ func (c *client) read(ctx context.Context) (changes []Change, trades []Trade, co
 		return nil, nil, nil, err
 	}
 	compared = &Comparison{From: changes[0].At, Markets: Markets(c.catalog, changes, nil)}
-	trades, err = Trades(ctx, c, c.catalog, compared.Markets, compared.From, until, func(int, int) {})
+	trades, err = Trades(ctx, c, c.catalog, compared.Markets, compared.From, until, func(float64) {})
 	return changes, trades, compared, err
 }
 
@@ -344,7 +348,7 @@ func TestAMarketThatTheHistoryLacksShowsInTheBalances(t *testing.T) {
 	require.Less(t, len(lacking), len(changes))
 	require.NotContains(t, Markets(c.catalog, lacking, nil), c.catalog.MarketNamed("ETH-EUR"))
 	compared := &Comparison{From: changes[0].At, Markets: Markets(c.catalog, lacking, []string{"ETH-EUR"})}
-	trades, err := Trades(t.Context(), c, c.catalog, compared.Markets, compared.From, c.Now().Std(), func(int, int) {})
+	trades, err := Trades(t.Context(), c, c.catalog, compared.Markets, compared.From, c.Now().Std(), func(float64) {})
 	require.NoError(t, err)
 	for _, list := range [][]Change{changes, lacking, compared.Join(lacking, trades)} {
 		var out bytes.Buffer
@@ -357,6 +361,51 @@ func TestAMarketThatTheHistoryLacksShowsInTheBalances(t *testing.T) {
 		}
 		require.Empty(t, s.Astray, out.String())
 	}
+}
+
+// Trades are asked for in pages of 1,000, however long the span is: a year of an account that never
+// traded is one question for each market.
+func TestTradesAreAskedForByPageAndNotByDay(t *testing.T) {
+	c := newClient(t, 1)
+	c.live(0)
+	btc := c.catalog.MarketNamed("BTC-EUR")
+	const year = 365 * 24 * time.Hour
+	read := func(span time.Duration, markets ...*market.Market) []Trade {
+		c.asked = 0
+		until := c.Now().Std()
+		last := 0.0
+		trades, err := Trades(t.Context(), c, c.catalog, markets, until.Add(-span), until, func(part float64) {
+			require.LessOrEqual(t, last, part)
+			last = part
+		})
+		require.NoError(t, err)
+		require.Equal(t, 1.0, last)
+		return trades
+	}
+	require.Empty(t, read(year, c.catalog.Markets()...))
+	require.Equal(t, len(c.catalog.Markets()), c.asked)
+	const orders = 1030
+	for range orders {
+		c.ex.Clock().Advance(time.Minute)
+		c.ex.Advance()
+		status, text := c.ask("POST", "/v2/order",
+			`{"market":"BTC-EUR","side":"buy","orderType":"market","amount":"0.0002","operatorId":1}`)
+		require.Equal(t, 200, status, string(text))
+	}
+	c.ex.Clock().Advance(time.Second)
+	trades := read(year, btc)
+	require.Equal(t, orders, len(trades))
+	require.Equal(t, 2, c.asked)
+	seen := map[string]bool{}
+	for i := range trades {
+		seen[trades[i].ID] = true
+		require.False(t, i > 0 && trades[i].At.Before(trades[i-1].At), "the oldest first")
+	}
+	require.Equal(t, orders, len(seen))
+	hour := read(time.Hour, btc)
+	require.Equal(t, trades[len(trades)-len(hour):], hour)
+	require.Equal(t, 1, c.asked, "the latest page reaches further back")
+	require.InDelta(t, 60, len(hour), 1)
 }
 
 // A history with one row for an order finds all trades of the order.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/shopspring/decimal"
 
 	"github.com/tidemark-trading/tidemark/exchange"
@@ -22,40 +21,35 @@ type Trade struct {
 	Fee         Amount // no asset: it is not settled yet
 }
 
-// Trader gives the own trades of a day in a market: a *rest.Client.
+// Trader gives the own trades in a market from a time on: a *rest.Client.
 type Trader interface {
-	DayTrades(ctx context.Context, m *market.Market, start market.Time, dst []exchange.Trade) ([]exchange.Trade, error)
+	TradesSince(ctx context.Context, m *market.Market, since market.Time, told func(market.Time)) ([]exchange.Trade,
+		error)
 }
 
-// day is the longest span of one question for trades.
-const day = 24 * time.Hour
-
 // Trades reads the own trades of some markets in [since, until), the oldest of a market first. It
-// asks for each day of each market: 5 weight points, more where a day has over 1,000 trades. told
-// hears after each how many of all days have been read.
+// asks for 1,000 trades at a time, the latest first: 5 weight points each. told hears which part of
+// all has been read.
 func Trades(ctx context.Context, from Trader, c *market.Catalog, markets []*market.Market, since, until time.Time,
-	told func(done, all int)) (trades []Trade, err error) {
-	days := int((until.Sub(since) + day - 1) / day)
+	told func(part float64)) (trades []Trade, err error) {
+	first, err := market.TimeOf(since)
+	if err != nil {
+		return nil, err
+	}
 	for i, m := range markets {
-		seen := map[uuid.UUID]bool{} // where a day ends the next begins
-		for j := range days {
-			start, err := market.TimeOf(since.Add(time.Duration(j) * day))
-			if err != nil {
-				return nil, err
-			}
-			list, err := from.DayTrades(ctx, m, start, nil)
-			if err != nil {
-				return nil, err
-			}
-			for k := range list {
-				one := tradeOf(c, m, &list[k])
-				if !seen[list[k].ID] && !one.At.Before(since) && one.At.Before(until) {
-					trades = append(trades, one)
-				}
-				seen[list[k].ID] = true
-			}
-			told(i*days+j+1, len(markets)*days)
+		list, err := from.TradesSince(ctx, m, first, func(at market.Time) {
+			back := float64(until.Sub(at.Std())) / float64(until.Sub(since))
+			told((float64(i) + min(1, max(0, back))) / float64(len(markets)))
+		})
+		if err != nil {
+			return nil, err
 		}
+		for k := range list {
+			if one := tradeOf(c, m, &list[k]); !one.At.Before(since) && one.At.Before(until) {
+				trades = append(trades, one)
+			}
+		}
+		told(float64(i+1) / float64(len(markets)))
 	}
 	return trades, nil
 }

@@ -33,7 +33,7 @@
 //	DELETE /orders                CancelOrders
 //	DELETE /atomic/orders         CancelSide
 //	POST /cancelOrdersAfter       CancelOrdersAfter, CancelAfter
-//	GET /trades                   TradesPage, Trades, DayTrades
+//	GET /trades                   TradesPage, Trades, DayTrades, TradesSince
 //	GET /account                  Account
 //	GET /balance                  Balances, Holdings
 //	GET /stakingBalance           StakingBalances

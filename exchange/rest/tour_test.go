@@ -84,6 +84,7 @@ func tour(r *rig) []stop {
 		{"open orders in a market", func() error { _, err := r.OpenOrdersIn(ctx, r.btc.ID); return err }},
 		{"trades", func() error { _, err := r.TradesPage(ctx, r.btc, Page{}, nil); return err }},
 		{"trades of a day", func() error { _, err := r.DayTrades(ctx, r.btc, rigStart, nil); return err }},
+		{"trades from a time on", func() error { _, err := r.TradesSince(ctx, r.btc, rigStart, nil); return err }},
 		{"trades of the port", func() error { _, _, err := r.Trades(ctx, r.btc.ID, rigStart); return err }},
 		{"account", func() error { _, err := r.Account(ctx); return err }},
 		{"staked", func() error { _, err := r.StakingBalances(ctx); return err }},

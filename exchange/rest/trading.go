@@ -90,7 +90,26 @@ func (c *Client) Trades(ctx context.Context, id market.ID, from market.Time) (tr
 // oldest first: GET /trades, as many pages as it takes.
 func (c *Client) DayTrades(ctx context.Context, m *market.Market, start market.Time,
 	dst []exchange.Trade) ([]exchange.Trade, error) {
-	before, page := len(dst), Page{Limit: tradesRows, Start: start, End: start.Add(tradesWindow)}
+	return c.tradePages(ctx, m, Page{Start: start, End: start.Add(tradesWindow)}, 0, dst, nil)
+}
+
+// TradesSince lists all own trades in a market from a time on, the oldest first: GET /trades
+// without a span, page after page from the latest trade back. told hears how far back it has come.
+func (c *Client) TradesSince(ctx context.Context, m *market.Market, since market.Time,
+	told func(market.Time)) ([]exchange.Trade, error) {
+	list, err := c.tradePages(ctx, m, Page{}, since, nil, told)
+	for len(list) > 0 && list[0].Time < since {
+		list = list[1:]
+	}
+	return list, err
+}
+
+// tradePages appends the trades of a page and of those before it, as far back as there are any or a
+// time, the oldest first.
+func (c *Client) tradePages(ctx context.Context, m *market.Market, page Page, since market.Time, dst []exchange.Trade,
+	told func(market.Time)) ([]exchange.Trade, error) {
+	before := len(dst)
+	page.Limit = tradesRows
 	for {
 		rows := len(dst)
 		var err error
@@ -106,7 +125,10 @@ func (c *Client) DayTrades(ctx context.Context, m *market.Market, start market.T
 				return dst, fmt.Errorf("%s: trades up to %s: %w", endpoints[getTrades].name, page.To, ErrMismatch)
 			}
 		}
-		if !full {
+		if full && told != nil {
+			told(dst[len(dst)-1].Time)
+		}
+		if !full || dst[len(dst)-1].Time < since {
 			slices.Reverse(dst[before:])
 			return dst, nil
 		}
