@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/tidemark-trading/tidemark/exchange"
 )
 
 // SummaryOptions describe the terminal.
@@ -260,7 +262,7 @@ func (s *summary) refusals(res *Result) {
 	}
 	s.title("Refused by the gate or the venue")
 	for _, r := range res.Refusals {
-		s.wrapped(fmt.Sprintf("%8d  ", r.Count), r.Reason, "")
+		s.wrapped(fmt.Sprintf("%8d  ", r.Count), exchange.Explained(r.Reason), "")
 	}
 }
 

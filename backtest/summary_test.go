@@ -39,6 +39,17 @@ func TestASummaryKeepsToItsTerminal(t *testing.T) {
 	}
 }
 
+func TestASummarySaysWhatACodeOfTheExchangeMeans(t *testing.T) {
+	p := shippedPlan(t, grid.Definition, 500)
+	result, err := Run(t.Context(), p, Options{})
+	require.NoError(t, err)
+	result.Refusals = []Count{{Reason: "trend: exchange 216", Count: 3}, {Reason: "trend: max_position", Count: 1}}
+	var text strings.Builder
+	require.NoError(t, WriteSummary(&text, result, SummaryOptions{Width: 100}))
+	require.Contains(t, text.String(), "       3  trend: exchange 216: You do not have sufficient balance to complete")
+	require.Contains(t, text.String(), "       1  trend: max_position\n")
+}
+
 func TestFiguresOfMoreThanNineDigitsArePowersOfTen(t *testing.T) {
 	for _, c := range []struct {
 		figure        Figure

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -118,7 +119,7 @@ func (res *Result) headlines(text *strings.Builder) {
 		fmt.Fprintf(text, "  %-14s%s\n", row[0], row[1])
 	}
 	for _, c := range res.Refusals {
-		fmt.Fprintf(text, "  %-14s%s, %d times\n", "refused", c.Reason, c.Count)
+		fmt.Fprintf(text, "  %-14s%s, %d times\n", "refused", exchange.Explained(c.Reason), c.Count)
 	}
 	for _, line := range res.Warnings {
 		fmt.Fprintf(text, "  %-14s%s\n", "warning", line)

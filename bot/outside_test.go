@@ -56,25 +56,26 @@ func month(m time.Month) market.Time {
 func rangeStore(t *testing.T) (dir string) {
 	dir = t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "c.toml"), []byte(everyKind), 0o644))
-	for _, args := range [][]string{
-		{"candles", "export", "--synthetic", "--market", "BTC-EUR", "--interval", "1h", "--from", "2021-11-20", "--to",
-			"2022-05-01", "--out", "hours.csv"},
-		{"candles", "import", "--market", "BTC-EUR", "--interval", "1h", "hours.csv"},
-	} {
+	say := saying(t, dir)
+	say("candles", "export", "--synthetic", "--market", "BTC-EUR", "--interval", "1h", "--from", "2021-11-20", "--to",
+		"2022-05-01", "--out", "hours.csv")
+	say("candles", "import", "--market", "BTC-EUR", "--interval", "1h", "hours.csv")
+	return dir
+}
+
+// saying runs commands in a folder that have to succeed.
+func saying(t *testing.T, dir string) func(args ...string) string {
+	return func(args ...string) string {
 		text, err := command(t, dir, args...)
 		require.NoError(t, err, text)
+		return text
 	}
-	return dir
 }
 
 func TestRowsOutsideOfARunChangeNoByteOfIt(t *testing.T) {
 	t.Parallel()
 	dir := rangeStore(t)
-	say := func(args ...string) string {
-		text, err := command(t, dir, args...)
-		require.NoError(t, err, text)
-		return text
-	}
+	say := saying(t, dir)
 	backtest := []string{"backtest", "-c", "c.toml", "--json"}
 	sweep := []string{"sweep", "-c", "c.toml", "--vary", "strategies.a.params.fast=10,20", "--vary",
 		"strategies.a.params.slow=60,200", "--out", "a.sweep", "--json"}
@@ -110,11 +111,7 @@ func TestThePrintedCommandHasTheTickOfTheSearch(t *testing.T) {
 	lines := strings.Split(string(rows), "\n")
 	lines[1] = regexp.MustCompile(`\.(\d\d),`).ReplaceAllString(lines[1], ".${1}1,")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "hours.csv"), []byte(strings.Join(lines, "\n")), 0o644))
-	say := func(args ...string) string {
-		text, err := command(t, dir, args...)
-		require.NoError(t, err, text)
-		return text
-	}
+	say := saying(t, dir)
 	config := strings.Replace(everyKind, "from = \"2022-02-01\"\n", "", 1)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "c.toml"), []byte(config), 0o644))
 	say("candles", "import", "--replace", "--market", "BTC-EUR", "--interval", "1h", "hours.csv")

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/exchange/wire"
@@ -224,6 +225,20 @@ func lookup(code int) *errorRow {
 		return nil
 	}
 	return &errorTable[at]
+}
+
+// Explained is a reason that ends in a code of the exchange, such as "exchange 216", with the words
+// of the code; any other reason as it is.
+func Explained(reason string) string {
+	at := strings.LastIndexByte(reason, ' ') + 1
+	code, err := strconv.Atoi(reason[at:])
+	if err != nil || !strings.HasSuffix(reason[:at], "exchange ") && !strings.HasSuffix(reason[:at], "exchange answered ") {
+		return reason
+	}
+	if row := lookup(code); row != nil {
+		return reason + ": " + strings.TrimSuffix(row.Message, ".")
+	}
+	return reason
 }
 
 // clip keeps foreign text short in an error.

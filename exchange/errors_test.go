@@ -196,3 +196,17 @@ func ExampleOutcomeOf() {
 	// accepted
 	// unknown
 }
+
+func TestAReasonWithACodeIsExplained(t *testing.T) {
+	for reason, want := range map[string]string{
+		"trend: exchange 216":   "trend: exchange 216: You do not have sufficient balance to complete this operation",
+		"exchange 216":          "exchange 216: You do not have sufficient balance to complete this operation",
+		"exchange answered 216": "exchange answered 216: You do not have sufficient balance to complete this operation",
+		"trend: exchange 999":   "trend: exchange 999",
+		"trend: max_position":   "trend: max_position",
+		"top 216":               "top 216",
+		"":                      "",
+	} {
+		require.Equal(t, want, exchange.Explained(reason))
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/poll"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
@@ -128,7 +129,7 @@ func (d *doctor) judge(s *backtest.StrategyPlan, r *backtest.Rehearsal) {
 		}
 		if c.Reason != risk.ReasonWarmUp.String() {
 			refused += c.N
-			why = append(why, fmt.Sprintf("%s %d", c.Reason, c.N))
+			why = append(why, fmt.Sprintf("%s %d", exchange.Explained(c.Reason), c.N))
 		}
 	}
 	reasons := strings.Join(why, ", ")
