@@ -232,7 +232,8 @@ func lookup(code int) *errorRow {
 func Explained(reason string) string {
 	at := strings.LastIndexByte(reason, ' ') + 1
 	code, err := strconv.Atoi(reason[at:])
-	if err != nil || !strings.HasSuffix(reason[:at], "exchange ") && !strings.HasSuffix(reason[:at], "exchange answered ") {
+	from := strings.TrimSuffix(strings.TrimSuffix(reason[:at], " "), " answered")
+	if err != nil || !strings.HasSuffix(from, "exchange") {
 		return reason
 	}
 	if row := lookup(code); row != nil {
