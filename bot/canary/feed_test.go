@@ -80,7 +80,7 @@ func FuzzPlay(f *testing.F) {
 	frame := func(kind byte, content string) []byte {
 		return append(binary.LittleEndian.AppendUint32([]byte{kind}, uint32(len(content))), content...)
 	}
-	f.Add(append(frame(frameTurn, "12345678[]"), frame(frameBlocks, "TMB3")...))
+	f.Add(append(frame(frameTurn, "12345678[]"), frame(frameBlocks, "TMR1")...))
 	f.Add(frame(frameTurn, "12345678{"))
 	f.Add(frame('x', ""))
 	f.Add([]byte{frameBlocks, 255, 255, 255, 255})

@@ -321,7 +321,7 @@ func (s *stage) lose(start bool) {
 	require.NoError(s.T, err)
 	data, err := os.ReadFile(segments[0])
 	require.NoError(s.T, err)
-	blocks := bytes.SplitAfter(data, []byte("TMB4"))
+	blocks := bytes.SplitAfter(data, []byte("TMR1"))
 	at := len(bytes.Join(blocks[:len(blocks)/4], nil))
 	if start {
 		at = 4

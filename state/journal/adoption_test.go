@@ -63,14 +63,6 @@ func TestAnAdoptionIsInJournalBookingsAndStories(t *testing.T) {
 		rows[i].Entry, rows[i].Number = last[0].Number, uint64(len(booked)-len(rows)+i+1)
 	}
 	require.Equal(t, rows, booked[len(booked)-3:])
-	path := s.Path()
-	old := unbooked(t, s)
-	require.Equal(t, booked, rowsBooked(t, old), "the journal alone says the same")
-	require.NoError(t, old.Close())
-	s, err = Open(path)
-	require.NoError(t, err)
-	require.Equal(t, booked, rowsBooked(t, s), "a migration says the same")
-	requireSound(t, s)
 	require.NoError(t, s.Close())
 }
 

@@ -31,7 +31,7 @@ func (a *aging) findHeld() error {
 		}
 		return err
 	})
-	if err != nil || a.tx.Bucket(bucketKept) == nil {
+	if err != nil {
 		return err
 	}
 	cursor := boltfile.NewCursor(a.tx.Bucket(bucketKept))

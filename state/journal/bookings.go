@@ -44,7 +44,7 @@ func unpackedBookings(s squeezer, dst, key, row []byte) (count int, raw []byte, 
 	if err == nil && (len(key) != 8 || len(body) < 2) {
 		err = fmt.Errorf("%w: %d bytes", boltfile.ErrCorrupt, len(body))
 	}
-	if err == nil && body[0] > bookingVersion {
+	if err == nil && body[0] != bookingVersion {
 		err = fmt.Errorf("%w: bookings of version %d, this program reads %d; update the program", boltfile.ErrNewer,
 			body[0], bookingVersion)
 	}
@@ -103,21 +103,11 @@ func (r *bookingReader) pack(key, row []byte, visit func(*Booking) error) error 
 }
 
 // Bookings calls visit with every booking from a number on, in order, until visit returns an error,
-// which Bookings returns. A booking is valid during the call. A file of an older format has no
-// table of bookings: they are found in the journal, which Prune may have cut.
+// which Bookings returns. A booking is valid during the call.
 func (s *Store) Bookings(from uint64, visit func(*Booking) error) error {
 	return s.db.View(func(tx *bbolt.Tx) error {
-		table := tx.Bucket(bucketBookings)
-		if table == nil {
-			return s.wrap(derived(s.reading, tx, s.names, s.packer.squeezer, func(b *Booking) error {
-				if b.Number < from {
-					return nil
-				}
-				return visit(b)
-			}))
-		}
 		r := bookingReader{names: s.names, squeezer: s.packer.squeezer}
-		return walkUntil(s.reading, table, key64(from), func(key, row []byte) error {
+		return walkUntil(s.reading, tx.Bucket(bucketBookings), key64(from), func(key, row []byte) error {
 			return s.wrap(r.pack(key, row, func(b *Booking) error {
 				if b.Number < from {
 					return nil

@@ -10,7 +10,6 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
 func bookingsOf(t testing.TB, s *Store) (all []Booking) {
@@ -19,19 +18,6 @@ func bookingsOf(t testing.TB, s *Store) (all []Booking) {
 		return nil
 	}))
 	return all
-}
-
-// unbooked makes the store's file one of format 3, which has no table of bookings.
-func unbooked(t *testing.T, s *Store) *Store {
-	require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error {
-		require.NoError(t, tx.DeleteBucket(bucketBookings))
-		return tx.Bucket(boltfile.BucketMeta).Put(boltfile.KeyFormat, []byte{0, 0, 0, 3})
-	}))
-	require.NoError(t, s.Close())
-	old, err := Read(s.path)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = old.Close() })
-	return old
 }
 
 // randomBookings commits orders with fills, some with fees that come later, and transfers. It
@@ -91,8 +77,7 @@ func randomBookings(t *testing.T, s *Store, chance *rand.Rand) (want []Booking) 
 	return want
 }
 
-// The twin of the table is a list of what happened. Opened again, compact, pruned, or found in the
-// journal of a file of format 3, it says the same.
+// The twin of the table is a list of what happened. Opened again or pruned, it says the same.
 func TestBookingsAreAListThatNothingPrunes(t *testing.T) {
 	for range 3 {
 		seed := rand.Uint64()
@@ -106,31 +91,22 @@ func TestBookingsAreAListThatNothingPrunes(t *testing.T) {
 		require.NoError(t, s.Bookings(200, func(b *Booking) error { young = append(young, *b); return nil }))
 		require.Equal(t, want[199:], young, note)
 
-		for i := range want {
-			want[i].Worth = Worth{} // the journal does not have it
-		}
-		old := unbooked(t, s)
-		have := bookingsOf(t, old)
-		for i := range have { // the units of the file have no strategies
-			have[i].Fill.Strategy = want[i].Fill.Strategy
-		}
-		require.Equal(t, want, have, note)
 		pruned := filepath.Join(t.TempDir(), "pruned.db")
-		_, err := old.Prune(pruned, 1000*1000)
+		_, err := s.Prune(pruned, 1000*1000)
 		require.NoError(t, err)
-		require.NoError(t, old.Close())
+		require.NoError(t, s.Close())
 		for _, path := range []string{s.path, pruned} {
-			migrated, err := Open(path)
+			opened, err := Open(path)
 			require.NoError(t, err)
-			require.NoError(t, migrated.Bind(twoMarkets(t), twoStrategies))
-			require.Equal(t, want, bookingsOf(t, migrated), note)
-			report, err := migrated.Check()
+			require.NoError(t, opened.Bind(twoMarkets(t), twoStrategies))
+			require.Equal(t, want, bookingsOf(t, opened), note)
+			report, err := opened.Check()
 			require.NoError(t, err)
 			require.EqualValues(t, len(want), report.Bookings)
 			for _, flaw := range report.Flaws { // the orders of this test do not add up
 				require.NotContains(t, flaw.String(), "booking")
 			}
-			require.NoError(t, migrated.Close())
+			require.NoError(t, opened.Close())
 		}
 	}
 }

@@ -3,6 +3,8 @@ package journal
 import (
 	"fmt"
 
+	"github.com/google/uuid"
+
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -39,9 +41,6 @@ func (j *journalled) note(e *Entry) {
 // bookings checks the table of bookings against the journal, where Prune left the journal: each
 // fill, fee and transfer stands in both, and is the same.
 func (c *checker) bookings() {
-	if c.tx.Bucket(bucketBookings) == nil {
-		return // a file of an older format lacks it
-	}
 	r := bookingReader{names: c.store.names, squeezer: c.store.packer.squeezer}
 	booked := map[fillName]*market.Fill{}
 	last := uint64(0)
@@ -135,4 +134,23 @@ func (c *checker) compareFills(booked map[fillName]*market.Fill) {
 			c.flaw(place, "the bookings have another one")
 		}
 	}
+}
+
+// fillName names a fill of an own order.
+type fillName struct {
+	order market.OrderID
+	id    uuid.UUID
+}
+
+// bookedIn returns the fills or the transfer of a journal entry.
+func bookedIn(record Record) (fills []market.Fill, moved *Transfer) {
+	switch r := record.(type) {
+	case *Report:
+		return r.Fills, nil
+	case *Fills:
+		return r.Fills, nil
+	case *Transfer:
+		return nil, r
+	}
+	return nil, nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"reflect"
-	"slices"
 	"testing"
 
 	"github.com/google/uuid"
@@ -253,30 +252,4 @@ func FuzzRecordsNeverPanic(f *testing.F) {
 		require.Equal(t, record, d.record())
 		require.NoError(t, d.End())
 	})
-}
-
-func TestARecordOfAnOlderVersionLacksTheFieldsOfNewerOnes(t *testing.T) {
-	fields := append(slices.Clone(stateFields),
-		number("new", func(s *market.OrderState) *market.Time { return &s.Updated }, (*describer).time))
-	fields[len(fields)-1].since = 3
-	o := market.OrderState{Price: 1, FeePaid: market.ValueOf(2), Updated: 3}
-	n := codec.NewNames(twoMarkets(t), twoStrategies)
-	for _, version := range []byte{1, 2, 3} {
-		e := recordEncoder{Encoder: codec.Encoder{Names: n}}
-		if version < 3 {
-			putFields(&e, stateFields, &o)
-		} else {
-			putFields(&e, fields, &o)
-		}
-		var d recordDecoder
-		d.Open(n, e.Buf)
-		var back market.OrderState
-		getFields(&d, version, fields, &back)
-		require.NoError(t, d.End())
-		want := o
-		if version < 3 {
-			want.Updated = 0
-		}
-		require.Equal(t, want, back, version)
-	}
 }

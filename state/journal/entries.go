@@ -17,7 +17,7 @@ import (
 type entries struct {
 	tx       *bbolt.Tx
 	alone    *bbolt.Bucket
-	segments *bbolt.Bucket // nil: a file of format 1 has none
+	segments *bbolt.Bucket
 	squeezer squeezer
 	segment  segment // read last
 	number   [8]byte
@@ -35,7 +35,7 @@ func (s *Store) entriesOf(tx *bbolt.Tx) *entries {
 // get returns an entry, nil for none.
 func (e *entries) get(number uint64) ([]byte, error) {
 	key := key64(number)
-	if value := e.alone.Get(key); value != nil || e.segments == nil {
+	if value := e.alone.Get(key); value != nil {
 		return value, nil
 	}
 	key = key64(segmentOf(number))
@@ -51,7 +51,7 @@ func (e *entries) get(number uint64) ([]byte, error) {
 
 // has reports whether there is an entry of a number.
 func (e *entries) has(number uint64) bool {
-	return e.alone.Get(key64(number)) != nil || e.segments != nil && e.segments.Get(key64(segmentOf(number))) != nil
+	return e.alone.Get(key64(number)) != nil || e.segments.Get(key64(segmentOf(number))) != nil
 }
 
 // read unpacks a segment, unless it is the one that was read last.
@@ -80,9 +80,7 @@ func (e *entries) forward(ctx context.Context, from uint64, visit func(key, valu
 	w := e.walk(ctx, false)
 	first := key64(from)
 	w.key, w.value = w.alone.Seek(first)
-	if w.segments != nil {
-		w.last, w.row = w.segments.Seek(first)
-	}
+	w.last, w.row = w.segments.Seek(first)
 	return w.run(from, visit)
 }
 
@@ -90,9 +88,7 @@ func (e *entries) forward(ctx context.Context, from uint64, visit func(key, valu
 func (e *entries) back(ctx context.Context, visit func(key, value []byte) error) error {
 	w := e.walk(ctx, true)
 	w.key, w.value = w.alone.Last()
-	if w.segments != nil {
-		w.last, w.row = w.segments.Last()
-	}
+	w.last, w.row = w.segments.Last()
 	return w.run(0, visit)
 }
 
@@ -107,11 +103,8 @@ type entryWalk struct {
 }
 
 func (e *entries) walk(ctx context.Context, back bool) *entryWalk {
-	w := &entryWalk{entries: e, ctx: ctx, back: back, alone: boltfile.NewCursor(e.alone)}
-	if e.segments != nil {
-		w.segments = boltfile.NewCursor(e.segments)
-	}
-	return w
+	return &entryWalk{entries: e, ctx: ctx, back: back, alone: boltfile.NewCursor(e.alone),
+		segments: boltfile.NewCursor(e.segments)}
 }
 
 func (w *entryWalk) run(from uint64, visit func(key, value []byte) error) error {

@@ -95,7 +95,7 @@ type Intent struct {
 	WindowMS  int64  // how long the exchange accepts the request
 	Cause     Cause
 	Risk      []state.Figure // the checks of the gate, before and after
-	Asked     state.Terms    // before rounding; zero for cancels, and in entries of version 1
+	Asked     state.Terms    // before rounding; zero for cancels
 }
 
 // Cause is the event in whose callback a strategy decided.
@@ -186,7 +186,7 @@ type Refusal struct {
 	Have     string         // the value that was checked, as a decimal; empty: none
 	Limit    string         // of that value
 	Cause    Cause
-	Count    int64       // 0 in entries of version 1, which count as one
+	Count    int64
 	First    market.Time // of the first of Count
 }
 

@@ -78,7 +78,7 @@ func (e *recordEncoder) kind(k EntryKind) *recordEncoder {
 // record reads a journal entry.
 func (d *recordDecoder) record() Record {
 	kind := EntryKind(d.Byte())
-	version := d.version()
+	d.version()
 	if d.Err() != nil {
 		return nil
 	}
@@ -86,14 +86,14 @@ func (d *recordDecoder) record() Record {
 	case EntryStart:
 		return d.start()
 	case EntryIntent:
-		return d.intent(version)
+		return d.intent()
 	case EntrySent:
 		return &SentCommand{Order: market.OrderID(d.Int()), Command: codec.Enum(&d.Decoder, market.CommandPlace)}
 	case EntryOutcome:
 		return d.outcome()
 	case EntryReport:
 		r := &Report{}
-		d.report(&r.Report, version)
+		d.report(&r.Report)
 		r.Fills = d.fills()
 		return r
 	case EntryFill:
@@ -105,7 +105,7 @@ func (d *recordDecoder) record() Record {
 	case EntryCursor:
 		return &Cursor{d.Text(), d.Bytes()}
 	case EntryRefusal:
-		return d.refusal(version)
+		return d.refusal()
 	case EntryDifference:
 		return &Difference{state.Discrepancy{What: d.Text(), Ours: d.Text(), Theirs: d.Text(), Conclusion: d.Text(),
 			Order: market.OrderID(d.Int())}}
@@ -189,18 +189,16 @@ func (d *recordDecoder) terms() state.Terms {
 		AmountQuote: market.Money(d.Int()), Stop: d.Price(), Target: d.Price()}
 }
 
-func (d *recordDecoder) intent(version byte) *Intent {
+func (d *recordDecoder) intent() *Intent {
 	r := &Intent{}
-	r.Strategy = d.command(&r.Command, version)
+	r.Strategy = d.command(&r.Command)
 	r.Method, r.Path, r.Body = d.Text(), d.Text(), d.Bytes()
 	r.Timestamp, r.WindowMS = d.Int(), d.Int()
 	d.cause(&r.Cause)
 	for n := d.Count(); n > 0 && d.Err() == nil; n-- {
 		r.Risk = append(r.Risk, state.Figure{Name: d.Text(), Before: d.Text(), After: d.Text(), Limit: d.Text()})
 	}
-	if version > 1 {
-		r.Asked = d.terms()
-	}
+	r.Asked = d.terms()
 	return r
 }
 
@@ -274,18 +272,14 @@ func (e *recordEncoder) refusal(r *Refusal) {
 	e.Int(int64(r.First))
 }
 
-func (d *recordDecoder) refusal(version byte) *Refusal {
+func (d *recordDecoder) refusal() *Refusal {
 	r := &Refusal{Strategy: d.Text()}
-	d.command(&r.Command, version)
+	d.command(&r.Command)
 	r.Reason, r.Detail = d.Text(), d.Text()
-	if version > 1 {
-		r.Rounded = d.terms()
-		r.Have, r.Limit = d.Text(), d.Text()
-	}
+	r.Rounded = d.terms()
+	r.Have, r.Limit = d.Text(), d.Text()
 	d.cause(&r.Cause)
-	if version > 1 {
-		r.Count, r.First = d.Int(), market.Time(d.Int())
-	}
+	r.Count, r.First = d.Int(), market.Time(d.Int())
 	return r
 }
 

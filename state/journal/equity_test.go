@@ -1,19 +1,13 @@
 package journal
 
 import (
-	"bytes"
 	"math/rand/v2"
-	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
-	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
 func TestEquityIsThinnedAsItAges(t *testing.T) {
@@ -116,115 +110,4 @@ func TestAThinnedCurveIsThatOfATwinWhichHasAllSamples(t *testing.T) {
 		}
 		requireSound(t, s)
 	}
-}
-
-// asFormat5 writes the hours of all curves as format 5 has them, one sample a row, and removes the
-// minutes before a time.
-func asFormat5(t *testing.T, s *Store, minutesFrom market.Time) {
-	require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error {
-		bucket, n := tx.Bucket(bucketEquity), codec.NewNames(&market.Catalog{}, nil)
-		rows := map[string][]byte{}
-		require.NoError(t, boltfile.ForEach(bucket, func(key, value []byte) error {
-			row, err := readEquity(n, key, value)
-			require.NoError(t, err)
-			switch whole := row[len(row)-1]; key[0] {
-			case 0:
-				if timeOfKey(key[len(key)-8:]) < minutesFrom {
-					rows[string(key)] = nil
-				}
-			case 1:
-				for _, part := range row {
-					whole.Low, whole.High = min(whole.Low, part.Low), max(whole.High, part.High)
-				}
-				rows[string(key)] = equityRow(n, key, []EquitySample{whole})
-			}
-			return nil
-		}))
-		for key, row := range rows {
-			if row == nil {
-				require.NoError(t, bucket.Delete([]byte(key)))
-			} else {
-				require.NoError(t, bucket.Put([]byte(key), row))
-			}
-		}
-		return tx.Bucket(boltfile.BucketMeta).Put(boltfile.KeyFormat, []byte{0, 0, 0, 5})
-	}))
-}
-
-// The first start with a file of format 5 makes quarters of the hours that its minutes cover.
-// Without it two days would have none as soon as their minutes are gone.
-func TestQuartersOfTheLastTwoDaysComeFromTheMinutesOfAFileOfFormat5(t *testing.T) {
-	seed := rand.Uint64()
-	path := filepath.Join(t.TempDir(), "bot.db")
-	s, err := Open(path)
-	require.NoError(t, err)
-	require.NoError(t, s.Bind(twoMarkets(t), twoStrategies))
-	p, b := newSampler(seed, 1_700_000_000_000_000_000), s.NewBatch()
-	for range 2500 {
-		b.Equity(p.next())
-	}
-	require.NoError(t, s.Commit(b))
-	// in the middle of an hour, as format 5 cut
-	cut := market.FloorTo(p.at.Add(-10*time.Hour-7*time.Minute), market.Time(time.Minute))
-	asFormat5(t, s, cut)
-	require.NoError(t, s.Close())
-
-	old, err := Read(path) // as it is, without a migration
-	require.NoError(t, err)
-	before, err := old.Equity("", 0, 0)
-	require.NoError(t, err)
-	require.NoError(t, old.Close())
-	s, err = Open(path)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, s.Close()) }()
-	require.NoError(t, s.Bind(twoMarkets(t), twoStrategies))
-	after, err := s.Equity("", 0, 0)
-	require.NoError(t, err)
-	require.Equal(t, before, after, "nothing is lost, seed %d", seed)
-	requireSound(t, s)
-	for end := p.at.Add(60 * time.Hour); p.at < end; { // until the minutes of before are gone
-		b.Equity(p.next())
-	}
-	require.NoError(t, s.Commit(b))
-	for name, all := range p.all {
-		first := slices.IndexFunc(all, func(one EquitySample) bool { return one.At >= cut })
-		covered := market.FloorTo(all[first].At, market.Time(time.Hour)) + market.Time(time.Hour)
-		curve, err := s.Equity(name, covered, 0)
-		require.NoError(t, err)
-		var want []EquitySample
-		for _, sample := range naiveThinned(all) {
-			if sample.At >= covered {
-				want = append(want, sample)
-			}
-		}
-		require.Equal(t, want, curve, "seed %d: curve of %q", seed, name)
-	}
-}
-
-func TestADamagedMinuteLeavesItsHourAsItWas(t *testing.T) {
-	s := botStore(t)
-	b := s.NewBatch()
-	start := market.Time(1_699_920_000_000_000_000)
-	for minute := range 180 {
-		b.Equity(EquitySample{At: start.Add(time.Duration(minute) * time.Minute), Equity: market.Money(minute)})
-	}
-	require.NoError(t, s.Commit(b))
-	asFormat5(t, s, 0)
-	require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error {
-		bucket := tx.Bucket(bucketEquity)
-		key := appendTime(equityKey(0, ""), start.Add(90*time.Minute))
-		row := bytes.Clone(bucket.Get(key))
-		row[2] ^= 1
-		require.NoError(t, bucket.Put(key, row))
-		return addQuarters(tx)
-	}))
-	require.NoError(t, s.db.View(func(tx *bbolt.Tx) error {
-		for hour, want := range []int{1, 1, 4} { // the first hour may lack minutes
-			key := appendTime(equityKey(1, ""), start.Add(time.Duration(hour)*time.Hour))
-			row, err := readEquity(s.names, key, tx.Bucket(bucketEquity).Get(key))
-			require.NoError(t, err)
-			require.Len(t, row, want, "hour %d", hour)
-		}
-		return nil
-	}))
 }

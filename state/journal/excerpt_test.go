@@ -24,7 +24,7 @@ func readExcerpt(text []byte) (x Excerpt, list []Entry, err error) {
 // An excerpt says the same as the journal, from any entry on, before and after a Prune.
 func TestAnExcerptReadsLikeTheJournal(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bot.db")
-	keptToo(t, path)
+	filled(t, path)
 	s, err := Read(path)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, s.Close()) }()
@@ -58,7 +58,7 @@ func TestAnExcerptReadsLikeTheJournal(t *testing.T) {
 // A changed byte is found: the excerpt is refused, or says the same.
 func TestADamagedExcerptIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bot.db")
-	everyKind(t, path)
+	filled(t, path)
 	s, err := Read(path)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, s.Close()) }()

@@ -16,16 +16,47 @@ import (
 )
 
 // writeGolden is set after a change of the format: go test ./state/journal -run
-// StateFilesOfEachFormat -golden
+// TheStateFileOfThisFormat -golden
 var writeGolden = flag.Bool("golden", false,
 	"write the missing files of testdata and their texts anew; read the difference before you keep it")
 
-// everyKind writes something of everything that a state file keeps.
-func everyKind(t *testing.T, path string) {
+// filled writes something of everything that a state file keeps: entries in a segment and alone,
+// entries that Prune keeps, a pack of bookings and bookings alone.
+func filled(t *testing.T, path string) {
 	s, err := Open(path)
 	require.NoError(t, err)
 	require.NoError(t, s.Bind(twoMarkets(t), twoStrategies))
 	b := s.NewBatch()
+	stored(t, s, b)
+	live(t, s, b, 4)
+	for at := range market.Time(segmentEntries) {
+		b.Journal(6000+at*at, &Timer{Strategy: "grid"})
+	}
+	require.NoError(t, s.Commit(b))
+	live(t, s, b, 5)
+	sealed(b)
+	b.Transfer(&market.Event{At: 8000, Kind: market.KindTransfer, Asset: 2, Money: 1000_00, Owner: 1},
+		Worth{Known: true, Value: 1000_00, Equity: 1000_00})
+	live(t, s, b, 7)
+	booked(t, s, b, 8, bookingPack)
+	b.Reload(9_000_000, &Reload{By: "SIGHUP", ConfigHash: "def", Was: "abc", Until: 8_000_000,
+		Strategies: []string{"grid"}, Changes: []string{"risk.max_exposure: 100 → 200", "bot.log: info → debug"}})
+	b.Act(9_100_000, &Act{Verb: "flatten", Strategy: "grid", Reason: "the news", By: "user ann", From: "terminal"})
+	b.Act(9_200_000, &Act{Verb: "cancel", Order: 1, By: "ann", From: "dashboard 127.0.0.1"})
+	b.Act(9_300_000, &Act{Verb: "cancel-all", Foreign: true})
+	for i := range market.Time(25) {
+		b.Equity(EquitySample{Strategy: "grid", At: i * market.Time(15*time.Minute), Equity: 1000_00 + market.Money(i)})
+	}
+	b.Adoption(9_400_000, &Adoption{By: "user ann", From: "grid", To: "trend", Until: 9_350_000, Memory: true,
+		Orders: []market.OrderID{3}, Positions: []AdoptedPosition{{Market: 1, Asset: 1, Amount: 7,
+			Cost: market.ValueOf(1 << 60), Worth: Worth{Known: true, Value: 5}}},
+		Money: []AdoptedMoney{{Asset: 3, Money: 12_34, Worth: Worth{Known: true, Value: 12_34}}}})
+	require.NoError(t, s.Commit(b))
+	require.NoError(t, s.Close())
+}
+
+// stored commits a start, halts and orders, and one of each small thing.
+func stored(t *testing.T, s *Store, b *Batch) {
 	b.Start(10, &Start{Run: testRun, Version: "v1", ConfigHash: "abc", Currency: "EUR", Strategies: twoStrategies})
 	b.Blob("engine", []byte("where the engine stood"))
 	b.Cursor(11, "trades BTC-EUR", []byte{1, 2})
@@ -41,94 +72,6 @@ func everyKind(t *testing.T, path string) {
 	b.Journal(5000, intentOf(waits))
 	b.Order(waits)
 	require.NoError(t, s.Commit(b))
-	require.NoError(t, s.Close())
-}
-
-// packedToo is everyKind with so many entries that some are in a segment and some stand alone.
-func packedToo(t *testing.T, path string) {
-	everyKind(t, path)
-	s, err := Open(path)
-	require.NoError(t, err)
-	require.NoError(t, s.Bind(twoMarkets(t), twoStrategies))
-	b := s.NewBatch()
-	live(t, s, b, 4)
-	for at := range market.Time(segmentEntries) {
-		b.Journal(6000+at*at, &Timer{Strategy: "grid"})
-	}
-	require.NoError(t, s.Commit(b))
-	live(t, s, b, 5)
-	require.NoError(t, s.Close())
-}
-
-// keptToo is packedToo with entries that Prune keeps.
-func keptToo(t *testing.T, path string) {
-	packedToo(t, path)
-	s, err := Open(path)
-	require.NoError(t, err)
-	require.NoError(t, s.Bind(twoMarkets(t), twoStrategies))
-	b := s.NewBatch()
-	sealed(b)
-	require.NoError(t, s.Commit(b))
-	require.NoError(t, s.Close())
-}
-
-// bookedToo is keptToo with a pack of bookings and bookings alone: fills, a late fee, transfers.
-func bookedToo(t *testing.T, path string) {
-	keptToo(t, path)
-	s, err := Open(path)
-	require.NoError(t, err)
-	require.NoError(t, s.Bind(twoMarkets(t), twoStrategies))
-	b := s.NewBatch()
-	b.Transfer(&market.Event{At: 8000, Kind: market.KindTransfer, Asset: 2, Money: 1000_00, Owner: 1},
-		Worth{Known: true, Value: 1000_00, Equity: 1000_00})
-	live(t, s, b, 7)
-	booked(t, s, b, 8, bookingPack)
-	require.NoError(t, s.Close())
-}
-
-// reloadedToo is bookedToo with a reload.
-func reloadedToo(t *testing.T, path string) {
-	bookedToo(t, path)
-	s, err := Open(path)
-	require.NoError(t, err)
-	require.NoError(t, s.Bind(twoMarkets(t), twoStrategies))
-	b := s.NewBatch()
-	b.Reload(9_000_000, &Reload{By: "SIGHUP", ConfigHash: "def", Was: "abc", Until: 8_000_000,
-		Strategies: []string{"grid"}, Changes: []string{"risk.max_exposure: 100 → 200", "bot.log: info → debug"}})
-	require.NoError(t, s.Commit(b))
-	require.NoError(t, s.Close())
-}
-
-// actedToo is reloadedToo with actions of an operator, and with equity of six hours.
-func actedToo(t *testing.T, path string) {
-	reloadedToo(t, path)
-	s, err := Open(path)
-	require.NoError(t, err)
-	require.NoError(t, s.Bind(twoMarkets(t), twoStrategies))
-	b := s.NewBatch()
-	b.Act(9_100_000, &Act{Verb: "flatten", Strategy: "grid", Reason: "the news", By: "user ann", From: "terminal"})
-	b.Act(9_200_000, &Act{Verb: "cancel", Order: 1, By: "ann", From: "dashboard 127.0.0.1"})
-	b.Act(9_300_000, &Act{Verb: "cancel-all", Foreign: true})
-	for i := range market.Time(25) {
-		b.Equity(EquitySample{Strategy: "grid", At: i * market.Time(15*time.Minute), Equity: 1000_00 + market.Money(i)})
-	}
-	require.NoError(t, s.Commit(b))
-	require.NoError(t, s.Close())
-}
-
-// adoptedToo is everyKind with an adoption.
-func adoptedToo(t *testing.T, path string) {
-	everyKind(t, path)
-	s, err := Open(path)
-	require.NoError(t, err)
-	require.NoError(t, s.Bind(twoMarkets(t), twoStrategies))
-	b := s.NewBatch()
-	b.Adoption(9_400_000, &Adoption{By: "user ann", From: "grid", To: "trend", Until: 9_350_000, Memory: true,
-		Orders: []market.OrderID{3}, Positions: []AdoptedPosition{{Market: 1, Asset: 1, Amount: 7,
-			Cost: market.ValueOf(1 << 60), Worth: Worth{Known: true, Value: 5}}},
-		Money: []AdoptedMoney{{Asset: 3, Money: 12_34, Worth: Worth{Known: true, Value: 12_34}}}})
-	require.NoError(t, s.Commit(b))
-	require.NoError(t, s.Close())
 }
 
 // booked commits an order with fills of a unit each; the fee of every fifth one comes later.
@@ -163,34 +106,27 @@ func sealed(b *Batch) {
 	b.Verdict(2*day, &Verdict{Scope: "strategy grid", Seal: 1, Day: day, Broken: true, Document: []byte(`{}`)})
 }
 
-// A state file of each format opens, is whole, and says what it said when it was written, before
-// and after it is brought up to date.
-func TestStateFilesOfEachFormatReadAsBefore(t *testing.T) {
-	for name, make := range map[string]func(*testing.T, string){"bot-format1": everyKind, "bot-format2": packedToo,
-		"bot-format3": keptToo, "bot-format4": bookedToo, "bot-format5": reloadedToo, "bot-format6": actedToo,
-		"bot-format6-adopted": adoptedToo} {
-		t.Run(name, func(t *testing.T) {
-			path := golden.File(t, *writeGolden, name, func(path string) { make(t, path) })
-			s, err := Read(path)
-			require.NoError(t, err)
-			s.names = codec.NewNames(s.Catalog(), twoStrategies) // as Bind does it
-			golden.Require(t, *writeGolden, name+".txt", exported(t, s))
-			require.NoError(t, s.Close())
-			s, err = Open(path)
-			require.NoError(t, err)
-			defer func() { require.NoError(t, s.Close()) }()
-			require.NoError(t, s.Bind(twoMarkets(t), twoStrategies))
-			golden.Require(t, *writeGolden, name+".txt", exported(t, s))
-			requireSound(t, s)
+// The state file of the present format opens, is whole, and says what it said when it was written.
+func TestTheStateFileOfThisFormatReadsAsBefore(t *testing.T) {
+	path := golden.File(t, *writeGolden, "bot-format1", func(path string) { filled(t, path) })
+	s, err := Read(path)
+	require.NoError(t, err)
+	s.names = codec.NewNames(s.Catalog(), twoStrategies) // as Bind does it
+	golden.Require(t, *writeGolden, "bot-format1.txt", exported(t, s))
+	require.NoError(t, s.Close())
+	s, err = Open(path)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.Close()) }()
+	require.NoError(t, s.Bind(twoMarkets(t), twoStrategies))
+	golden.Require(t, *writeGolden, "bot-format1.txt", exported(t, s))
+	requireSound(t, s)
 
-			b := s.NewBatch() // and the bot goes on with it
-			live(t, s, b, 6)
-			row, err := s.Order(6)
-			require.NoError(t, err)
-			require.Equal(t, state.Filled, row.State)
-			requireSound(t, s)
-		})
-	}
+	b := s.NewBatch() // and the bot goes on with it
+	live(t, s, b, 6)
+	row, err := s.Order(6)
+	require.NoError(t, err)
+	require.Equal(t, state.Filled, row.State)
+	requireSound(t, s)
 }
 
 // exported is what a store says.

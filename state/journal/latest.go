@@ -251,7 +251,7 @@ func (e *entries) backFrom(ctx context.Context, before uint64, visit func(key, v
 	} else {
 		w.key, w.value = w.alone.Last()
 	}
-	if w.segments != nil && before > 1 {
+	if before > 1 {
 		if w.last, w.row = w.segments.Seek(key64(before - 1)); w.last == nil {
 			w.last, w.row = w.segments.Last()
 		} else if binary.BigEndian.Uint64(w.last) >= before-1+segmentEntries {

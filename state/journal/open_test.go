@@ -11,7 +11,6 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
@@ -96,38 +95,30 @@ func TestForeignFilesAreRefusedByName(t *testing.T) {
 	require.ErrorContains(t, err, "is a folder")
 }
 
-func TestAnOlderFileIsBroughtUpToDateAndANewerRefused(t *testing.T) {
-	s := botStore(t)
-	live(t, s, s.NewBatch(), 1)
-	require.NoError(t, s.Close())
-	later := schema{format: 8, oldest: 8, migrations: map[uint32]func(*bbolt.Tx) error{
-		6: func(tx *bbolt.Tx) error { return tx.DeleteBucket(bucketHalts) },
-		7: func(tx *bbolt.Tx) error { return errors.New("half way") },
-	}}
-	_, err := openFile(t.Context(), s.path, false, later)
-	require.ErrorContains(t, err, "from format 7: half way")
-	require.FileExists(t, s.path+".format6")
-	s, err = Open(s.path)
-	require.NoError(t, err, "a migration that fails changes nothing")
-	require.NoError(t, s.Close())
-
-	later.migrations[7] = func(tx *bbolt.Tx) error {
-		_, err := tx.CreateBucket(bucketHalts)
-		return errors.Join(err, tx.Bucket(bucketHalts).Put([]byte("x"), nil))
+func TestAFileOfAnotherFormatIsRefusedWithTheCure(t *testing.T) {
+	for value, says := range map[string]string{
+		"\x00\x00\x00\x06":    "an older program wrote it; keep that program until its positions are closed",
+		"\x00\x01\x00\x06":    "an older program wrote it",
+		formatName + "2":      "format 2, this program reads 1; update the program",
+		formatName + "0":      "its format is",
+		formatName:            "its format is",
+		"tidemark exchange 1": "its format is",
+		"\x01":                "a candle store, not a state file",
+	} {
+		s := botStore(t)
+		require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error {
+			return tx.Bucket(boltfile.BucketMeta).Put(boltfile.KeyFormat, []byte(value))
+		}))
+		require.NoError(t, s.Close())
+		before, err := os.ReadFile(s.path)
+		require.NoError(t, err)
+		for _, readOnly := range []bool{true, false} {
+			_, err := openFile(t.Context(), s.path, readOnly)
+			require.ErrorContains(t, err, says, "%q", value)
+			require.Equal(t, value == formatName+"2", errors.Is(err, boltfile.ErrNewer))
+		}
+		after, err := os.ReadFile(s.path)
+		require.NoError(t, err)
+		require.Equal(t, before, after, "nothing is written to it")
 	}
-	_, err = openFile(t.Context(), s.path, true, later)
-	require.ErrorContains(t, err, "start the bot once", "reading changes nothing")
-	migrated, err := openFile(t.Context(), s.path, false, later)
-	require.NoError(t, err)
-	row, err := migrated.Order(1)
-	require.NoError(t, err)
-	require.Equal(t, state.Filled, row.State)
-	require.NoError(t, migrated.Close())
-	_, err = Open(s.path)
-	require.ErrorIs(t, err, boltfile.ErrNewer)
-	require.ErrorContains(t, err, "update the program")
-
-	delete(later.migrations, 6)
-	_, err = openFile(t.Context(), s.path+".format6", false, later)
-	require.ErrorContains(t, err, "no way from format 6 to 8")
 }

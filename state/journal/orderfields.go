@@ -12,7 +12,6 @@ import (
 // people.
 type field[R any] struct {
 	name     string  // for people; empty: not shown
-	since    byte    // the first recordVersion with it; 0: all
 	form     form    // how it is written
 	offset   uintptr // where it is in R
 	get      func(*recordDecoder, *R)
@@ -150,12 +149,10 @@ func putFields[R any](e *recordEncoder, fields []field[R], r *R) {
 	}
 }
 
-// getFields reads the fields of a record of a version.
-func getFields[R any](d *recordDecoder, version byte, fields []field[R], r *R) {
+// getFields reads the fields of a record.
+func getFields[R any](d *recordDecoder, fields []field[R], r *R) {
 	for i := range fields {
-		if fields[i].since <= version {
-			fields[i].get(d, r)
-		}
+		fields[i].get(d, r)
 	}
 }
 

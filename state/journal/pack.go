@@ -9,8 +9,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
-// maxPacked is the most segments that one commit makes: the entries of a file of format 1 are
-// packed little by little.
+// maxPacked is the most segments that one commit makes.
 const maxPacked = 8
 
 // packer makes segments. It belongs to the goroutine that commits.

@@ -73,9 +73,7 @@ func (p *pruner) run(into *bbolt.DB) error {
 		}
 	}
 	return p.into.end(func(tx *bbolt.Tx) error {
-		return cmp.Or(p.cut.put(tx),
-			tx.Bucket(boltfile.BucketMeta).Put(boltfile.KeyFormat,
-				binary.BigEndian.AppendUint32(nil, current.format|formatCut)))
+		return p.cut.put(tx)
 	})
 }
 
@@ -251,35 +249,15 @@ func (p *pruner) copyLists() error {
 // copyRest copies the buckets that do not change.
 func (p *pruner) copyRest() error {
 	for _, bucket := range [...][]byte{boltfile.BucketMeta, bucketOpen, bucketPositions, bucketBlobs, bucketCursors,
-		bucketHalts, bucketEquity, bucketRuns, bucketUnits, bucketKept} {
+		bucketHalts, bucketEquity, bucketRuns, bucketUnits, bucketKept, bucketBookings} {
 		if err := p.copy(bucket, func(_, _ []byte) bool { return true }); err != nil {
 			return err
 		}
 	}
-	if p.from.Bucket(bucketBookings) != nil {
-		return p.copy(bucketBookings, func(_, _ []byte) bool { return true })
-	}
-	return p.deriveBookings()
-}
-
-// deriveBookings fills the table of bookings of a file of an older format, which lacks it, before
-// the journal that has them is cut.
-func (p *pruner) deriveBookings() error {
-	if err := p.into.begin(); err != nil {
-		return err
-	}
-	s := p.store
-	k, err := bookerOf(p.into.tx, s.packer.squeezer, nil)
-	if err != nil {
-		return err
-	}
-	return derived(s.reading, p.from, s.names, s.packer.squeezer, k.write(s.names))
+	return nil
 }
 
 func (p *pruner) copy(bucket []byte, stays func(key, value []byte) bool) error {
-	if p.from.Bucket(bucket) == nil {
-		return nil // a file of an older format lacks it
-	}
 	release := boltfile.NewReleaser(p.from)
 	defer release.Flush()
 	return boltfile.ForEach(p.from.Bucket(bucket), func(key, value []byte) error {

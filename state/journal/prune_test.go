@@ -168,12 +168,3 @@ func TestTheCutOfAPrunedFileCannotBeHidden(t *testing.T) {
 		require.NotEmpty(t, report.Flaws, name)
 	}
 }
-
-func TestAnOlderProgramSeesAPrunedFileAsNewer(t *testing.T) {
-	p, _ := pruned(t, aYear(t, 100, 90), 50_000)
-	require.NoError(t, p.db.View(func(tx *bbolt.Tx) error {
-		require.Equal(t, []byte{0, 1, 0, byte(current.format)}, tx.Bucket(boltfile.BucketMeta).Get(boltfile.KeyFormat),
-			"a number above every format that it knows")
-		return nil
-	}))
-}

@@ -10,21 +10,16 @@ import (
 
 // recordVersion is the version of every stored order, fill, position and journal entry. A decoder
 // reads this version and all before it.
-//
-// Version 2: an Intent has the terms before rounding, a Refusal the rounded terms, its value and
-// limit, and its count.
-const recordVersion = 2
+const recordVersion = 1
 
-func (d *recordDecoder) version() byte {
-	v := d.Byte()
-	switch {
+func (d *recordDecoder) version() {
+	switch v := d.Byte(); {
 	case v == 0: // also after an error, which Fail keeps
 		d.Fail("record of version 0")
 	case v > recordVersion:
 		d.Refuse(fmt.Errorf("%w: record of version %d, this program reads %d; update the program",
 			boltfile.ErrNewer, v, recordVersion))
 	}
-	return v
 }
 
 // order begins with the client order id: clientIDOf reads it there.
@@ -45,7 +40,7 @@ func (e *recordEncoder) order(o *market.Order) {
 }
 
 // order reads an order and the name of its strategy.
-func (d *recordDecoder) order(o *market.Order, version byte) (strategy string) {
+func (d *recordDecoder) order(o *market.Order) (strategy string) {
 	o.ClientOrderID = d.UUID()
 	o.Market = d.Market()
 	o.ID = market.OrderID(d.Int())
@@ -53,12 +48,12 @@ func (d *recordDecoder) order(o *market.Order, version byte) (strategy string) {
 	o.OperatorID = d.Int()
 	strategy, o.Strategy = d.Strategy()
 	o.CodGroupID = uint16(d.Uint())
-	getFields(d, version, orderWords, o)
+	getFields(d, orderWords, o)
 	d.Flags(&o.PostOnly, &o.Visible, &o.Triggered)
 	o.FeeCurrency = d.Asset()
 	o.OnHoldCurrency = d.Asset()
-	getFields(d, version, stateFields, &o.OrderState)
-	getFields(d, version, orderEnd, o)
+	getFields(d, stateFields, &o.OrderState)
+	getFields(d, orderEnd, o)
 	return strategy
 }
 
@@ -108,7 +103,7 @@ func (e *recordEncoder) report(r *market.Report) {
 	e.Int(int64(r.Updated))
 }
 
-func (d *recordDecoder) report(r *market.Report, version byte) {
+func (d *recordDecoder) report(r *market.Report) {
 	r.Market = d.Market()
 	r.Exec = codec.Enum(&d.Decoder, market.ExecUnknown)
 	r.Order = market.OrderID(d.Int())
@@ -120,7 +115,7 @@ func (d *recordDecoder) report(r *market.Report, version byte) {
 	d.Flags(&r.PostOnly, &r.Triggered)
 	r.Command = codec.Enum(&d.Decoder, market.CommandPlace)
 	r.Code = int(d.Int())
-	getFields(d, version, stateFields, &r.OrderState)
+	getFields(d, stateFields, &r.OrderState)
 	r.Updated = market.Time(d.Int())
 }
 
@@ -132,12 +127,12 @@ func (e *recordEncoder) command(c *market.Command) {
 	e.order(&c.Order)
 }
 
-func (d *recordDecoder) command(c *market.Command, version byte) (strategy string) {
+func (d *recordDecoder) command(c *market.Command) (strategy string) {
 	c.Kind = codec.Enum(&d.Decoder, market.CommandPlace)
 	c.Changed = market.Change(d.Uint())
 	d.Flags(&c.Attached)
 	c.At = market.Time(d.Int())
-	return d.order(&c.Order, version)
+	return d.order(&c.Order)
 }
 
 func (e *recordEncoder) position(p *market.Position) {

@@ -108,7 +108,8 @@ func (e *recordEncoder) orderRow(o *state.Order) {
 }
 
 func (d *recordDecoder) orderRow(o *OrderRow) {
-	o.StrategyName = d.order(&o.Order, d.version())
+	d.version()
+	o.StrategyName = d.order(&o.Order)
 	o.State = codec.Enum(&d.Decoder, state.States-1)
 	o.InFlight = codec.Enum(&d.Decoder, market.CommandPlace)
 	d.Flags(&o.CancelWanted, &o.Reported)

@@ -81,11 +81,10 @@ func Open(path string) (*Store, error) { return OpenUntil(context.Background(), 
 // OpenUntil opens the state file at path for writing. A missing file is made whole or not at all,
 // readable by its owner only, so an empty file is damage. It waits a second for another process,
 // then wraps ErrLocked. It checks the structure of the whole file before bbolt follows a page,
-// until ctx ends, and the journal from its last checkpoint on; damage wraps ErrCorrupt. A file of
-// an older format is migrated, and a copy of it is kept beside it; a newer format wraps ErrNewer.
-// Call Bind next.
+// until ctx ends, and the journal from its last checkpoint on; damage wraps ErrCorrupt. A file
+// of an older program is refused; a newer format wraps ErrNewer. Call Bind next.
 func OpenUntil(ctx context.Context, path string) (*Store, error) {
-	return openFile(ctx, path, false, current)
+	return openFile(ctx, path, false)
 }
 
 // Read is ReadUntil with a context that never ends.
@@ -96,10 +95,10 @@ func Read(path string) (*Store, error) { return ReadUntil(context.Background(), 
 // Check does that. ctx ends the opening and every long walk through the store. It needs no Bind:
 // Catalog returns the markets of the file.
 func ReadUntil(ctx context.Context, path string) (*Store, error) {
-	return openFile(ctx, path, true, current)
+	return openFile(ctx, path, true)
 }
 
-func openFile(ctx context.Context, path string, readOnly bool, wanted schema) (*Store, error) {
+func openFile(ctx context.Context, path string, readOnly bool) (*Store, error) {
 	switch info, err := os.Stat(path); {
 	case err == nil && info.IsDir():
 		return nil, fmt.Errorf("%s is a folder; name a file in it", path)
@@ -129,7 +128,7 @@ func openFile(ctx context.Context, path string, readOnly bool, wanted schema) (*
 	if readOnly {
 		s.reading = ctx
 	}
-	if err := cmp.Or(s.checkReplaced(), s.prepare(readOnly, wanted)); err != nil {
+	if err := cmp.Or(s.checkReplaced(), s.prepare(readOnly)); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return s, nil
@@ -145,10 +144,10 @@ func (s *Store) checkReplaced() error {
 	return err
 }
 
-// prepare creates or migrates the content of the file, and reads its markets.
-func (s *Store) prepare(readOnly bool, wanted schema) error {
+// prepare creates the content of an empty file, and reads the markets.
+func (s *Store) prepare(readOnly bool) error {
 	if !readOnly {
-		if err := wanted.apply(s); err != nil {
+		if err := s.create(); err != nil {
 			return err
 		}
 		if err := boltfile.SyncFolders(s.path); err != nil {
@@ -159,7 +158,7 @@ func (s *Store) prepare(readOnly bool, wanted schema) error {
 	err := s.db.View(func(tx *bbolt.Tx) error {
 		pages := boltfile.NewReleaser(tx)
 		defer pages.All()
-		if err := wanted.check(tx, s.path); err != nil {
+		if err := checkBuckets(tx, s.path); err != nil {
 			return err
 		}
 		if err := extend(catalog, tx); err != nil || readOnly {

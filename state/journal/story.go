@@ -15,7 +15,7 @@ import (
 
 // The story of an order is the numbers of the journal entries about it. It stands in rows of
 // bucketOrders. The key of a row ends in its first number; its value is the distances of up to
-// storyRow−1 further ones, as Uints. A file of format 1 has a row for each number.
+// storyRow−1 further ones, as Uints.
 const storyRow = 64
 
 // told is an entry of a commit that belongs to the story of an order.

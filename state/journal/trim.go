@@ -211,7 +211,7 @@ func (t *trimmer) apply() error {
 	if len(t.gone) == 0 && !t.ends {
 		return nil
 	}
-	return errors.Join(t.cut.put(t.tx), current.stamp(t.tx))
+	return t.cut.put(t.tx)
 }
 
 // dropOrder removes an order with all its parts.

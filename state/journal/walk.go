@@ -15,9 +15,6 @@ const contextEvery = 256
 // walkUntil calls visit with a bucket's keys from first on, in order, until visit returns an error,
 // which walkUntil returns, or ctx ends. It releases the pages that it read.
 func walkUntil(ctx context.Context, b *bbolt.Bucket, first []byte, visit func(key, value []byte) error) error {
-	if b == nil {
-		return nil // a file of an older format lacks it
-	}
 	release := boltfile.NewReleaser(b.Tx())
 	defer release.Flush()
 	c, n := boltfile.NewCursor(b), 0

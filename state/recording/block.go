@@ -14,7 +14,7 @@ import (
 
 // A segment of a recording is a file of blocks and nothing else. A block is
 //
-//	4  "TMB4"
+//	4  "TMR1"
 //	4  crc32c of everything after it
 //	4  length of the payload
 //	4  records; the highest bit is set where the first one is a KindStart
@@ -23,14 +23,11 @@ import (
 //	8  time of the last record
 //	…  payload: of each stream its length as unsigned LEB128, then its bytes, packed with zstd
 //
-// with integers in little endian. The first stream has the records. Version 3, "TMB3", has no
-// KindReload. Version 2, "TMB2", has the first stream alone, without its length. Version 1,
-// "TMB1", has only events of market data, with the name of the market in each of them. All blocks
-// of a segment are of one version.
+// with integers in little endian. The first stream has the records. All blocks of a segment are of
+// one version.
 const (
-	blockMagic = "TMB4" // the last letter is the version of the format
-	version    = 4
-	streamed   = 3 // the first version with streams
+	blockMagic = "TMR1" // the last letter is the version of the format
+	olderMagic = "TMB"  // of programs before version 1
 	blockFront = 40
 	maxPayload = 64 << 20 // no payload is longer, packed or not
 	startBit   = 1 << 31
@@ -38,7 +35,6 @@ const (
 
 // blockInfo is the head of a block.
 type blockInfo struct {
-	version  int
 	first    uint64
 	count    uint32
 	start    bool // the first record is a KindStart
@@ -73,29 +69,21 @@ func appendBlock(dst []byte, b *blockInfo, raw *[streams][]byte, packer *zstd.En
 	return dst
 }
 
-// versionOf is the version of the block at the beginning of data; 0: none that this program reads.
-func versionOf(data []byte) int {
-	last := len(blockMagic) - 1
-	if len(data) <= last || string(data[:last]) != blockMagic[:last] || data[last] > blockMagic[last] {
-		return 0
-	}
-	return max(0, int(data[last])-'0')
+// begins reports whether a block begins at the beginning of data.
+func begins(data []byte) bool {
+	return len(data) >= len(blockMagic) && string(data[:len(blockMagic)]) == blockMagic
 }
 
 // unpack decompresses the payload into raw, whose memory it uses.
 func (b *blockInfo) unpack(raw *[streams][]byte, unpacker *zstd.Decoder) (err error) {
 	payload := b.payload
 	for i := range raw {
-		packed := payload
-		if b.version >= streamed {
-			length, size := binary.Uvarint(payload)
-			if size <= 0 || length > uint64(len(payload)-size) {
-				return fmt.Errorf("%w: stream %d is cut", boltfile.ErrCorrupt, i)
-			}
-			packed, payload = payload[size:size+int(length)], payload[size+int(length):]
-		} else {
-			payload = nil
+		length, size := binary.Uvarint(payload)
+		if size <= 0 || length > uint64(len(payload)-size) {
+			return fmt.Errorf("%w: stream %d is cut", boltfile.ErrCorrupt, i)
 		}
+		packed := payload[size : size+int(length)]
+		payload = payload[size+int(length):]
 		if raw[i] = raw[i][:0]; len(packed) == 0 {
 			continue
 		}
@@ -108,8 +96,7 @@ func (b *blockInfo) unpack(raw *[streams][]byte, unpacker *zstd.Decoder) (err er
 
 // readBlock reads the block at the beginning of data. Size is 0 if there is no whole block.
 func readBlock(data []byte) (b blockInfo, size int) {
-	b.version = versionOf(data)
-	if len(data) < blockFront || b.version == 0 {
+	if len(data) < blockFront || !begins(data) {
 		return b, 0
 	}
 	length := binary.LittleEndian.Uint32(data[8:])
@@ -128,19 +115,25 @@ func readBlock(data []byte) (b blockInfo, size int) {
 // readNumbers reads the numbers of a head behind its length.
 func (b *blockInfo) readNumbers(head []byte) {
 	b.count = binary.LittleEndian.Uint32(head[12:])
-	if b.version > 1 {
-		b.start, b.count = b.count&startBit != 0, b.count&^startBit
-	}
+	b.start, b.count = b.count&startBit != 0, b.count&^startBit
 	b.first = binary.LittleEndian.Uint64(head[16:])
 	b.from = market.Time(binary.LittleEndian.Uint64(head[24:]))
 	b.to = market.Time(binary.LittleEndian.Uint64(head[32:]))
 }
 
-// newerBlock reports whether data begins with a block of a later version, which this program must
-// not take for a torn end and cut off.
-func newerBlock(data []byte) bool {
+// checkVersion refuses data that begins with a block of another version, which this program must not
+// take for a torn end and cut off.
+func checkVersion(path string, data []byte) error {
 	last := len(blockMagic) - 1
-	return len(data) > last && string(data[:last]) == blockMagic[:last] && data[last] > blockMagic[last]
+	switch {
+	case bytes.HasPrefix(data, []byte(olderMagic)):
+		return fmt.Errorf("%s: an older program wrote it; move the recording away and record anew, or read it with that "+
+			"program", path)
+	case len(data) > last && string(data[:last]) == blockMagic[:last] && data[last] > blockMagic[last]:
+		return fmt.Errorf("%s: %w: format %q, this program reads %q; update the program, or move the recording away",
+			path, boltfile.ErrNewer, data[:len(blockMagic)], blockMagic)
+	}
+	return nil
 }
 
 // findBlock returns where the next whole block begins at or after at, or -1. It skips damage.

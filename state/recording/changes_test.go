@@ -137,7 +137,7 @@ func TestAChangedBookIsReadInFinerUnits(t *testing.T) {
 	var d eventDecoder
 	raw := e.streams
 	raw[records] = e.Buf
-	d.open(codec.NewNames(finer, nil), &blockInfo{version: version}, raw)
+	d.open(codec.NewNames(finer, nil), raw)
 	for _, want := range [...][]market.Level{{{Price: 50_000, Amount: 7}}, {{Price: 51_000, Amount: 8},
 		{Price: 50_000, Amount: 9}}} {
 		r, err := d.next(0)

@@ -11,7 +11,7 @@ import (
 // The first byte of a record: the kind of an event that entered the engine, or one of these, the
 // last three with a kind. From firstStream on the bytes are kept for the events of a stream.
 const (
-	changedBook   = 10 // from version 3: a book, by its difference from the one before: see changes.go
+	changedBook   = 10 // a book, by its difference from the one before: see changes.go
 	changedTicker = 11 // likewise, a ticker
 	firstStream   = 12
 	lastStream    = 15
@@ -139,7 +139,6 @@ type eventDecoder struct {
 	codec.Decoder
 	streams [streams][]byte // but the records
 	at      [streams]int    // what of them is read
-	version int
 	table   codec.Table
 	seen    seenMarkets
 
@@ -151,14 +150,12 @@ type eventDecoder struct {
 	report market.Report
 	order  market.Order
 	rules  market.Market
-	units  int64 // of a volume stored in version 1
 }
 
 // open begins to read the payload of a block.
-func (d *eventDecoder) open(n *codec.Names, b *blockInfo, raw [streams][]byte) {
+func (d *eventDecoder) open(n *codec.Names, raw [streams][]byte) {
 	d.Decoder.Open(n, raw[records])
 	d.streams, d.at = raw, [streams]int{}
-	d.version = b.version
 	d.table.Reset()
 	d.seen.reset()
 }
@@ -178,9 +175,7 @@ func (d *eventDecoder) next(before market.Time) (*Record, error) {
 	}
 	kind := market.EventKind(op)
 	switch {
-	case d.version < 2 && !MarketData(kind):
-		d.Fail("event of kind %d", op)
-	case d.version >= streamed && (op == changedBook || op == changedTicker):
+	case op == changedBook || op == changedTicker:
 		d.event.At = at
 		r.Input.Event = d.change(op)
 		return r, d.Err()
@@ -201,8 +196,6 @@ func (d *eventDecoder) next(before market.Time) (*Record, error) {
 	d.event = market.Event{Kind: kind, At: at}
 	r.Input.Event = &d.event
 	switch {
-	case d.version < 2:
-		d.first(candles)
 	case MarketData(kind):
 		d.marketEvent(candles)
 	default:
@@ -304,12 +297,7 @@ func (e *eventEncoder) book(b *market.OrderBook) {
 
 func (d *eventDecoder) readBook() {
 	bids, asks := d.book.Bids[:0], d.book.Asks[:0]
-	id, last := market.ID(0), &seenMarket{}
-	if d.version < 2 {
-		id = d.Market()
-	} else {
-		id, last = d.listed()
-	}
+	id, last := d.listed()
 	d.book = market.OrderBook{Market: id, Nonce: d.Int(), Time: market.Time(d.Int())}
 	d.Flags(&d.book.Synthetic)
 	d.book.Bids = d.levels(bids)

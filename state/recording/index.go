@@ -106,7 +106,7 @@ func block(b *blockInfo, segment int, at, size int64) Block {
 // readHead reads the head of a block without its payload, and how long the block is; 0: that is no
 // head.
 func readHead(head []byte) (b blockInfo, size int64) {
-	if b.version = versionOf(head); b.version == 0 || len(head) < blockFront {
+	if len(head) < blockFront || !begins(head) {
 		return b, 0
 	}
 	length := binary.LittleEndian.Uint32(head[8:])

@@ -154,9 +154,9 @@ func (r *Reader) open() error {
 	}
 	r.data = r.data[at+size:]
 	if b.unpack(&r.raw, r.unpacker) != nil {
-		return nil // a flipped bit made its version that of an older block: the next one tells of the loss
+		return nil // damaged, although its checksum fits: the next block tells of the loss
 	}
-	r.events.open(r.names, &b, r.raw)
+	r.events.open(r.names, r.raw)
 	r.left, r.number, r.at = b.count, b.first, b.from
 	return nil
 }

@@ -66,8 +66,7 @@ func (r *Record) Time() market.Time {
 // begins reports whether a reader may begin at a record: it needs nothing that stands before.
 func (r *Record) begins() bool { return r.Kind == KindStart }
 
-// MarketData reports whether an event is of a feed. Its first byte in a segment is its kind, as in
-// version 1.
+// MarketData reports whether an event is of a feed. Its first byte in a segment is its kind.
 func MarketData(kind market.EventKind) bool {
 	switch kind {
 	case market.KindMarketStatus, market.KindCandles, market.KindTrade, market.KindTicker, market.KindBook:

@@ -23,7 +23,7 @@ import (
 )
 
 // writeGolden is set after a change of the format: go test ./state/recording -run
-// RecordingsOfEachFormat -golden
+// TheRecordingOfThisFormat -golden
 var writeGolden = flag.Bool("golden", false,
 	"write the missing files of testdata and their texts anew; read the difference before you keep it")
 
@@ -253,60 +253,64 @@ func TestAReaderBeginsAtAStart(t *testing.T) {
 	require.Equal(t, events[0].Kind, rec.Input.Event.Kind)
 }
 
-// A recording of each format reads as when it was written, and this program goes on with it in a
-// segment of its own.
-func TestRecordingsOfEachFormatReadAsBefore(t *testing.T) {
-	for _, name := range []string{"format1", "format2", "format3", "format4"} {
-		t.Run(name, func(t *testing.T) {
-			path := golden.File(t, *writeGolden, name, func(path string) {
-				w, err := Open(filepath.Dir(path), Options{Catalog: bothMarkets(t), Strategies: twoNames})
-				require.NoError(t, err)
-				for _, r := range everyRecord(rand.New(rand.NewPCG(1, 9))) {
-					_, err := w.Write(&r)
-					require.NoError(t, err)
-				}
-				require.NoError(t, w.Close())
-				require.NoError(t, os.Rename(w.packer.segments[0].path, path))
-			})
-			dir := t.TempDir()
-			data, err := os.ReadFile(path)
+// The recording of the present format reads as when it was written, and this program goes on with it.
+func TestTheRecordingOfThisFormatReadsAsBefore(t *testing.T) {
+	path := golden.File(t, *writeGolden, "recording-format1", func(path string) {
+		w, err := Open(filepath.Dir(path), Options{Catalog: bothMarkets(t), Strategies: twoNames})
+		require.NoError(t, err)
+		for _, r := range everyRecord(rand.New(rand.NewPCG(1, 9))) {
+			_, err := w.Write(&r)
 			require.NoError(t, err)
-			first := filepath.Join(dir, "0000000000000001"+segmentExt)
-			require.NoError(t, os.WriteFile(first, data, 0o600))
-			have := read(t, dir)
-			if name == "format1" {
-				for i, ev := range marketDay(400, rand.New(rand.NewPCG(1, 9))) { // what was written then
-					in := market.Input{Kind: market.InputEvent, Event: &ev}
-					require.Equal(t, told(&Record{Kind: KindInput, Input: in}), have[i])
-				}
-			}
-			var text bytes.Buffer
-			for _, line := range have {
-				fmt.Fprintln(&text, line)
-			}
-			golden.Require(t, *writeGolden, name+".txt", text.Bytes())
-			more := marketDay(20, rand.New(rand.NewPCG(1, 10)))
-			recorded(t, dir, Options{}, more)
-			require.Len(t, read(t, dir), len(have)+len(more))
-			after, err := os.ReadFile(first)
-			require.NoError(t, err)
-			if name != fmt.Sprint("format", version) {
-				require.Equal(t, data, after, "a program that knows it only goes on reading it")
-			}
-			require.True(t, bytes.HasPrefix(after, data))
-		})
+		}
+		require.NoError(t, w.Close())
+		require.NoError(t, os.Rename(w.packer.segments[0].path, path))
+	})
+	dir := t.TempDir()
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	first := filepath.Join(dir, "0000000000000001"+segmentExt)
+	require.NoError(t, os.WriteFile(first, data, 0o600))
+	have := read(t, dir)
+	var text bytes.Buffer
+	for _, line := range have {
+		fmt.Fprintln(&text, line)
+	}
+	golden.Require(t, *writeGolden, "recording-format1.txt", text.Bytes())
+	more := marketDay(20, rand.New(rand.NewPCG(1, 10)))
+	recorded(t, dir, Options{}, more)
+	require.Len(t, read(t, dir), len(have)+len(more))
+	after, err := os.ReadFile(first)
+	require.NoError(t, err)
+	require.True(t, bytes.HasPrefix(after, data))
+}
+
+func TestARecordingOfAnotherFormatIsRefusedAndStaysAsItIs(t *testing.T) {
+	dir := t.TempDir()
+	recorded(t, dir, Options{}, marketDay(20, rand.New(rand.NewPCG(1, 9))))
+	path := filepath.Join(dir, "0000000000000001"+segmentExt)
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for magic, says := range map[string]string{"TMR2": "update the program", "TMB4": "an older program wrote it; move the",
+		"TMB1": "an older program wrote it"} {
+		copy(data, magic)
+		require.NoError(t, os.WriteFile(path, data, 0o600))
+		_, err = Open(dir, Options{Catalog: &market.Catalog{}})
+		require.ErrorContains(t, err, says)
+		_, err = Read(dir, &market.Catalog{}, nil, 0)
+		require.ErrorContains(t, err, says)
+		after, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, data, after)
 	}
 }
 
 // The bytes that are kept for events of a stream are refused in words until a program knows them.
 func TestEventsOfAStreamAreOfALaterProgram(t *testing.T) {
-	for of, first := range map[int]byte{2: changedBook, version: firstStream} {
-		for op := first; op <= lastStream; op++ {
-			var d eventDecoder
-			d.open(codec.NewNames(bothMarkets(t), nil), &blockInfo{version: of}, [streams][]byte{{op, 0, 0}})
-			_, err := d.next(0)
-			require.ErrorContains(t, err, "update the program")
-		}
+	for op := byte(firstStream); op <= lastStream; op++ {
+		var d eventDecoder
+		d.open(codec.NewNames(bothMarkets(t), nil), [streams][]byte{{op, 0, 0}})
+		_, err := d.next(0)
+		require.ErrorContains(t, err, "update the program")
 	}
 	require.Less(t, byte(market.KindTimer), byte(changedBook))
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
@@ -159,11 +158,7 @@ func (s *segment) checkVersion() error {
 	if _, err := file.ReadAt(begin[:], 0); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	if newerBlock(begin[:]) {
-		return fmt.Errorf("%s: %w: format %q, this program reads %q; update the program, or move the recording away",
-			s.path, boltfile.ErrNewer, begin, blockMagic)
-	}
-	return nil
+	return checkVersion(s.path, begin[:])
 }
 
 // resume finds the end of the last segment, to continue there, and the number after its last
@@ -183,8 +178,8 @@ func (p *packer) resume() (next uint64, err error) {
 			p.segments = p.segments[:len(p.segments)-1]
 			continue
 		}
-		if !whole || versionOf(data) < version {
-			return next, nil // damaged inside, or of an older version: keep it, and begin a new segment
+		if !whole {
+			return next, nil // damaged inside: keep it, and begin a new segment
 		}
 		return next, p.reopen(last, int64(end))
 	}
