@@ -44,7 +44,7 @@ var ErrKnown = errors.New("the state file knows it already")
 // of From as one of To.
 func (e *Estate) HandOver(saved map[string][]byte) (*Bequest, error) {
 	var s SavedEngine
-	if err := market.ParseSaved(saved[PartEngine], savedVersion, &s, renamed...); err != nil {
+	if err := market.ParseSaved(saved[PartEngine], savedVersion, &s); err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
 	if _, known := s.Strategies[e.To]; known && e.Memory {

@@ -2,8 +2,10 @@ package engine_test
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -458,23 +460,24 @@ func TestTheRestingExitMayBeLeftOutAndTheOtherTakesItsPlace(t *testing.T) {
 
 // partsIn are the parts in a folder of testdata.
 func partsIn(t *testing.T, folder string) map[string][]byte {
-	parts := map[string][]byte{}
-	for _, part := range []string{engine.PartAccount, engine.PartPrices, engine.PartGate, engine.PartEngine} {
-		data, err := os.ReadFile(filepath.Join("testdata", folder, part+".json"))
-		require.NoError(t, err)
-		parts[part] = data
-	}
+	parts, tree := map[string][]byte{}, os.DirFS(filepath.Join("testdata", folder))
+	require.NoError(t, fs.WalkDir(tree, ".", func(path string, of fs.DirEntry, err error) error {
+		if err == nil && !of.IsDir() {
+			parts[strings.TrimSuffix(path, ".json")], err = fs.ReadFile(tree, path)
+		}
+		return err
+	}))
 	return parts
 }
 
-// The bytes are those that 31b5e46 saved: a bracket whose stop rests, one whose entry waits with a
-// negative stop, one that keeps its target, and one that has bought too little for its stop.
-func TestBracketsOfAnOlderVersionAreReadAndThoseRefusedTodayAreWarnedOf(t *testing.T) {
+// The parts have a bracket whose stop rests, one whose entry waits with a negative stop, one that
+// keeps its target, and one that has bought too little for its stop.
+func TestSavedBracketsThatWouldBeRefusedNowAreWarnedOf(t *testing.T) {
 	h, g := &bearer{}, &guard{}
 	b := newBench(t, setup{noDeposit: true, slots: []engine.Slot{{Strategy: h}}, observer: g})
 	b.catalog.Market(1).MinOrderInQuote = 20 * eur
 	const at = market.Time(60_240_000_000_000)
-	_, err := b.engine.Restore(at, partsIn(t, "brackets-v1"), nil)
+	_, err := b.engine.Restore(at, partsIn(t, "exits"), nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"2 refused 0"}, h.heard)
 	require.Equal(t, []string{"kept from before, and would be refused now: stop: -5 is not above 0"}, g.why)
@@ -494,16 +497,15 @@ func TestBracketsOfAnOlderVersionAreReadAndThoseRefusedTodayAreWarnedOf(t *testi
 	require.Equal(t, "2 refused 1", h.heard[2])
 	saved := saveAll(t, b.engine)
 	var s engine.SavedEngine
-	require.NoError(t, market.ParseSaved(saved[engine.PartEngine], 6, &s))
+	require.NoError(t, market.ParseSaved(saved[engine.PartEngine], 1, &s))
 	require.Len(t, s.Brackets, 4)
 }
 
-// The parts are of engine version 4: a bracket of which a Close sells a quarter, and a waiting
-// entry.
-func TestACloseOfAnOlderEngineGoesOn(t *testing.T) {
+// The parts have a bracket of which a Close sells a quarter, and a waiting entry.
+func TestASavedCloseGoesOn(t *testing.T) {
 	b := newBench(t, setup{noDeposit: true, slots: []engine.Slot{{Strategy: &bearer{}}}})
 	b.now = 60_180_000_000_000
-	_, err := b.engine.Restore(b.now, partsIn(t, "saved-v4"), nil)
+	_, err := b.engine.Restore(b.now, partsIn(t, "close"), nil)
 	require.NoError(t, err)
 	o := *b.account.Order(3)
 	o.Amount, o.AmountRemaining = btc*3/4, btc*3/4
@@ -512,26 +514,6 @@ func TestACloseOfAnOlderEngineGoesOn(t *testing.T) {
 	r.Updated = b.now + 1
 	require.Empty(t, b.by(&market.Event{Kind: market.KindReport, At: b.now, Report: &r}))
 	require.Equal(t, []string{"sell 0.25 attached"}, b.cancelled(2, 0))
-}
-
-// The parts are of engine versions 2 and 3, as the versions of their time saved them: brackets with
-// and without an exit, one whose exit stands in for the other leg, and the causes that strategies
-// were told.
-func TestPartsOfOlderEnginesAreReadAndSavedWithoutLoss(t *testing.T) {
-	for _, version := range []string{"saved-v2", "saved-v3"} {
-		b := newBench(t, setup{noDeposit: true, slots: []engine.Slot{{Strategy: &bearer{}}}, observer: &guard{}})
-		b.catalog.Market(1).MinOrderInQuote = 20 * eur
-		const at = market.Time(60_240_000_000_000)
-		_, err := b.engine.Restore(at, partsIn(t, version), nil)
-		require.NoError(t, err)
-		var s engine.SavedEngine
-		require.NoError(t, market.ParseSaved(saveAll(t, b.engine)[engine.PartEngine], 6, &s))
-		require.Len(t, s.Brackets, 4)
-		require.True(t, s.Brackets[1].StandIn)
-		require.Equal(t, strategy.CauseRefused, s.Brackets[1].Reported)
-		require.Equal(t, market.Time(60_160_000_000_000), s.Brackets[3].UnprotectedSince)
-		require.Empty(t, s.Closes)
-	}
 }
 
 // As docs/strategies.md has it: an exit at a distance from the fill, not from the decision's close.

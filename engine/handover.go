@@ -58,7 +58,7 @@ func (e *Engine) CloseAll(at market.Time, tag string) []market.Command {
 // warms them up. Positions, orders, Closes, halted strategies and the counters of limits stay.
 func Anew(saved map[string][]byte) (map[string][]byte, error) {
 	var s SavedEngine
-	if err := market.ParseSaved(saved[PartEngine], savedVersion, &s, renamed...); err != nil {
+	if err := market.ParseSaved(saved[PartEngine], savedVersion, &s); err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
 	parts := maps.Clone(saved)

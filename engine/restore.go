@@ -20,7 +20,7 @@ func SavedMarkets(saved map[string][]byte) (map[string][]string, error) {
 		return nil, err
 	}
 	var s SavedEngine
-	if err := market.ParseSaved(saved[PartEngine], savedVersion, &s, renamed...); err != nil {
+	if err := market.ParseSaved(saved[PartEngine], savedVersion, &s); err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
 	for i := range s.Tactics {
@@ -35,7 +35,7 @@ func SavedMarkets(saved map[string][]byte) (map[string][]string, error) {
 // SavedSlots lists the strategies of saved parts, by name.
 func SavedSlots(saved map[string][]byte) (map[string]SavedSlot, error) {
 	var s SavedEngine
-	if err := market.ParseSaved(saved[PartEngine], savedVersion, &s, renamed...); err != nil {
+	if err := market.ParseSaved(saved[PartEngine], savedVersion, &s); err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
 	return s.Strategies, nil
@@ -45,7 +45,7 @@ func SavedSlots(saved map[string][]byte) (map[string]SavedSlot, error) {
 // protect or sell it.
 func SavedExits(saved map[string][]byte) (brackets []bracket.Saved, orders []market.OrderID, err error) {
 	var s SavedEngine
-	if err := market.ParseSaved(saved[PartEngine], savedVersion, &s, renamed...); err != nil {
+	if err := market.ParseSaved(saved[PartEngine], savedVersion, &s); err != nil {
 		return nil, nil, fmt.Errorf("engine: %w", err)
 	}
 	for i := range s.Brackets {
@@ -139,7 +139,7 @@ func (e *Engine) restoreParts(saved map[string][]byte) (*SavedEngine, error) {
 		}
 	}
 	s := &SavedEngine{}
-	if err := market.ParseSaved(saved[PartEngine], savedVersion, s, renamed...); err != nil {
+	if err := market.ParseSaved(saved[PartEngine], savedVersion, s); err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
 	if err := e.restoreSelf(s, names); err != nil {
@@ -157,7 +157,7 @@ func (e *Engine) restoreSelf(s *SavedEngine, names []string) error {
 				o.ID, s.LastID)
 		}
 	}
-	err := errors.Join(e.brackets.RestoreTimes(s.ByCause, s.Unprotected),
+	err := errors.Join(e.brackets.RestoreTimes(s.ByCause),
 		e.brackets.Restore(s.Brackets, names, s.LastID))
 	if err == nil {
 		err = errors.Join(e.brackets.RestoreCloses(s.Closes, names, s.LastID),

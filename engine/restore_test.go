@@ -138,12 +138,12 @@ func lasting(t testing.TB, part string, data []byte) any {
 	switch part {
 	case engine.PartEngine:
 		var s engine.SavedEngine
-		require.NoError(t, market.ParseSaved(data, 6, &s))
+		require.NoError(t, market.ParseSaved(data, 1, &s))
 		s.Now = 0
 		return s
 	case engine.PartGate:
 		var s risk.SavedGate
-		require.NoError(t, market.ParseSaved(data, 3, &s))
+		require.NoError(t, market.ParseSaved(data, 1, &s))
 		s.Now, s.Equity.Latest = 0, 0
 		for name, slot := range s.Strategies {
 			slot.Refused, slot.Codes = nil, nil

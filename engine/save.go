@@ -10,20 +10,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// savedVersion is the version of SavedEngine. Version 2 added the causes of missing exits, version
-// 3 has the names of renamed, version 4 added groups of candles and Closes, version 5 exits that
-// follow, buys that wait, orders that wait for the end of others, and tactics, version 6 the lowest
-// minimums of brackets and their highest prices.
-const savedVersion = 6
-
-// renamed are the names of SavedEngine that changed.
-var renamed = []market.Renamed{
-	{Path: "brackets.unprotectedSince", Was: "bare", Since: 3},
-	{Path: "brackets.noBuyers", Was: "thin", Since: 3},
-	{Path: "brackets.reported", Was: "said", Since: 3},
-	{Path: "brackets.refusedLegs", Was: "spurned", Since: 3},
-	{Path: "brackets.standIn", Was: "stands", Since: 3},
-}
+// savedVersion is the version of SavedEngine.
+const savedVersion = 1
 
 // The parts that Save writes and Restore reads. An order's part is PartOrder plus its number; a
 // strategy's own part is PartStrategy plus its name.
@@ -41,19 +29,18 @@ const (
 // by name, amounts in the units of the saved account. The asks of a step have left with its
 // commands, so they are not part of it.
 type SavedEngine struct {
-	Now         market.Time              `json:"now"`
-	LastID      market.OrderID           `json:"lastId"` // order numbers go on from here and are never used again
-	Strategies  map[string]SavedSlot     `json:"strategies"`
-	Brackets    []bracket.Saved          `json:"brackets,omitempty"`
-	Closes      []bracket.SavedClose     `json:"closes,omitempty"`
-	Departures  []bracket.SavedDeparture `json:"departures,omitempty"`
-	Timers      []SavedTimer             `json:"timers,omitempty"` // in the order in which they fire
-	Halts       []SavedHalt              `json:"halts,omitempty"`
-	Unprotected market.Duration          `json:"unprotected,omitzero"` // nanoseconds, all causes
-	ByCause     bracket.SavedTimes       `json:"unprotectedBy,omitempty"`
-	Rebalances  []SavedRebalance         `json:"rebalances,omitempty"`
-	Replaces    []SavedReplace           `json:"replaces,omitempty"` // a restart drops them
-	Tactics     []SavedTactic            `json:"tactics,omitempty"`
+	Now        market.Time              `json:"now"`
+	LastID     market.OrderID           `json:"lastId"` // order numbers go on from here and are never used again
+	Strategies map[string]SavedSlot     `json:"strategies"`
+	Brackets   []bracket.Saved          `json:"brackets,omitempty"`
+	Closes     []bracket.SavedClose     `json:"closes,omitempty"`
+	Departures []bracket.SavedDeparture `json:"departures,omitempty"`
+	Timers     []SavedTimer             `json:"timers,omitempty"` // in the order in which they fire
+	Halts      []SavedHalt              `json:"halts,omitempty"`
+	ByCause    bracket.SavedTimes       `json:"unprotectedBy,omitempty"`
+	Rebalances []SavedRebalance         `json:"rebalances,omitempty"`
+	Replaces   []SavedReplace           `json:"replaces,omitempty"` // a restart drops them
+	Tactics    []SavedTactic            `json:"tactics,omitempty"`
 }
 
 // SavedSlot is a strategy's state in SavedEngine.
@@ -265,7 +252,7 @@ func (e *Engine) saveSelf(dst []byte, names []string) ([]byte, error) {
 	s := SavedEngine{Now: e.now, LastID: e.lastID, Strategies: make(map[string]SavedSlot, len(e.slots)),
 		Brackets: e.brackets.Save(names), Closes: e.brackets.SaveCloses(names),
 		Departures: e.brackets.SaveDepartures(names)}
-	s.ByCause, s.Unprotected = e.brackets.SaveTimes()
+	s.ByCause = e.brackets.SaveTimes()
 	for i := range e.slots {
 		slot := &e.slots[i]
 		s.Strategies[slot.Name] = SavedSlot{Warmed: !slot.warming || slot.begun, Halted: slot.halted,

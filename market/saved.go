@@ -27,10 +27,9 @@ func AppendSaved(dst []byte, version int, state any) ([]byte, error) {
 }
 
 // ParseSaved reads the JSON of AppendSaved into state, a pointer. version is the newest that the
-// caller knows: a new version adds fields, which an older text leaves empty, or renames them, as
-// renamed says. A newer version, unknown fields, and text that is cut off or goes on behind its end
-// are errors.
-func ParseSaved(data []byte, version int, state any, renamed ...Renamed) error {
+// caller knows: a new version adds fields, which an older text leaves empty. A newer version,
+// unknown fields, and text that is cut off or goes on behind its end are errors.
+func ParseSaved(data []byte, version int, state any) error {
 	var envelope saved[json.RawMessage]
 	if err := parseOne(data, &envelope); err != nil {
 		return err
@@ -43,14 +42,7 @@ func ParseSaved(data []byte, version int, state any, renamed ...Renamed) error {
 	case len(envelope.State) == 0:
 		return errors.New("saved without a state")
 	}
-	text := []byte(envelope.State)
-	if renames := renamesSince(envelope.Version, renamed); len(renames) > 0 {
-		var err error
-		if text, err = RenameKeys(nil, text, renames); err != nil {
-			return fmt.Errorf("saved text of %d bytes: %w", len(data), err)
-		}
-	}
-	return parseOne(text, state)
+	return parseOne(envelope.State, state)
 }
 
 func parseOne(data []byte, into any) error {

@@ -21,7 +21,7 @@ type Handover struct {
 // Whether the next sale of a position that goes over is a win or a loss does not change.
 func (h *Handover) Apply(data []byte) ([]byte, error) {
 	var s SavedGate
-	if err := market.ParseSaved(data, savedVersion, &s, renamed...); err != nil {
+	if err := market.ParseSaved(data, savedVersion, &s); err != nil {
 		return nil, fmt.Errorf("gate: %w", err)
 	}
 	if s.Strategies == nil {

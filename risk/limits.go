@@ -46,11 +46,6 @@ type AccountLimits struct {
 	RefuseOpposite bool `json:",omitzero"`
 }
 
-// Newer reports whether a limit is set that programs before it do not have.
-func (l AccountLimits) Newer() bool {
-	return len(l.MaxAssetExposure) > 0 || l.VolatilityTarget != 0 || l.RefuseOpposite
-}
-
 // EveryAsset stands in AccountLimits.MaxAssetExposure for the assets that are not listed.
 const EveryAsset = "*"
 

@@ -8,14 +8,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// savedVersion is the version of SavedGate. Version 2 has the names of renamed.
-const savedVersion = 2
-
-// renamed are the names of SavedGate that changed.
-var renamed = []market.Renamed{
-	{Path: "equity.dailyLossReached", Was: "lost", Since: 2},
-	{Path: "equity.drawdownReached", Was: "drawn", Since: 2},
-}
+// savedVersion is the version of SavedGate.
+const savedVersion = 1
 
 // SavedGate is a Gate's memory: strategies and markets by name. Limits come from the config and are
 // not saved.
@@ -96,7 +90,7 @@ func (g *Gate) Saved() { g.changed = false }
 // is then unchanged.
 func (g *Gate) Restore(data []byte, strategies []string) error {
 	var s SavedGate
-	if err := market.ParseSaved(data, savedVersion, &s, renamed...); err != nil {
+	if err := market.ParseSaved(data, savedVersion, &s); err != nil {
 		return fmt.Errorf("gate: %w", err)
 	}
 	if err := g.checkSaved(&s, strategies); err != nil {

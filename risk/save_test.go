@@ -181,9 +181,9 @@ func TestADaysLossThatIsUsedUpIsSavedAtOnce(t *testing.T) {
 	require.True(t, b.gate.Changed())
 }
 
-// The file is of version 1: a day's loss that is used up, a drawdown that was reached, a cool-down
+// The file has a day's loss that is used up, a drawdown that was reached, a cool-down
 // and a halt.
-func TestAGateOfVersion1IsRead(t *testing.T) {
+func TestASavedGateIsRead(t *testing.T) {
 	text, err := os.ReadFile("testdata/gate-v1.json")
 	require.NoError(t, err)
 	b := newBench(t, risk.Limits{OrdersPerMinute: 9, CoolDownLosses: 1, CoolDown: 1000 * time.Second},
@@ -206,8 +206,8 @@ func TestAGateThatCannotGoOnSaysWhy(t *testing.T) {
 	require.NoError(t, err)
 	text := string(saved)
 	for _, c := range []struct{ old, new, want string }{
-		{`"version":2`, `"version":3`,
-			"gate: saved in version 3, this program knows versions 1 to 2; start it with the program that saved it"},
+		{`"version":1`, `"version":2`,
+			"gate: saved in version 2, this program knows versions 1 to 1; start it with the program that saved it"},
 		{`"currency":"EUR"`, `"currency":"USD"`,
 			"gate: the account's currency was USD with 2 decimals and now is EUR with 2"},
 		{`"digits":2`, `"digits":3`, "gate: the account's currency was EUR with 3 decimals and now is EUR with 2"},

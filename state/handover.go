@@ -207,7 +207,6 @@ func (p *SavedPosition) take(from *HandedPosition) (err error) {
 
 // moveOrders gives the orders of From to To.
 func (w *handing) moveOrders() error {
-	w.Open = len(w.Orders) // up to version 3 they were not counted
 	for i := range w.Orders {
 		o := &w.Orders[i]
 		ours := o.Strategy == w.From
@@ -230,7 +229,6 @@ func (w *handing) moveOrders() error {
 		w.done.Texts[o.ID] = text
 	}
 	slices.Sort(w.done.Orders)
-	w.Orders = nil
 	return nil
 }
 

@@ -32,11 +32,11 @@ func (a *Account) Restore(data []byte, orders [][]byte, strategies []string) err
 // parseSaved reads a saved account with its orders.
 func parseSaved(data []byte, orders [][]byte) (*SavedAccount, error) {
 	s := &SavedAccount{}
-	if err := market.ParseSaved(data, savedVersion, s, renamed...); err != nil {
+	if err := market.ParseSaved(data, savedVersion, s); err != nil {
 		return nil, err
 	}
-	if len(orders) != s.Open || len(orders) > 0 && len(s.Orders) > 0 {
-		return nil, fmt.Errorf("%d orders were saved with it, and there are %d", len(s.Orders)+s.Open, len(orders))
+	if len(orders) != s.Open {
+		return nil, fmt.Errorf("%d orders were saved with it, and there are %d", s.Open, len(orders))
 	}
 	for _, text := range orders {
 		var o SavedOrder

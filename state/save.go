@@ -9,16 +9,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// savedVersion is the version of SavedAccount and of SavedOrder. Version 2 added
-// SavedPosition.Recent, version 3 has the names of renamed. Up to version 3 the orders were part of
-// SavedAccount; in version 4 each has a text of its own.
-const savedVersion = 4
-
-// renamed are the names of SavedAccount that changed.
-var renamed = []market.Renamed{
-	{Path: "allocations", Was: "purses", Since: 3},
-	{Path: "orders.inferred", Was: "doubted", Since: 3},
-}
+// savedVersion is the version of SavedAccount and of SavedOrder.
+const savedVersion = 1
 
 // SavedAccount is an Account without its prices and orders: markets, assets and strategies by name,
 // amounts as integers in the units of Markets and Assets.
@@ -28,10 +20,9 @@ type SavedAccount struct {
 	Strategies  []string                `json:"strategies,omitempty"`
 	Allocations []SavedAllocation       `json:"allocations,omitempty"`
 	Positions   []SavedPosition         `json:"positions,omitempty"`
-	Orders      []SavedOrder            `json:"orders,omitempty"` // by id, up to version 3
-	// how many orders were saved with it, from version 4 on
-	Open    int   `json:"open,omitzero"`
-	Foreign int64 `json:"foreign,omitempty"`
+	Orders      []SavedOrder            `json:"-"`             // each has a text of its own
+	Open        int                     `json:"open,omitzero"` // how many orders were saved with it
+	Foreign     int64                   `json:"foreign,omitempty"`
 }
 
 // SavedAllocation is the money of one allocation. Its holds follow from its open orders.

@@ -43,14 +43,13 @@ const (
 	CauseCancelled                  // the exchange ended the exit before it filled
 	CauseExpired                    // the exit found no buyers
 	CauseHalted                     // the market takes no orders
-	CauseEarlier                    // counted by a version that did not record causes
 	CauseClose                      // a Close has taken the exit away and sells
 	CauseStopped                    // the bot was stopped without it
 	causes
 )
 
 var causeNames = [causes]string{"", "arriving", "swap", "unknown", "partly", "too small", "refused", "cancelled",
-	"expired", "halted", "earlier", "close", "stopped"}
+	"expired", "halted", "close", "stopped"}
 
 // String returns the cause as reports and metrics name it.
 func (c Cause) String() string {

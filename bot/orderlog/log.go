@@ -84,9 +84,7 @@ func (l *Log) readJournal(store *journal.Store) error {
 	if err != nil {
 		return err
 	}
-	if number, exact := folder.NextRecord(next); exact {
-		l.nextRecord = number
-	}
+	l.nextRecord = folder.NextRecord(next)
 	mode, err := store.Blob(folder.ModeBlob)
 	if err != nil {
 		return err

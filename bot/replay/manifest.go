@@ -16,10 +16,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// manifestVersion is the version of Manifest. A program refuses a later one. Version 2 has limits
-// by asset, on opposite orders or on the volatility; a manifest without one of them is of version
-// 1.
-const manifestVersion = 2
+// manifestVersion is the version of Manifest. A program refuses a later one.
+const manifestVersion = 1
 
 // Manifest is what the engine of a start was made of, as the recording keeps it: the settings with
 // their defaults, and the exchange's markets with their rules.
@@ -67,9 +65,6 @@ type StrategyFacts struct {
 func NewManifest(c *CoreConfig, program string) (*Manifest, error) {
 	m := &Manifest{Version: manifestVersion, Run: c.Run, Program: program, TradeFrom: c.TradeFrom,
 		SaveLimit: c.SaveLimit, Fees: c.Fees, Limits: c.Limits}
-	if !c.Limits.Newer() {
-		m.Version = 1
-	}
 	for _, a := range c.Catalog.Assets() {
 		m.Assets = append(m.Assets, AssetFacts{a.Symbol, a.Digits})
 	}

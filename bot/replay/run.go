@@ -220,7 +220,7 @@ func (p *player) open(store *journal.Store) error {
 	if err != nil {
 		return err
 	}
-	p.next, _ = folder.NextRecord(known)
+	p.next = folder.NextRecord(known)
 	p.runs = map[uuid.UUID]uint64{}
 	for i := range runs {
 		p.runs[runs[i].Run] = runs[i].First

@@ -38,10 +38,6 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// recordingLead is more than the events of a minute, which a crash of a program before version 2 of
-// the recording may lose: their numbers are not used again.
-const recordingLead = 1 << 20
-
 // runner is a bot: built by open, run by serve.
 type runner struct {
 	Options
@@ -224,15 +220,11 @@ func (r *runner) openRecording() (err error) {
 	if err != nil {
 		return err
 	}
-	next, exact := folder.NextRecord(known)
-	if next != 0 && !exact {
-		next += recordingLead
-	}
 	if r.journal.entries, err = r.store.LastNumber(); err != nil {
 		return err
 	}
 	r.journal.recording, err = recording.Open(filepath.Join(r.plan.Config.Bot.State, folder.RecordingFolder),
-		recording.Options{Catalog: r.plan.Catalog, Strategies: r.plan.Names(), Next: next,
+		recording.Options{Catalog: r.plan.Catalog, Strategies: r.plan.Names(), Next: folder.NextRecord(known),
 			Limit: r.plan.Config.Bot.RecordMB << 20, Aside: r.packing.Go, Tee: r.openCanary()})
 	if err != nil {
 		return fmt.Errorf("recording of market events: %w", err)

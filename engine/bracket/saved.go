@@ -177,30 +177,28 @@ func (s *Set) RestoreCloses(all []SavedClose, names []string, last market.OrderI
 	return nil
 }
 
-// SaveTimes returns the counted time without exits, by cause, and its sum.
-func (s *Set) SaveTimes() (times SavedTimes, sum market.Duration) {
+// SaveTimes returns the counted time without exits, by cause.
+func (s *Set) SaveTimes() (times SavedTimes) {
 	for _, c := range strategy.Causes() {
 		if took := s.unprotected[c]; took > 0 {
 			if times == nil {
 				times = SavedTimes{}
 			}
-			times[c.String()], sum = took, sum+took
+			times[c.String()] = took
 		}
 	}
-	return times, sum
+	return times
 }
 
-// RestoreTimes takes over the result of SaveTimes. Version 1 saved the sum alone.
-func (s *Set) RestoreTimes(times SavedTimes, sum market.Duration) error {
+// RestoreTimes takes over the result of SaveTimes.
+func (s *Set) RestoreTimes(times SavedTimes) error {
 	for name, took := range times {
 		var c strategy.Cause
 		if err := c.UnmarshalText([]byte(name)); err != nil {
 			return err
 		}
 		s.unprotected[c] = took
-		sum -= took
 	}
-	s.unprotected[strategy.CauseEarlier] += max(0, sum)
 	return nil
 }
 
@@ -219,8 +217,7 @@ func (s *Set) Restore(all []Saved, names []string, last market.OrderID) error {
 	return nil
 }
 
-// warn reports a restored bracket of which a leg could not rest today, because of an older version
-// or of other rules.
+// warn reports a restored bracket of which a leg could not rest under the present rules.
 func (s *Set) warn(b *bracket) {
 	amount := b.amount
 	if o := s.orders.Own(b.buying()); o != nil && !b.closed {
@@ -277,9 +274,6 @@ func (s *Set) restore(from *Saved, names []string, last market.OrderID) error {
 			began: from.Began, candles: from.Candles, moved: from.Moved, leaveAt: from.LeaveAt},
 		parting: parting{passed: from.Passed, wanted: from.Wanted, parted: from.Parted, partAt: from.PartAt},
 	})
-	if b := &s.all[len(s.all)-1]; b.bareSince != 0 && b.cause == 0 { // of version 1
-		b.cause = strategy.CauseEarlier
-	}
 	return nil
 }
 

@@ -55,9 +55,6 @@ func (s *Set) Follows(order market.OrderID, f strategy.Follow) {
 	}
 	b.terms = f
 	s.countFollowing(b, 1)
-	if b.began == 0 && b.amount > 0 { // of an older version
-		b.began = s.now()
-	}
 	s.rewatch(b)
 }
 
