@@ -419,9 +419,9 @@ func TestRestoreSaysWhatDiffers(t *testing.T) {
 		part, old, new string
 		want           string
 	}{
-		{"account", `"version":4`, `"version":7`, "account: saved in version 7, this program knows versions 1 to 4"},
-		{order2, `"version":4`, `"version":7`,
-			"account: an order: saved in version 7, this program knows versions 1 to 4"},
+		{"account", `"version":1`, `"version":7`, "account: saved in version 7, this program knows versions 1 to 1"},
+		{order2, `"version":1`, `"version":7`,
+			"account: an order: saved in version 7, this program knows versions 1 to 1"},
 		{"account", `"state":{`, `"stale":{`, `unknown field "stale"`},
 		{"account", `{"price":2`, `{"price":3`,
 			"market BTC-EUR was saved with decimals of price 3, amount 8, quote 2 and now has 2, 8, 2"},

@@ -15,7 +15,7 @@ import (
 )
 
 // writeGolden is set after a change of the format: go test ./state/candles -run
-// TheCandleStoreOfTheFirst -golden
+// ReadsAsBefore -golden
 var writeGolden = flag.Bool("golden", false,
 	"write the missing files of testdata and their texts anew; read the difference before you keep it")
 
@@ -37,9 +37,9 @@ func manyCandles(t *testing.T, path string) {
 	require.NoError(t, store.Close())
 }
 
-// A candle store that the first version wrote opens and holds the same candles: the same rows and
-// the same data hash.
-func TestTheCandleStoreOfTheFirstFormatReadsAsBefore(t *testing.T) {
+// A candle store of this format opens and holds the same candles: the same rows and the same data
+// hash.
+func TestTheCandleStoreReadsAsBefore(t *testing.T) {
 	path := golden.File(t, *writeGolden, "candles-format1", func(path string) { manyCandles(t, path) })
 	store, err := Open(path)
 	require.NoError(t, err)

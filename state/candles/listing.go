@@ -9,7 +9,6 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
-	"slices"
 
 	"go.etcd.io/bbolt"
 
@@ -216,35 +215,23 @@ func (s *Store) ListingRange() (r ListingRange, err error) {
 	return r, err
 }
 
-// A record is the version of its format, the CRC-32C of the rest, and a deflated body: the moment
-// as a varint, the exchange, the number of markets, and each market's fields; texts with their
-// length before them. Format 2 has the fees; a record without fees has format 1, so that older
-// programs read it.
+// A record is listingMagic, the version of its format, the CRC-32C of the rest, and a deflated
+// body: the moment as a varint, the exchange, the number of markets, and each market's fields;
+// texts with their length before them.
 const (
-	listingFormat = 2 // the newest
-	listingHead   = 5
+	listingMagic  = 'M' // records of programs before format 1 begin with 1 or 2
+	listingFormat = 1
+	listingHead   = 6
 	maxListing    = 64 << 20 // bytes of a body
 )
 
-// listingTexts are how many of Listed.texts a format has.
-var listingTexts = [listingFormat + 1]int{1: 11, 2: 13}
-
-// HasFees reports whether the record has the fees of any market.
-func (l *Listing) HasFees() bool {
-	return slices.ContainsFunc(l.Markets, func(m Listed) bool { return m.MakerFee != "" || m.TakerFee != "" })
-}
-
 func packListing(l *Listing) ([]byte, error) {
-	format := byte(1)
-	if l.HasFees() {
-		format = 2
-	}
 	body := binary.AppendVarint(nil, int64(l.At))
 	body = appendText(body, l.Exchange)
 	body = binary.AppendUvarint(body, uint64(len(l.Markets)))
 	for i := range l.Markets {
 		m := &l.Markets[i]
-		for _, text := range m.texts()[:listingTexts[format]] {
+		for _, text := range m.texts() {
 			body = appendText(body, *text)
 		}
 		body = append(body, m.QuantityDecimals, m.NotionalDecimals)
@@ -263,8 +250,8 @@ func packListing(l *Listing) ([]byte, error) {
 		err = w.Close()
 	}
 	value := out.Bytes()
-	value[0] = format
-	binary.LittleEndian.PutUint32(value[1:], crc32.Checksum(value[listingHead:], boltfile.Castagnoli))
+	value[0], value[1] = listingMagic, listingFormat
+	binary.LittleEndian.PutUint32(value[2:], crc32.Checksum(value[listingHead:], boltfile.Castagnoli))
 	return value, err
 }
 
@@ -292,12 +279,15 @@ func unpackListing(value []byte) (*Listing, error) {
 	switch {
 	case len(value) < listingHead:
 		return nil, fmt.Errorf("%w: a record of %d bytes", boltfile.ErrCorrupt, len(value))
-	case value[0] > listingFormat:
+	case value[0] == 1 || value[0] == 2:
+		return nil, errors.New("an older program wrote the record; begin a new store: import its candles, and record the " +
+			"markets with bot candles markets")
+	case value[0] == listingMagic && value[1] > listingFormat:
 		return nil, fmt.Errorf("%w: record format %d, this program reads %d; update the program", boltfile.ErrNewer,
-			value[0], listingFormat)
-	case value[0] == 0:
-		return nil, fmt.Errorf("%w: record format %d", boltfile.ErrCorrupt, value[0])
-	case binary.LittleEndian.Uint32(value[1:]) != crc32.Checksum(value[listingHead:], boltfile.Castagnoli):
+			value[1], listingFormat)
+	case value[0] != listingMagic || value[1] == 0:
+		return nil, fmt.Errorf("%w: record format %x", boltfile.ErrCorrupt, value[:2])
+	case binary.LittleEndian.Uint32(value[2:]) != crc32.Checksum(value[listingHead:], boltfile.Castagnoli):
 		return nil, fmt.Errorf("%w: the checksum of the record differs", boltfile.ErrCorrupt)
 	}
 	r := flate.NewReader(bytes.NewReader(value[listingHead:]))
@@ -305,7 +295,7 @@ func unpackListing(value []byte) (*Listing, error) {
 	if err != nil || len(body) > maxListing {
 		return nil, fmt.Errorf("%w: unpack the record: %d bytes: %v", boltfile.ErrCorrupt, len(body), err)
 	}
-	d := listingDecoder{rest: body, all: string(body), texts: listingTexts[value[0]]}
+	d := listingDecoder{rest: body, all: string(body)}
 	l := d.listing()
 	if d.err == nil && len(d.rest) > 0 {
 		d.err = fmt.Errorf("%d bytes after its end", len(d.rest))
@@ -318,10 +308,9 @@ func unpackListing(value []byte) (*Listing, error) {
 
 // listingDecoder reads a body. After an error it reads zeros.
 type listingDecoder struct {
-	rest  []byte
-	all   string // the body, of which the texts are parts: one piece of memory for all
-	texts int    // of each market
-	err   error
+	rest []byte
+	all  string // the body, of which the texts are parts: one piece of memory for all
+	err  error
 }
 
 var errShortListing = errors.New("it ends too early")
@@ -338,7 +327,7 @@ func (d *listingDecoder) listing() *Listing {
 	l.Markets = make([]Listed, count)
 	for i := range l.Markets {
 		m := &l.Markets[i]
-		for _, text := range m.texts()[:d.texts] {
+		for _, text := range m.texts() {
 			*text = d.text()
 		}
 		m.QuantityDecimals, m.NotionalDecimals = d.byte(), d.byte()
