@@ -37,7 +37,7 @@ const (
 	// the pool
 	AllocationBlob = "allocations"
 	// the name of AllocationBlob before, read where the new one is missing
-	AllotmentBlob = "allotments"
+	AllocationBlob = "allocations"
 	// DirectBlob counts the booked lines of the kill switch's log. It is written in the transaction
 	// that books them.
 	DirectBlob = "direct"

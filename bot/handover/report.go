@@ -163,7 +163,7 @@ func (h *handing) describeAllocations() error {
 func (h *handing) allocations() (before, after map[string]market.Money, err error) {
 	text, err := h.store.Blob(folder.AllocationBlob)
 	if err == nil && text == nil {
-		text, err = h.store.Blob(folder.AllotmentBlob)
+		text, err = h.store.Blob(folder.AllocationBlob)
 	}
 	if err != nil || text == nil {
 		return nil, nil, err

@@ -55,7 +55,7 @@ func (r *runner) allocated() (before map[string]market.Money, err error) {
 	}
 	text, err := r.store.Blob(folder.AllocationBlob)
 	if err == nil && text == nil {
-		text, err = r.store.Blob(folder.AllotmentBlob)
+		text, err = r.store.Blob(folder.AllocationBlob)
 	}
 	if err != nil {
 		return nil, err

@@ -280,8 +280,8 @@ func unpackListing(value []byte) (*Listing, error) {
 	case len(value) < listingHead:
 		return nil, fmt.Errorf("%w: a record of %d bytes", boltfile.ErrCorrupt, len(value))
 	case value[0] == 1 || value[0] == 2:
-		return nil, errors.New("an older program wrote the record; begin a new store: import its candles, and record the " +
-			"markets with bot candles markets")
+		return nil, errors.New("an older program wrote the record; begin a new store: import its candles, and " +
+			"record the markets with bot candles markets")
 	case value[0] == listingMagic && value[1] > listingFormat:
 		return nil, fmt.Errorf("%w: record format %d, this program reads %d; update the program", boltfile.ErrNewer,
 			value[1], listingFormat)

@@ -42,15 +42,15 @@ func checkFormat(tx *bbolt.Tx, path string) (fresh bool, err error) {
 	have, err := strconv.ParseUint(string(number), 10, 32)
 	switch {
 	case !named && len(value) == 4:
-		return false, fmt.Errorf("%s: an older program wrote it; keep that program until its positions are closed, then "+
-			"start this one in a new state folder", path)
+		return false, fmt.Errorf("%s: an older program wrote it; keep that program until its positions are closed, "+
+			"then start this one in a new state folder", path)
 	case !named && len(value) == 1:
 		return false, fmt.Errorf("%s: %w: a candle store, not a state file", path, boltfile.ErrCorrupt)
 	case !named || err != nil || have == 0:
 		return false, fmt.Errorf("%s: %w: meta: its format is %.40q", path, boltfile.ErrCorrupt, value)
 	case have > format:
-		return false, fmt.Errorf("%s: %w: format %d, this program reads %d; update the program, or take the file from a "+
-			"backup if no newer program wrote it", path, boltfile.ErrNewer, have, format)
+		return false, fmt.Errorf("%s: %w: format %d, this program reads %d; update the program, or take the file from "+
+			"a backup if no newer program wrote it", path, boltfile.ErrNewer, have, format)
 	}
 	return false, nil
 }

@@ -121,14 +121,14 @@ func (b *blockInfo) readNumbers(head []byte) {
 	b.to = market.Time(binary.LittleEndian.Uint64(head[32:]))
 }
 
-// checkVersion refuses data that begins with a block of another version, which this program must not
-// take for a torn end and cut off.
+// checkVersion refuses data that begins with a block of another version, which this program must
+// not take for a torn end and cut off.
 func checkVersion(path string, data []byte) error {
 	last := len(blockMagic) - 1
 	switch {
 	case bytes.HasPrefix(data, []byte(olderMagic)):
-		return fmt.Errorf("%s: an older program wrote it; move the recording away and record anew, or read it with that "+
-			"program", path)
+		return fmt.Errorf("%s: an older program wrote it; move the recording away and record anew, or read it with "+
+			"that program", path)
 	case len(data) > last && string(data[:last]) == blockMagic[:last] && data[last] > blockMagic[last]:
 		return fmt.Errorf("%s: %w: format %q, this program reads %q; update the program, or move the recording away",
 			path, boltfile.ErrNewer, data[:len(blockMagic)], blockMagic)

@@ -253,7 +253,8 @@ func TestAReaderBeginsAtAStart(t *testing.T) {
 	require.Equal(t, events[0].Kind, rec.Input.Event.Kind)
 }
 
-// The recording of the present format reads as when it was written, and this program goes on with it.
+// The recording of the present format reads as when it was written, and this program goes on with
+// it.
 func TestTheRecordingOfThisFormatReadsAsBefore(t *testing.T) {
 	path := golden.File(t, *writeGolden, "recording-format1", func(path string) {
 		w, err := Open(filepath.Dir(path), Options{Catalog: bothMarkets(t), Strategies: twoNames})
@@ -290,7 +291,8 @@ func TestARecordingOfAnotherFormatIsRefusedAndStaysAsItIs(t *testing.T) {
 	path := filepath.Join(dir, "0000000000000001"+segmentExt)
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
-	for magic, says := range map[string]string{"TMR2": "update the program", "TMB4": "an older program wrote it; move the",
+	for magic, says := range map[string]string{"TMR2": "update the program",
+		"TMB4": "an older program wrote it; move the",
 		"TMB1": "an older program wrote it"} {
 		copy(data, magic)
 		require.NoError(t, os.WriteFile(path, data, 0o600))
