@@ -36,8 +36,6 @@ const (
 	// what each strategy of the last run was given, by name, in units of the currency; 0: it shares
 	// the pool
 	AllocationBlob = "allocations"
-	// the name of AllocationBlob before, read where the new one is missing
-	AllocationBlob = "allocations"
 	// DirectBlob counts the booked lines of the kill switch's log. It is written in the transaction
 	// that books them.
 	DirectBlob = "direct"

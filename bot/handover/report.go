@@ -162,9 +162,6 @@ func (h *handing) describeAllocations() error {
 // does not say.
 func (h *handing) allocations() (before, after map[string]market.Money, err error) {
 	text, err := h.store.Blob(folder.AllocationBlob)
-	if err == nil && text == nil {
-		text, err = h.store.Blob(folder.AllocationBlob)
-	}
 	if err != nil || text == nil {
 		return nil, nil, err
 	}

@@ -54,25 +54,12 @@ func (r *runner) allocated() (before map[string]market.Money, err error) {
 		return before, nil
 	}
 	text, err := r.store.Blob(folder.AllocationBlob)
-	if err == nil && text == nil {
-		text, err = r.store.Blob(folder.AllocationBlob)
-	}
 	if err != nil {
 		return nil, err
 	}
 	if text != nil {
 		if err := json.Unmarshal(text, &before); err != nil {
 			return nil, fmt.Errorf("allocations in the state file: %w", err)
-		}
-		return before, nil
-	}
-	runs, err := r.store.Runs()
-	if err != nil || len(runs) == 0 {
-		return before, err
-	}
-	for i, name := range r.plan.Names() { // of a file from before allocations were kept: they are as they were
-		if slices.Contains(runs[len(runs)-1].Strategies, name) {
-			before[name] = r.plan.Allocations[i+1]
 		}
 	}
 	return before, nil
