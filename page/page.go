@@ -48,9 +48,6 @@ type Data struct {
 // Style returns the CSS of a page; it contains chart.Style.
 func Style() string { return chart.Style() + style }
 
-// Script returns the script of a page.
-func Script() string { return script }
-
 // policy allows the style and the script of the page, and pictures inside the page; no address.
 func policy() string {
 	return fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; img-src data:; base-uri 'none'; "+

@@ -68,10 +68,6 @@ func (l *closings) remove(c *closing) {
 	l.all = slices.DeleteFunc(l.all, func(x closing) bool { return x.strategy == id && x.market == m })
 }
 
-func (l *closings) endAll(id market.StrategyID) {
-	l.all = slices.DeleteFunc(l.all, func(x closing) bool { return id == 0 || x.strategy == id })
-}
-
 // Closing reports whether a strategy's Close is under way in a market.
 func (s *Set) Closing(id market.StrategyID, m market.ID) bool { return s.closes.of(id, m) != nil }
 
