@@ -128,6 +128,9 @@ func (d *driver) stepQuiet(f *feed, at int, series []market.Candle) (int, error)
 	if len(commands) > 0 {
 		d.send(commands)
 	}
+	if d.engine.TimerDue() {
+		d.fireTimers(d.engine.Now())
+	}
 	if d.recorder != nil {
 		if err := d.markQuiet(f, at, series[:n]); err != nil {
 			return n, err

@@ -30,6 +30,7 @@ type trespass struct {
 func (e *Engine) Admit(id market.StrategyID, call string) bool {
 	if uintptr(goroutine.Current()) == e.owner.Load() { // else e.current is another goroutine's
 		if s := e.current; s != nil && s.id == id && !e.calls.quiet {
+			e.catchUp()
 			return true
 		}
 	}
@@ -63,6 +64,7 @@ func (e *Engine) Plotter() strategy.Plotter {
 // Plot passes a plot on if it comes from the strategy's own callback, and drops it otherwise.
 func (e *Engine) Plot(id market.StrategyID, p strategy.Plotted) {
 	if uintptr(goroutine.Current()) == e.owner.Load() && e.current != nil && e.current.id == id && !e.calls.quiet {
+		e.catchUp()
 		e.plotter.Plot(id, p)
 	}
 }

@@ -29,6 +29,21 @@ func (e *Engine) Book() strategy.Book {
 	return e.account
 }
 
+// Idle reports whether a strategy has neither an open order in a market, nor one that waits, nor a
+// tactic under way.
+func (e *Engine) Idle(id market.StrategyID, m market.ID) bool {
+	return e.account.IsIdle(id, m) && (len(e.replaces)+len(e.tactics) == 0 || e.idleBeside(id, m))
+}
+
+// idleBeside is Idle for what is no open order.
+//
+//go:noinline
+func (e *Engine) idleBeside(id market.StrategyID, m market.ID) bool {
+	return !e.Working(id, m) && !slices.ContainsFunc(e.replaces, func(r *replacement) bool {
+		return r.order.Strategy == id && r.order.Market == m
+	})
+}
+
 // Catalog lists markets and assets.
 func (e *Engine) Catalog() *market.Catalog { return e.catalog }
 

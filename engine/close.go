@@ -46,7 +46,7 @@ func (e *Engine) close(id market.StrategyID, m market.ID, amount market.Qty, tag
 	e.dropWaiting(id, m, whole, closeLeaves)
 	err := e.brackets.Close(&bracket.Leave{Strategy: id, Market: m, Whole: whole, Amount: c.Order.Amount, Tag: tag,
 		Last: e.lastID, AtClose: atClose})
-	if e.unheard = e.brackets.HasReports(); err != nil { // reports: it has failed already
+	if err != nil {
 		e.tell(&e.slots[id-1], c, err)
 	}
 	return err

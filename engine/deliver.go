@@ -253,6 +253,7 @@ func (e *Engine) catch() {
 	if s == nil {
 		return
 	}
+	e.catchUp()
 	e.current = nil
 	e.calls.leave()
 	s.stack = debug.Stack()

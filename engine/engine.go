@@ -155,6 +155,7 @@ type Engine struct {
 
 	listeners
 	delivery
+	row     row
 	scratch
 	admission
 
@@ -186,8 +187,6 @@ type delivery struct {
 	at      int      // number of the current call in its group
 	calls   Callback // the current callback; other goroutines read it
 	mark    int      // length of out before the current callback; the brackets mark theirs
-	stepped int
-	unheard bool // a Close failed during a quiet candle: its strategy has not heard of it
 	args    arguments
 	spoil   bool // Config.Spoil
 	apart   Apart
@@ -261,7 +260,7 @@ func New(c Config) *Engine {
 		subs: subscribers{candles: make([][]*slot, markets*intervals), tickers: make([][]*slot, markets),
 			books: make([][]*slot, markets)},
 	}
-	e.shown = book{e.account, e}
+	e.shown, e.row.known = book{e.account, e}, noRow
 	e.brackets = bracket.New(c.Catalog, &e.now, exits{e})
 	e.saves = snapshotCache{changed: true, limit: cmp.Or(c.SaveLimit, DefaultSaveLimit),
 		last: make(map[string][]byte)}

@@ -1,43 +1,66 @@
 package engine
 
 import (
+	"math"
+
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
+// row is the quiet candles of one market that StepQuiet steps. Engine and account learn of a candle
+// where its strategy uses the desk, and at the end of the row.
+type row struct {
+	series  []market.Candle
+	delay   market.Time // from a candle's start to its arrival
+	stepped int         // the present candle
+	known   int         // of series: of which clock, account and brackets know; noRow: there is no row
+	ends    bool        // a use of the desk has led to something: the next candle is not quiet
+	event   market.Event
+}
+
+// noRow is a row's known outside of rows: a use of the desk has nothing to learn there.
+const noRow = math.MaxInt
+
 // StepQuiet steps consecutive candles, each arriving delay after its close at Start+length, exactly
 // as one Step for each would. It stops after the first candle that led to a command or set a timer,
 // before the first that leaves the range (low, high), and before a timer is due. It returns the
-// number of candles stepped and the commands of the last. 0 means that Coast cannot step here: call
-// Step.
+// number of candles stepped and the commands of the last. 0 means that no candle can be stepped
+// here: call Step.
 func (e *Engine) StepQuiet(series []market.Candle, length, delay market.Time, low, high market.Price) (stepped int,
 	commands []market.Command) {
 	e.out = e.out[:0]
 	e.setOwner()
-	if e.grouped || e.apart != nil || e.trespassed.Load() || e.observed ||
-		e.brackets.Len()+e.rebalances+len(e.tactics)+e.starting > 0 ||
-		e.err != nil {
+	if e.grouped || e.apart != nil || e.observed || e.starting > 0 || !e.idle() {
 		return 0, nil
 	}
-	e.stepped = 0
-	series = series[:e.beforeTimers(series, length+delay)]
-	// a strategy panicked: the other strategies still need the candle
-	if len(series) > 0 && !e.quietLoop(series, length+delay, low, high) {
-		c := &series[e.stepped]
-		e.now = c.Start + length + delay
-		e.account.Mark(c, e.now) // where Quiet panicked, this candle is not marked yet
-		for !e.deliverCandles(series[e.stepped : e.stepped+1]) {
-		}
-		e.stepped++
+	r := &e.row
+	r.series, r.delay = series[:e.beforeTimers(series, length+delay)], length+delay
+	if len(r.series) == 0 {
+		return 0, nil
 	}
+	r.stepped, r.known, r.ends = 0, 0, false
+	if !e.stepRow(low, high) { // a strategy panicked: the other strategies still need the candle
+		r.known = noRow
+		for !e.deliverCandles(r.series[r.stepped : r.stepped+1]) {
+		}
+		r.stepped++
+	}
+	r.known = noRow
 	for i := range e.slots {
 		e.slots[i].called = true
 	}
-	if len(e.sent) > 0 || e.unheard {
-		e.unheard = false
-		e.notifySent()
+	if r.stepped > 0 && (len(e.tactics)+len(e.sent) > 0 || e.brackets.Busy()) {
+		r.event = market.Event{Kind: market.KindCandles, At: e.now, Candles: r.series[r.stepped-1 : r.stepped]}
+		e.endStep(&r.event)
 	}
-	return e.stepped, e.out
+	return r.stepped, e.out
+}
+
+// idle reports whether the engine waits for nothing that a quiet candle brings or a strategy is yet
+// to be told of.
+func (e *Engine) idle() bool {
+	return e.rebalances+len(e.tactics)+len(e.replaces)+len(e.out)+len(e.sent) == 0 && e.brackets.Calm() &&
+		e.err == nil && !e.trespassed.Load()
 }
 
 // beforeTimers counts the first candles that arrive, delay after their start, before any timer.
@@ -54,32 +77,35 @@ func (e *Engine) beforeTimers(series []market.Candle, delay market.Time) int {
 	return n
 }
 
-// quietLoop is the loop of StepQuiet. false: a strategy panicked.
-func (e *Engine) quietLoop(series []market.Candle, delay market.Time, low, high market.Price) (done bool) {
+// stepRow steps the candles of the row that are in the range (low, high). false: a strategy
+// panicked.
+func (e *Engine) stepRow(low, high market.Price) (done bool) {
 	defer e.catch()
-	slots := e.receivers(&series[0])
-	timers := len(e.timers)
-	for e.stepped < len(series) && len(e.out) == 0 && len(e.timers) == timers && !e.unheard {
-		if len(slots) == 1 {
-			e.quiet(slots[0], series, delay, low, high)
-		}
-		if e.stepped == len(series) {
+	r, slots := &e.row, e.receivers(&e.row.series[0])
+	for r.stepped < len(r.series) && !r.ends {
+		if len(slots) == 1 && !slots[0].warming && !slots[0].halted && !slots[0].hides(&r.series[r.stepped]) {
+			e.stepAlone(slots[0], low, high)
 			break
 		}
-		c := &series[e.stepped]
-		if c.Low <= low || c.High >= high {
+		if c := &r.series[r.stepped]; c.Low <= low || c.High >= high {
 			break
 		}
-		e.stepOne(slots, c, delay)
-		e.stepped++
+		e.stepOne(slots)
+		r.stepped++
+	}
+	if r.stepped > 0 && r.known < r.stepped {
+		e.learn(r.stepped)
 	}
 	e.leave()
 	return true
 }
 
-func (e *Engine) stepOne(slots []*slot, c *market.Candle, delay market.Time) {
-	e.now, e.at = c.Start+delay, 0
-	e.account.Mark(c, e.now)
+// stepOne steps a candle that any number of strategies receive.
+func (e *Engine) stepOne(slots []*slot) {
+	r, c := &e.row, &e.row.series[e.row.stepped]
+	timers := len(e.timers)
+	e.learn(r.stepped + 1)
+	e.at = 0
 	for place, s := range slots {
 		if s.halted || s.hides(c) {
 			continue
@@ -91,37 +117,79 @@ func (e *Engine) stepOne(slots []*slot, c *market.Candle, delay market.Time) {
 		e.enter(s, CallCandle)
 		s.Strategy.OnCandle(s.desk, *c)
 		e.after(s)
+		r.ends = r.ends || len(e.timers) != timers || s.halted || !e.idle()
 	}
 }
 
-// quiet passes candles in the range (low, high), from e.stepped on, to the only receiver's Quiet
-// until one needs OnCandle.
-func (e *Engine) quiet(s *slot, series []market.Candle, delay market.Time, low, high market.Price) {
-	if s.quieter == nil || s.halted || s.cold(series[e.stepped].Market) {
-		return
+// stepAlone steps candles in the range (low, high) that one strategy receives.
+func (e *Engine) stepAlone(s *slot, low, high market.Price) {
+	r, timers, quieter := &e.row, len(e.timers), s.quieter
+	if e.at = 1; quieter == nil {
+		e.enter(s, CallCandle)
 	}
-	e.at = 1
+	for series := r.series; r.stepped < len(series); r.stepped++ {
+		if quieter != nil {
+			if e.quiet(s, low, high); r.stepped == len(series) {
+				return
+			}
+			e.enter(s, CallCandle)
+		}
+		c := &series[r.stepped]
+		if c.Low <= low || c.High >= high {
+			return
+		}
+		e.calls.at.set(int64(c.Start + r.delay))
+		s.Strategy.OnCandle(s.desk, *c)
+		if r.known > r.stepped || e.spoil || e.trespassed.Load() {
+			e.after(s)
+			if r.ends = len(e.timers) != timers || s.halted || !e.idle(); r.ends {
+				r.stepped++
+				return
+			}
+		}
+	}
+}
+
+// quiet passes candles in the range (low, high), from the present one on, to the only receiver's
+// Quiet until one needs OnCandle.
+func (e *Engine) quiet(s *slot, low, high market.Price) {
+	r, quieter := &e.row, s.quieter
 	e.enter(s, CallQuiet)
-	quieter, from := s.quieter, e.stepped
 	e.calls.quiet = true
 	if s.crosser != nil {
-		e.calls.at.set(int64(series[from].Start + delay))
-		e.stepped += s.crosser.CrossOf(series[from].Market).QuietRow(series[from:], low, high)
+		e.calls.at.set(int64(r.series[r.stepped].Start + r.delay))
+		r.stepped += s.crosser.CrossOf(r.series[r.stepped].Market).QuietRow(r.series[r.stepped:], low, high)
 	}
-	for ; e.stepped < len(series) && s.crosser == nil; e.stepped++ {
-		c := &series[e.stepped]
+	for ; r.stepped < len(r.series) && s.crosser == nil; r.stepped++ {
+		c := &r.series[r.stepped]
 		if c.Low <= low || c.High >= high {
 			break
 		}
-		e.calls.at.set(int64(c.Start + delay))
+		e.calls.at.set(int64(c.Start + r.delay))
 		if !quieter.Quiet(c.Market, strategy.Bar{High: c.High, Low: c.Low, Close: c.Close, Volume: c.Volume}) {
 			break
 		}
 	}
 	e.calls.quiet = false
-	if e.stepped > from {
-		last := &series[e.stepped-1]
-		e.now = last.Start + delay
-		e.account.Mark(last, e.now)
+}
+
+// learn lets clock, account and brackets know of the first n candles of the row.
+//
+//go:noinline
+func (e *Engine) learn(n int) {
+	r := &e.row
+	c := &r.series[n-1]
+	e.now = c.Start + r.delay
+	e.account.Mark(c, e.now)
+	if e.brackets.Len() > 0 {
+		e.brackets.Count(r.series[r.known:n])
+	}
+	r.known = n
+}
+
+// catchUp lets the engine know of the present candle of a row.
+func (e *Engine) catchUp() {
+	if e.row.known <= e.row.stepped {
+		e.learn(e.row.stepped + 1)
 	}
 }

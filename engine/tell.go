@@ -139,6 +139,7 @@ func (e *Engine) tell(s *slot, c *market.Command, err error) {
 func (e *Engine) stamp(line *zerolog.Event, _ zerolog.Level, _ string) {
 	at := e.calls.at.get()
 	if uintptr(goroutine.Current()) == e.owner.Load() {
+		e.catchUp()
 		at = int64(e.now)
 	}
 	line.Stringer("at", market.Time(at))

@@ -19,7 +19,7 @@ func (e *Engine) StepTickers(ticks []Tick) (stepped int, commands []market.Comma
 		len(e.tactics) > 0 || e.err != nil {
 		return 0, nil
 	}
-	e.stepped, e.at = 0, 0
+	e.row.stepped, e.at = 0, 0
 	for !e.tickerLoop(ticks) {
 	}
 	if e.brackets.Busy() {
@@ -28,14 +28,14 @@ func (e *Engine) StepTickers(ticks []Tick) (stepped int, commands []market.Comma
 	} else if len(e.sent) > 0 {
 		e.notifySent()
 	}
-	return e.stepped, e.out
+	return e.row.stepped, e.out
 }
 
 // tickerLoop is the loop of StepTickers. false: a strategy panicked, and the rest is still to be
 // called.
 func (e *Engine) tickerLoop(ticks []Tick) (done bool) {
 	defer e.catch()
-	at, resumed := e.stepped, e.at > 0
+	at, resumed := e.row.stepped, e.at > 0
 	for going := true; going && at < len(ticks); at++ {
 		t := &ticks[at]
 		if !resumed {
@@ -43,7 +43,7 @@ func (e *Engine) tickerLoop(ticks []Tick) (done bool) {
 			e.account.Quote(&t.Ticker, e.now)
 		}
 		e.callOnTicker(&t.Ticker)
-		e.stepped, e.at, resumed = at+1, 0, false
+		e.row.stepped, e.at, resumed = at+1, 0, false
 		going = len(e.out)+len(e.sent) == 0 && !e.brackets.Busy() && !e.trespassed.Load()
 	}
 	e.leave()

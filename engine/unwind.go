@@ -49,7 +49,6 @@ func (e *Engine) unwind(s *slot, l leg) {
 		call, _ := e.calls.Now()
 		err = e.brackets.Close(&bracket.Leave{Strategy: s.id, Market: l.market, Amount: c.Order.Amount,
 			Tag: strategy.TagRebalance, Last: e.lastID, AtClose: call.Kind == CallCandle || call.Kind == CallCandles})
-		e.unheard = e.brackets.HasReports()
 	}
 	if err != nil {
 		e.tell(s, c, err)

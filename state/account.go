@@ -262,6 +262,11 @@ func (a *Account) Position(s market.StrategyID, m market.ID) market.Position {
 	return a.positions[s][m]
 }
 
+// Holding is Position without a copy: it changes with the account.
+func (a *Account) Holding(s market.StrategyID, m market.ID) *market.Position {
+	return &a.positions[s][m]
+}
+
 // Strategies is the number of strategies.
 func (a *Account) Strategies() int { return len(a.positions) - 1 }
 

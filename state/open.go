@@ -79,6 +79,9 @@ func (a *Account) Open(dst []*market.Order, s market.StrategyID, m market.ID) []
 	return dst
 }
 
+// IsIdle reports whether strategy s has no open order in market m.
+func (a *Account) IsIdle(s market.StrategyID, m market.ID) bool { return a.open[s][m].first == nil }
+
 // gather appends the orders of lists by id, and drops the empty lists.
 func gather(dst []*market.Order, lists *[]*openList, what member) []*market.Order {
 	from, kept := len(dst), (*lists)[:0]

@@ -27,6 +27,9 @@ type Engine interface {
 	Work(s market.StrategyID, c *market.Command, t *Tactic, f *Follow) (market.OrderID, error)
 	// Working reports whether a tactic is under way in a market.
 	Working(s market.StrategyID, m market.ID) bool
+	// Idle reports whether the strategy has neither an open order in a market, nor one that waits, nor
+	// a tactic under way.
+	Idle(s market.StrategyID, m market.ID) bool
 	// InWarmUp reports whether asks in a market are refused because of the strategy's warm-up.
 	InWarmUp(s market.StrategyID, m market.ID) bool
 	// RefuseAsk logs and counts an ask that the desk refuses by itself, and returns the answer: the
@@ -47,7 +50,7 @@ type Engine interface {
 	SetTimer(s market.StrategyID, at market.Time, name int64)
 	// Book is the strategy's part of the account.
 	Book() Book
-	// Catalog lists markets and assets.
+	// Catalog lists markets and assets; it is always the same.
 	Catalog() *market.Catalog
 	// Admit reports whether strategy s may use its desk now: inside its own callback, on the
 	// callback's goroutine.
@@ -56,7 +59,8 @@ type Engine interface {
 
 // Book is the read-only part of the account that a Desk shows. Package state implements it.
 type Book interface {
-	Position(s market.StrategyID, m market.ID) market.Position
+	// Holding is the strategy's position as it is until the next event.
+	Holding(s market.StrategyID, m market.ID) *market.Position
 	Balance(s market.StrategyID, a market.AssetID) (available, inOrder market.Money)
 	Last(m market.ID) market.Price
 	// EquityOf is the value in a quote asset of all that the strategy's part of the account holds:
@@ -81,6 +85,7 @@ type Book interface {
 // or balance panics, which halts the strategy too; asks are refused.
 type Desk struct {
 	engine  Engine
+	catalog *market.Catalog // the engine's
 	id      market.StrategyID
 	log     zerolog.Logger
 	plotter Plotter         // nil: plots are lines of the log
@@ -99,18 +104,17 @@ type Desk struct {
 
 // NewDesk returns the desk of strategy id on e. Only an engine calls it.
 func NewDesk(e Engine, id market.StrategyID, log zerolog.Logger) *Desk {
-	d := &Desk{engine: e, id: id, log: log}
-	if shows, can := e.(plotting); can {
-		d.plotter = shows.Plotter()
-	}
-	d.muted = d.plotter == nil && log.GetLevel() > zerolog.DebugLevel
+	d := &Desk{id: id, log: log}
+	d.Move(e)
 	return d
 }
 
 // Move lets a desk work on another engine, with the same markets and strategies. Only an engine
 // calls it, for a strategy that it takes over from the other one.
 func (d *Desk) Move(to Engine) {
-	d.engine, d.plotter = to, nil
+	if d.engine, d.plotter = to, nil; to != nil {
+		d.catalog = to.Catalog()
+	}
 	if shows, can := to.(plotting); can {
 		d.plotter = shows.Plotter()
 	}
@@ -137,7 +141,7 @@ func (d *Desk) Balance(a market.AssetID) (available, inOrder market.Money) {
 	if !d.engine.Admit(d.id, "Balance") {
 		return 0, 0
 	}
-	if n := len(d.engine.Catalog().Assets()); a < 1 || int(a) > n {
+	if n := len(d.catalog.Assets()); a < 1 || int(a) > n {
 		panic(fmt.Sprintf("strategy: Desk.Balance of asset %d: the run has assets 1 to %d", a, n))
 	}
 	return d.engine.Book().Balance(d.id, a)
@@ -150,12 +154,12 @@ func (d *Desk) reads(call string, m market.ID) bool {
 	}
 	if !d.has(m) {
 		panic(fmt.Sprintf("strategy: Desk.%s of market %d: the run has markets 1 to %d", call, m,
-			len(d.engine.Catalog().Markets())))
+			len(d.catalog.Markets())))
 	}
 	return true
 }
 
-func (d *Desk) has(m market.ID) bool { return m >= 1 && int(m) <= len(d.engine.Catalog().Markets()) }
+func (d *Desk) has(m market.ID) bool { return m >= 1 && int(m) <= len(d.catalog.Markets()) }
 
 // Order returns an own open order as it is now, and whether the id is one's. A Status of zero means
 // that the exchange has not answered yet.
@@ -202,7 +206,9 @@ func (d *Desk) OpenOrders() []market.Order {
 
 // copied is own as copies.
 func (d *Desk) copied(m market.ID) []market.Order {
-	d.copies = d.copies[:0]
+	if d.copies = d.copies[:0]; m != 0 && d.engine.Idle(d.id, m) {
+		return d.copies
+	}
 	for _, o := range d.own(m) {
 		d.copies = append(d.copies, *o)
 	}
@@ -402,5 +408,5 @@ func (d *Desk) refuseIn(m market.ID, side market.Side, why error) error {
 
 func (d *Desk) unknown(m market.ID, side market.Side) error {
 	return d.refuseIn(m, side, fmt.Errorf("%w: market %d: the run has markets 1 to %d", ErrMeaningless, m,
-		len(d.engine.Catalog().Markets())))
+		len(d.catalog.Markets())))
 }

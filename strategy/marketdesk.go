@@ -30,7 +30,7 @@ func (m MarketDesk) Position() market.Position {
 	if !m.reads("Position") {
 		return market.Position{}
 	}
-	return m.desk.engine.Book().Position(m.desk.id, m.id)
+	return *m.desk.engine.Book().Holding(m.desk.id, m.id)
 }
 
 // Held is the amount of the strategy's own position, or 0 where it is dust: too small to be sold at
@@ -39,14 +39,23 @@ func (m MarketDesk) Held() market.Qty {
 	if !m.reads("Held") {
 		return 0
 	}
+	return m.held()
+}
+
+// held is Held without the question whether the desk may be used.
+func (m MarketDesk) held() market.Qty {
 	book := m.desk.engine.Book()
-	return m.facts().Tradable(book.Position(m.desk.id, m.id).Amount, book.Last(m.id))
+	amount := book.Holding(m.desk.id, m.id).Amount
+	if amount == 0 {
+		return 0
+	}
+	return m.facts().Tradable(amount, book.Last(m.id))
 }
 
 // Flat reports whether the strategy has neither a position above dust nor an open order in the
 // market, and no MakerFirst or TWAP under way.
 func (m MarketDesk) Flat() bool {
-	return m.reads("Flat") && m.Held() == 0 && len(m.desk.own(m.id)) == 0 && !m.desk.engine.Working(m.desk.id, m.id)
+	return m.reads("Flat") && m.held() == 0 && m.desk.engine.Idle(m.desk.id, m.id)
 }
 
 // Warming reports whether the market is in the strategy's warm-up, where every ask is refused. An
@@ -255,7 +264,7 @@ func (m MarketDesk) Target(size Size, with ...Option) (market.OrderID, error) {
 	if err != nil {
 		return 0, d.refuseIn(m.id, market.Buy, err)
 	}
-	missing := wanted.Amount - m.Position().Amount
+	missing := wanted.Amount - d.engine.Book().Holding(d.id, m.id).Amount
 	for _, o := range d.own(m.id) {
 		if o.Type != market.TypeMarket || o.ID == old {
 			continue

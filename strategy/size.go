@@ -232,7 +232,7 @@ func (m MarketDesk) measure(o *market.Order, s Size) error {
 }
 
 // facts is the market without a copy.
-func (m MarketDesk) facts() *market.Market { return m.desk.engine.Catalog().Market(m.id) }
+func (m MarketDesk) facts() *market.Market { return m.desk.catalog.Market(m.id) }
 
 // partOf is a share of an amount, rounded down.
 func partOf(amount market.Qty, share market.Rate) market.Qty {

@@ -41,8 +41,15 @@ func (s *Set) Candles(group []market.Candle) {
 	for i := range group {
 		c := &group[i]
 		s.reach(c.Market, c.Close)
-		s.closed(c)
+		s.Count(group[i : i+1])
 	}
+}
+
+// Calm reports whether a candle that reaches no watched price does no more to brackets than Count,
+// and strategies are to be told of nothing.
+func (s *Set) Calm() bool {
+	changed := s.marking && len(s.undo) > 0
+	return !changed && len(s.bare)+s.following+len(s.closes.all)+len(s.departs.all) == 0 && !s.HasReports()
 }
 
 // swappable reports whether the other leg could rest: otherwise the resting exit stays.

@@ -142,27 +142,51 @@ func afterFee(cost market.Price, fee market.Rate) market.Price {
 	return market.Price(min(price, math.MaxInt64))
 }
 
-// closed lets brackets see a delivered candle of their strategies' main interval, also those that
-// follow nothing: an Update may set terms later, and they count from the entry. What brackets do
-// about it follows in Retry, after the strategies have seen the candle: an ask of theirs comes
-// first.
-func (s *Set) closed(c *market.Candle) {
-	end, of, follows := c.End(), market.StrategyID(0), false
+// Count lets brackets see delivered candles in a row, of one series, that are of their strategies'
+// main interval; also brackets that follow nothing: an Update may set terms later, and they count
+// from the entry. What brackets do about it follows in Retry, after the strategies have seen the
+// candle: an ask of theirs comes first.
+func (s *Set) Count(series []market.Candle) {
+	first, high, closed := &series[0], market.Price(0), market.Price(0)
+	of, follows := market.StrategyID(0), false
 	for i := range s.all {
 		b := &s.all[i]
 		if b.strategy != of { // mostly many brackets of one strategy follow each other
-			of, follows = b.strategy, c.Interval == s.orders.Main(b.strategy)
+			of, follows = b.strategy, first.Interval == s.orders.Main(b.strategy)
 		}
-		if !follows || b.market != c.Market || b.began == 0 || b.amount <= 0 || end <= b.began {
+		if !follows || b.market != first.Market || b.began == 0 || b.amount <= 0 {
 			continue
 		}
-		b.candles++
-		if b.top = max(b.top, c.Close); c.Start >= b.began {
-			b.top = max(b.top, c.High)
+		if len(series) == 1 || first.Start < b.began {
+			for k := range series {
+				b.count(&series[k])
+			}
+			continue
 		}
+		if closed == 0 {
+			for k := range series {
+				high, closed = max(high, series[k].High), max(closed, series[k].Close)
+			}
+		}
+		b.candles += len(series)
+		b.top = max(b.top, closed, high)
 		if !b.terms.ByPrices {
-			b.high = max(b.high, c.Close)
+			b.high = max(b.high, closed)
 		}
+	}
+}
+
+// count lets a bracket see a candle.
+func (b *bracket) count(c *market.Candle) {
+	if c.End() <= b.began {
+		return
+	}
+	b.candles++
+	if b.top = max(b.top, c.Close); c.Start >= b.began {
+		b.top = max(b.top, c.High)
+	}
+	if !b.terms.ByPrices {
+		b.high = max(b.high, c.Close)
 	}
 }
 

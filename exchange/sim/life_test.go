@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -107,11 +108,21 @@ func TestCalmCandlesMayBePassed(t *testing.T) {
 	require.Greater(t, low, high, "a command on its way leaves no calm")
 }
 
-func TestAWatchedMarketIsNeverCalm(t *testing.T) {
+func TestWatchedPricesEndTheQuietRange(t *testing.T) {
 	b := newBench(t)
-	b.venue.books[1].watch.Above = 105_00
+	w := b.venue.books[1].watch
+	w.Below, w.Above = 95_00, 105_00
 	low, high := b.venue.QuietRange(1)
-	require.Greater(t, low, high)
+	require.Equal(t, [...]market.Price{95_00, 105_00}, [...]market.Price{low, high})
+	w.Below, w.Above = 0, 0
+	low, high = b.venue.QuietRange(1)
+	require.Less(t, low, market.Price(0))
+	require.Equal(t, market.Price(math.MaxInt64), high)
+	for _, never := range [...]market.Watch{{Peak: 110_00}, {Open: true}, {Tactic: true}} {
+		*w = never
+		low, high = b.venue.QuietRange(1)
+		require.Greater(t, low, high, "%+v", never)
+	}
 }
 
 func TestACancelledOrderNoLongerDisturbsTheCalm(t *testing.T) {

@@ -7,14 +7,20 @@ import (
 )
 
 // QuietRange returns the prices between which a candle of a market is quiet, which means without
-// effect: a candle with low < Low and High < high needs no Advance, only SkipTo. While a command is
-// on its way no candle is quiet.
+// effect: a candle with low < Low and High < high needs no Advance, only SkipTo. No candle is quiet
+// while a command is on its way, a stop follows prices, or a tactic is under way.
 func (v *Venue) QuietRange(id market.ID) (low, high market.Price) {
 	b := &v.books[id]
-	if b.watch.Any() {
-		return math.MaxInt64, math.MinInt64
+	low, high = b.quietLow, b.quietHigh
+	if w := b.watch; w.Any() {
+		if w.Peak != 0 || w.Open || w.Tactic {
+			return math.MaxInt64, math.MinInt64
+		}
+		if low = max(low, w.Below); w.Above != 0 {
+			high = min(high, w.Above)
+		}
 	}
-	return b.quietLow, b.quietHigh
+	return low, high
 }
 
 // SkipTo moves a market to the close of the last of some quiet candles.

@@ -48,12 +48,23 @@ func NewCross(fast, slow int) Cross {
 // there is a difference to compare with. It panics where a close is so high that the difference
 // could leave an int64.
 func (x *Cross) Push(close market.Price) Direction {
+	is := x.after(close)
+	if (x.calm-close)|(x.was^is) < 0 || x.was == 0 { // else both are on the same side, and close is not too high
+		return x.pushRare(close, is)
+	}
+	x.take(close, is)
+	return 0
+}
+
+// pushRare is Push where the difference may have changed its side, close may be too high, or there
+// is no difference yet.
+//
+//go:noinline
+func (x *Cross) pushRare(close, is market.Price) (direction Direction) {
 	if close > x.highest {
 		panic(fmt.Sprintf("indicator: a close of %d ticks is above %d, up to which averages of these lengths compare "+
 			"exactly", close, x.highest))
 	}
-	is := x.after(close)
-	direction := Direction(0)
 	if x.Ready() {
 		direction = crossed(x.was, is)
 	} else if x.next+1 == x.slow {

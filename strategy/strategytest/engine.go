@@ -263,7 +263,7 @@ func (e *engine) update(c *market.Command) {
 	}
 }
 
-func (e *engine) Position(_ market.StrategyID, m market.ID) market.Position { return e.positions[m] }
+func (e *engine) Holding(_ market.StrategyID, m market.ID) *market.Position { return &e.positions[m] }
 
 func (e *engine) Last(m market.ID) market.Price { return e.last[m] }
 
@@ -299,6 +299,11 @@ func (e *engine) Open(dst []*market.Order, _ market.StrategyID, m market.ID) []*
 		}
 	}
 	return dst
+}
+
+// Idle reports whether no order is open in a market.
+func (e *engine) Idle(_ market.StrategyID, m market.ID) bool {
+	return !slices.ContainsFunc(e.orders, func(o *market.Order) bool { return o.Market == m })
 }
 
 // describe writes an ask as a line in the market's own decimals.
