@@ -155,7 +155,7 @@ type Engine struct {
 
 	listeners
 	delivery
-	row     row
+	row row
 	scratch
 	admission
 
