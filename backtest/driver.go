@@ -68,10 +68,9 @@ type driver struct {
 	levels     [2]market.Level
 	sizes      []size // by market: of the latest candle
 
-	live  bool           // inputs come as they arrived: a candle event need not have all candles of its instant
-	muted bool           // the engine gets by itself the prices that move the venue
-	facts Facts          // what a record says about orders; nil: nothing
-	later []market.Event // of the venue: the engine hears of them later, by time
+	live  bool  // inputs come as they arrived: a candle event need not have all candles of its instant
+	muted bool  // the engine gets by itself the prices that move the venue
+	facts Facts // what a record says about orders; nil: nothing
 
 	outline outline // of the only feed's batch, where many runs step it
 
@@ -290,7 +289,7 @@ func (d *driver) tradable() bool {
 // onEvent passes an event of the venue to the engine. Arrival times never go back: an event within
 // a path that happened before the arrival of a later one arrives now.
 func (d *driver) onEvent(ev *market.Event) {
-	if d.muted && ev.Kind == market.KindTrade || d.facts != nil && d.hears(ev) {
+	if d.muted && ev.Kind == market.KindTrade {
 		return
 	}
 	if ev.Kind == market.KindTimer {

@@ -10,10 +10,6 @@ type Facts interface {
 	// Restored is called for each open order of a session that is restored, and reports whether
 	// reports that enter say what becomes of it.
 	Restored(o *market.Order) bool
-	// Told is called for each event of the venue before the engine gets it, and returns when the
-	// engine hears of it. A time that is over, 0 too, is now. Events of an order stay in their
-	// order.
-	Told(ev *market.Event) market.Time
 }
 
 // Fate is what a record knows of a command. The zero Fate knows nothing: the venue decides.

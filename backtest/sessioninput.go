@@ -34,9 +34,6 @@ func (s *Session) Enter(in *market.Input) error {
 // whole is Enter for all candles that closed at an instant.
 func (s *Session) whole(ev *market.Event, at market.Time) error {
 	end := ev.Candles[0].End()
-	for len(s.d.later) > 0 && s.d.later[0].At < end {
-		s.d.hearNext()
-	}
 	s.count(ev.Candles)
 	return s.closed(end, at, ev.Candles)
 }
@@ -81,8 +78,7 @@ func (d *driver) feedFor(c *market.Candle) *feed {
 	return nil
 }
 
-// pass lets everything happen that is due up to a time: timers, arrivals at standing prices, and
-// answers of which the engine hears later.
+// pass lets everything happen that is due up to a time: timers, and arrivals at standing prices.
 func (s *Session) pass(at market.Time) error {
 	d := s.d
 	for range maxTimers {
@@ -91,9 +87,6 @@ func (s *Session) pass(at market.Time) error {
 		arrival, arrives := d.venue.NextArrival()
 		var err error
 		switch {
-		case len(d.later) > 0 && d.later[0].At <= at && (!arrives || d.later[0].At <= arrival) &&
-			(!rings || d.later[0].At <= timer):
-			d.hearNext()
 		case arrives && arrival <= at && (!rings || arrival <= timer):
 			err = d.venue.Arrive(max(arrival, d.engine.Now()))
 		case rings && timer <= at:

@@ -152,16 +152,11 @@ func TestTheDataOfAMarketMovesIt(t *testing.T) {
 }
 
 // known are facts about the orders of a test.
-type known struct {
-	fate  Fate
-	delay market.Time // until the engine hears of the venue
-}
+type known struct{ fate Fate }
 
 func (k *known) Sent(*market.Command) Fate { return k.fate }
 
 func (k *known) Restored(*market.Order) bool { return false }
-
-func (k *known) Told(ev *market.Event) market.Time { return ev.At + k.delay }
 
 func TestFactsTakeThePlaceOfTheModel(t *testing.T) {
 	for _, row := range []struct {
@@ -171,7 +166,6 @@ func TestFactsTakeThePlaceOfTheModel(t *testing.T) {
 		heard market.Time // … and when the strategy hears of the last
 	}{
 		{&known{}, []market.Time{10 * second}, 100_10, 10 * second},
-		{&known{delay: 3 * second}, []market.Time{10 * second}, 100_10, 13 * second},
 		{&known{fate: Fate{Arrives: 12*second + 1}}, []market.Time{12*second + 1}, 102_10, 12*second + 1},
 		{&known{fate: Fate{Arrives: 60 * second}}, nil, 0, 0},
 		{&known{fate: Fate{Recorded: true}}, []market.Time{11 * second}, 98_00, 14 * second},

@@ -170,9 +170,6 @@ func (r *run) Restored(o *market.Order) bool {
 	return p != nil && p.recorded
 }
 
-// Told is of backtest.Facts: what the venue says is heard at once.
-func (*run) Told(*market.Event) market.Time { return 0 }
-
 // answer lets an answer about a live order enter, for the order of this run.
 func (r *run) answer(ev *market.Event) error {
 	p := r.live[orderOf(ev)]
