@@ -139,7 +139,7 @@ func (t *table) engine(kind strategy.Definition) *engine.Engine {
 // stepQuiet steps a batch of candles, as a backtest does where nothing happens.
 func (t *table) coast(e *engine.Engine, batch []market.Candle) {
 	for len(batch) > 0 {
-		n, _ := e.StepQuiet(batch, market.Time(market.Interval1m.Fixed()), 0, 0, math.MaxInt64)
+		n, _ := e.StepQuiet(batch, market.Time(market.Interval1m.Fixed()), 0, engine.Quiet{High: math.MaxInt64})
 		if n == 0 {
 			t.b.Fatal("an engine did not coast")
 		}

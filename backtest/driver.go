@@ -41,7 +41,7 @@ type driver struct {
 
 	even       bool         // alike, and the feeds have one interval of fixed length
 	alike      bool         // each feed drives and delivers: drive and deliver are the same candles
-	plain      bool         // one feed, and no tickers or books to make: quiet candles need no Advance
+	plain      bool         // one feed, and no tickers or books to make: quiet candles need no walk
 	latency    market.Time  // from close to arrival
 	movement   market.Event // reused: what the venue advances by
 	arrival    market.Event // reused: what the engine steps
@@ -52,6 +52,7 @@ type driver struct {
 	overwrites bool        // what was handed out is overwritten
 	last       market.Time // close of the last group
 	knows      market.Time // for the tracer: see decision
+	busy       bool        // the venue walked the last candle, and the next was not stepped with it
 	rejected   map[int]int64
 	bare       []bareCount   // positions without an exit
 	unsold     []failedClose // by Closes
@@ -159,8 +160,54 @@ func (d *driver) end() error {
 	return nil
 }
 
-// group processes the candles that close at end.
+// step processes the candles of drive and deliver, which close at end, and returns how many candles
+// it has processed of a row: those of the only feed from this one on, which begin at a place of its
+// batch; nil where there are several feeds. It is the one way of a candle. The venue walks its path,
+// unless the candle is quiet; the strategies receive it, with the quiet candles after it where
+// nothing keeps them from being stepped in a row; the recorder marks the account at each close.
+func (d *driver) step(end market.Time, row []market.Candle, at int) (stepped int, err error) {
+	rows := row != nil && d.steady()
+	quiet := rows && d.isQuiet(&row[0])
+	if !quiet {
+		if err := d.walk(end); err != nil {
+			return 0, err
+		}
+	}
+	if rows && (quiet || !d.busy) {
+		stepped, err = d.stepRow(row, at, !quiet)
+	}
+	if stepped == 0 && err == nil {
+		if quiet {
+			if err := d.walk(end); err != nil {
+				return 0, err
+			}
+		}
+		stepped, err = 1, d.deliverGroup(end, d.deliver)
+	}
+	d.busy = !quiet && stepped == 1
+	return stepped, err
+}
+
+// group is step for a group of candles of several feeds, or of a session.
 func (d *driver) group(end market.Time) error {
+	_, err := d.step(end, nil, 0)
+	return err
+}
+
+// steady reports whether candles of the only feed may be stepped in a row.
+func (d *driver) steady() bool {
+	return d.plain && d.started && d.feeds[0].length > 0 && (d.recorder == nil || d.recorder.hold.trading)
+}
+
+// isQuiet reports whether a candle has no effect at the venue.
+func (d *driver) isQuiet(c *market.Candle) bool {
+	low, high := d.venue.QuietRange(c.Market)
+	return c.Low > low && c.High < high
+}
+
+// walk lets the venue walk the paths of the candles that close at end, after the timers and the
+// changes of markets before it.
+func (d *driver) walk(end market.Time) error {
 	if !d.started {
 		if err := d.start(); err != nil {
 			return err
@@ -186,7 +233,34 @@ func (d *driver) group(end market.Time) error {
 	if inPath {
 		d.fireTimers(end - 1)
 	}
-	return d.deliverGroup(end, d.deliver)
+	return nil
+}
+
+// stepRow steps quiet candles, from a place in the batch on, and returns how many; walked: the
+// venue has walked the first.
+func (d *driver) stepRow(series []market.Candle, at int, walked bool) (int, error) {
+	f := &d.feeds[0]
+	low, high := d.venue.QuietRange(f.Market.ID)
+	n, commands := d.engine.StepQuiet(series, f.length, d.latency, engine.Quiet{Low: low, High: high, Walked: walked})
+	if n == 0 {
+		return 0, nil
+	}
+	last := &series[n-1]
+	d.venue.SkipTo(last)
+	d.last = last.Start + f.length
+	d.knows = d.last
+	if len(commands) > 0 {
+		d.send(commands)
+	}
+	if d.engine.TimerDue() {
+		d.fireTimers(d.engine.Now())
+	}
+	if d.recorder != nil {
+		if err := d.markQuiet(f, at, series[:n]); err != nil {
+			return n, err
+		}
+	}
+	return n, d.engine.Err()
 }
 
 // deliverGroup delivers the candles that closed at end to the strategies, and records the account.

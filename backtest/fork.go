@@ -89,15 +89,16 @@ func (f *feed) ahead(until market.Time) []market.Candle {
 // runPast continues a fork up to the first group that closes after a time.
 func (d *driver) runPast(ctx context.Context, at market.Time) error {
 	defer d.close()
-	turns := newMerger(d.feeds)
-	for turns[0].close != never {
-		end := turns[0].close
-		if err := d.take(ctx, turns); err != nil {
-			return err
+	past := false
+	d.pauseAt, d.pause = at, func(end market.Time) error {
+		if past {
+			return errPause
 		}
-		if err := d.group(end); err != nil || end > at {
-			return err
-		}
+		past, d.pauseAt = true, end
+		return nil
+	}
+	if err := d.runOn(ctx); err != errPause {
+		return err
 	}
 	return nil
 }

@@ -199,14 +199,10 @@ func (l *lockstep) advance(ctx context.Context, r *stepped) (err error) {
 		d.feeds[k].give(l.series[k].rest(r.next[k]))
 	}
 	if len(d.feeds) == 1 {
-		f := &d.feeds[0]
 		d.outline = l.outline.after(int(r.next[0] - l.series[0].before))
-		err = d.runBatch(f)
-		f.at = len(f.batch)
-	} else {
-		d.pauseAt = l.until
-		err = d.runMany(ctx)
 	}
+	d.pauseAt = l.until
+	err = d.runOn(ctx)
 	for k := range d.feeds {
 		s, f := &l.series[k], &d.feeds[k]
 		r.next[k] = s.before + int64(len(s.candles)-len(f.batch)+f.at)

@@ -66,43 +66,6 @@ func (s *stretch) group(row int) []market.Candle {
 	return s.candles[from : from+s.counts[row]]
 }
 
-// runStretches drives several feeds of one interval to their end, or to where a candle does not fit
-// between the closes of the others.
-func (d *driver) runStretches(ctx context.Context) error {
-	s, length := newStretch(len(d.feeds)), d.feeds[0].length
-	for {
-		first, last := d.bounds()
-		if first == never {
-			return nil
-		}
-		if first > d.pauseAt {
-			if err := d.pause(first); err != nil {
-				return err
-			}
-		}
-		for first > d.borderAt {
-			if err := d.cross(); err != nil {
-				return err
-			}
-		}
-		last = min(last, d.pauseAt, d.borderAt, first+length*market.Time(len(s.counts)-1))
-		if d.even = s.fill(d.feeds, first, last, length); !d.even {
-			return nil
-		}
-		for row, end := 0, first; end <= last; row, end = row+1, end+length {
-			if group := s.group(row); len(group) > 0 {
-				d.drive, d.deliver = group, group
-				if err := d.group(end); err != nil {
-					return err
-				}
-			}
-		}
-		if err := d.moveOn(ctx, s); err != nil {
-			return err
-		}
-	}
-}
-
 // bounds returns the first close of all feeds, and the last for which no feed needs a new batch.
 func (d *driver) bounds() (first, last market.Time) {
 	first, last = never, never

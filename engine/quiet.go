@@ -14,19 +14,31 @@ type row struct {
 	delay   market.Time // from a candle's start to its arrival
 	stepped int         // the present candle
 	known   int         // of series: of which clock, account and brackets know; noRow: there is no row
-	ends    bool        // a use of the desk has led to something: the next candle is not quiet
+	quiet   Quiet
+	ends    bool // a use of the desk has led to something: the next candle is not quiet
 	event   market.Event
 }
 
 // noRow is a row's known outside of rows: a use of the desk has nothing to learn there.
 const noRow = math.MaxInt
 
+// Quiet says which candles are quiet: those in the range (Low, High).
+type Quiet struct {
+	Low, High market.Price
+	Walked    bool // the first one is stepped wherever it is: the venue has walked it
+}
+
+// leaves reports whether a candle of the row is not quiet.
+func (r *row) leaves(c *market.Candle) bool {
+	return (c.Low <= r.quiet.Low || c.High >= r.quiet.High) && !(r.quiet.Walked && r.stepped == 0)
+}
+
 // StepQuiet steps consecutive candles, each arriving delay after its close at Start+length, exactly
 // as one Step for each would. It stops after the first candle that led to a command or set a timer,
-// before the first that leaves the range (low, high), and before a timer is due. It returns the
+// before the first that is not quiet, and before a timer is due. It returns the
 // number of candles stepped and the commands of the last. 0 means that no candle can be stepped
 // here: call Step.
-func (e *Engine) StepQuiet(series []market.Candle, length, delay market.Time, low, high market.Price) (stepped int,
+func (e *Engine) StepQuiet(series []market.Candle, length, delay market.Time, quiet Quiet) (stepped int,
 	commands []market.Command) {
 	e.out = e.out[:0]
 	e.setOwner()
@@ -38,8 +50,8 @@ func (e *Engine) StepQuiet(series []market.Candle, length, delay market.Time, lo
 	if len(r.series) == 0 {
 		return 0, nil
 	}
-	r.stepped, r.known, r.ends = 0, 0, false
-	if !e.stepRow(low, high) { // a strategy panicked: the other strategies still need the candle
+	r.stepped, r.known, r.ends, r.quiet = 0, 0, false, quiet
+	if !e.stepRow() { // a strategy panicked: the other strategies still need the candle
 		r.known = noRow
 		for !e.deliverCandles(r.series[r.stepped : r.stepped+1]) {
 		}
@@ -77,17 +89,16 @@ func (e *Engine) beforeTimers(series []market.Candle, delay market.Time) int {
 	return n
 }
 
-// stepRow steps the candles of the row that are in the range (low, high). false: a strategy
-// panicked.
-func (e *Engine) stepRow(low, high market.Price) (done bool) {
+// stepRow steps the quiet candles of the row. false: a strategy panicked.
+func (e *Engine) stepRow() (done bool) {
 	defer e.catch()
 	r, slots := &e.row, e.receivers(&e.row.series[0])
 	for r.stepped < len(r.series) && !r.ends {
 		if len(slots) == 1 && !slots[0].warming && !slots[0].halted && !slots[0].hides(&r.series[r.stepped]) {
-			e.stepAlone(slots[0], low, high)
+			e.stepAlone(slots[0])
 			break
 		}
-		if c := &r.series[r.stepped]; c.Low <= low || c.High >= high {
+		if r.leaves(&r.series[r.stepped]) {
 			break
 		}
 		e.stepOne(slots)
@@ -121,21 +132,21 @@ func (e *Engine) stepOne(slots []*slot) {
 	}
 }
 
-// stepAlone steps candles in the range (low, high) that one strategy receives.
-func (e *Engine) stepAlone(s *slot, low, high market.Price) {
+// stepAlone steps quiet candles that one strategy receives.
+func (e *Engine) stepAlone(s *slot) {
 	r, timers, quieter := &e.row, len(e.timers), s.quieter
 	if e.at = 1; quieter == nil {
 		e.enter(s, CallCandle)
 	}
 	for series := r.series; r.stepped < len(series); r.stepped++ {
 		if quieter != nil {
-			if e.quiet(s, low, high); r.stepped == len(series) {
+			if e.quiet(s); r.stepped == len(series) {
 				return
 			}
 			e.enter(s, CallCandle)
 		}
 		c := &series[r.stepped]
-		if c.Low <= low || c.High >= high {
+		if r.leaves(c) {
 			return
 		}
 		e.calls.at.set(int64(c.Start + r.delay))
@@ -150,10 +161,10 @@ func (e *Engine) stepAlone(s *slot, low, high market.Price) {
 	}
 }
 
-// quiet passes candles in the range (low, high), from the present one on, to the only receiver's
-// Quiet until one needs OnCandle.
-func (e *Engine) quiet(s *slot, low, high market.Price) {
-	r, quieter := &e.row, s.quieter
+// quiet passes candles in the quiet range, from the present one on, to the only receiver's Quiet
+// until one needs OnCandle.
+func (e *Engine) quiet(s *slot) {
+	r, quieter, low, high := &e.row, s.quieter, e.row.quiet.Low, e.row.quiet.High
 	e.enter(s, CallQuiet)
 	e.calls.quiet = true
 	if s.crosser != nil {

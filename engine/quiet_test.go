@@ -80,7 +80,7 @@ func run(e *engine.Engine, series []market.Candle, calls *journal, coast bool) {
 	}
 	for len(series) > 0 {
 		if coast {
-			n, commands := e.StepQuiet(series, minute, 0, 90*at1, 110*at1)
+			n, commands := e.StepQuiet(series, minute, 0, engine.Quiet{Low: 90 * at1, High: 110 * at1})
 			send(commands)
 			if worst := outside(series[:n]); worst >= 0 {
 				calls.add("coasted over candle %d, which leaves the calm", worst)
@@ -151,7 +151,7 @@ func TestABarIsPartOfItsCandle(t *testing.T) {
 		series[i].Start, series[i].Volume = start+market.Time(i)*minute, market.Volume(i)
 	}
 	series[5].High = 110 * at1
-	stepped, commands := b.engine.StepQuiet(series, minute, 0, 90*at1, 110*at1)
+	stepped, commands := b.engine.StepQuiet(series, minute, 0, engine.Quiet{Low: 90 * at1, High: 110 * at1})
 	require.Equal(t, 5, stepped, "the sixth leaves the range")
 	require.Empty(t, commands)
 	require.Equal(t, series[2:3], own.candles)
@@ -179,7 +179,7 @@ func TestACloseThatFailsOnAQuietCandleIsHeardOfAtOnce(t *testing.T) {
 		series[i] = candleOf(1, 100, 100, 100, 100)
 		series[i].Start = b.now + market.Time(i)*minute
 	}
-	n, commands := b.engine.StepQuiet(series, minute, 0, 0, 200*at1)
+	n, commands := b.engine.StepQuiet(series, minute, 0, engine.Quiet{High: 200 * at1})
 	require.Equal(t, 1, n)
 	require.Empty(t, commands)
 	require.Len(t, c.failed, 1)
