@@ -122,7 +122,8 @@ func (s *talker) ask(d *strategy.Desk, m strategy.MarketDesk, c *market.Candle) 
 	case 4:
 		err = m.Close()
 	case 5:
-		_, err = m.Protect(strategy.StopAt(c.Close.Below(market.Percent)), strategy.TargetAt(c.Close.Above(2*market.Percent)))
+		_, err = m.Protect(strategy.StopAt(c.Close.Below(market.Percent)),
+			strategy.TargetAt(c.Close.Above(2*market.Percent)))
 	case 6:
 		_, err = m.Sell(strategy.PositionShare(50 * market.Percent))
 	case 7:

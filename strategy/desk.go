@@ -27,8 +27,8 @@ type Engine interface {
 	Work(s market.StrategyID, c *market.Command, t *Tactic, f *Follow) (market.OrderID, error)
 	// Working reports whether a tactic is under way in a market.
 	Working(s market.StrategyID, m market.ID) bool
-	// Idle reports whether the strategy has neither an open order in a market, nor one that waits, nor
-	// a tactic under way.
+	// Idle reports whether the strategy has neither an open order in a market, nor one that waits,
+	// nor a tactic under way.
 	Idle(s market.StrategyID, m market.ID) bool
 	// InWarmUp reports whether asks in a market are refused because of the strategy's warm-up.
 	InWarmUp(s market.StrategyID, m market.ID) bool
