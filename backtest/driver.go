@@ -160,11 +160,11 @@ func (d *driver) end() error {
 	return nil
 }
 
-// step processes the candles of drive and deliver, which close at end, and returns how many candles
-// it has processed of a row: those of the only feed from this one on, which begin at a place of its
-// batch; nil where there are several feeds. It is the one way of a candle. The venue walks its path,
-// unless the candle is quiet; the strategies receive it, with the quiet candles after it where
-// nothing keeps them from being stepped in a row; the recorder marks the account at each close.
+// step processes the candles of drive and deliver, which close at end. It is the one way of a
+// candle: the venue walks its path, unless the candle is quiet; the strategies receive it, with the
+// quiet candles after it where nothing keeps them from being stepped in a row; the recorder marks
+// the account at each close. row are the candles of the only feed from this one on, which begin at
+// a place of its batch; nil where there are several feeds. It returns how many it has processed.
 func (d *driver) step(end market.Time, row []market.Candle, at int) (stepped int, err error) {
 	rows := row != nil && d.steady()
 	quiet := rows && d.isQuiet(&row[0])
