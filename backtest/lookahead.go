@@ -47,7 +47,7 @@ type Change struct {
 // uses only in the first run of a process.
 const (
 	runAgain    = "a second run over the same candles"
-	runOneByOne = "a run without the fast loop"
+	runOneByOne = "a run candle by candle, without Skip"
 	runSpoiled  = "a run in which what was handed out is overwritten after the callback"
 	runCut      = "a run whose data ends after that candle"
 	runNoise    = "a run whose candles after that one are noise"
@@ -61,8 +61,8 @@ const horizon = 512
 //
 //   - with another future from a place in the first quarter on, noise for the next eighth: what a
 //     strategy keeps from run to run, in memory or in files, is wrong then for the next run;
-//   - over the same candles, without the fast loop, and with all that is handed out overwritten
-//     after each callback;
+//   - over the same candles, one by one and without Skip, and with all that is handed out
+//     overwritten after each callback;
 //   - for cuts right after decisions and at even places: with the data ending there, and with noise
 //     in place of the future.
 //

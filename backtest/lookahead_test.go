@@ -38,6 +38,37 @@ func TestShippedStrategiesDecideTheSameWhateverComesLater(t *testing.T) {
 	}
 }
 
+// ahead holds where the last candle of a block closes above the first: only its Skip knows.
+type ahead struct {
+	strategy.Base
+	rises bool
+}
+
+func (s *ahead) Skip(series []market.Candle) int {
+	s.rises = series[len(series)-1].Close > series[0].Close
+	return min(len(series), 20)
+}
+
+func (s *ahead) OnCandle(d *strategy.Desk, c market.Candle) {
+	if s.rises {
+		_, _ = d.In(c.Market).Target(strategy.Amount(1_000_000))
+	} else {
+		_, _ = d.In(c.Market).Target(strategy.Amount(0))
+	}
+}
+
+// A Skip that looks at later candles decides otherwise than OnCandle, and the report says at which
+// candle.
+func TestASkipThatLooksAheadIsFound(t *testing.T) {
+	kind := strategy.Define("ahead", "for a test", func(struct{}) strategy.Needs { return strategy.Needs{} },
+		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &ahead{}, nil })
+	report, err := CheckLookahead(context.Background(), shippedPlan(t, kind, 3_000), quickLook)
+	require.NoError(t, err)
+	at := slices.IndexFunc(report.Changed, func(c Change) bool { return c.Run == runOneByOne })
+	require.GreaterOrEqual(t, at, 0, "%v", report.Changed)
+	require.NotZero(t, report.Changed[at].Known)
+}
+
 // oracle is where a cheat keeps closes by the time of their candle, and looks up later ones.
 type oracle interface {
 	begin()

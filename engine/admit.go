@@ -25,11 +25,11 @@ type trespass struct {
 
 // Admit reports whether a strategy may use its desk now. It may not from another goroutine, nor
 // between callbacks: then the strategy is halted when the current callback returns, or with the
-// next step. A call of another strategy's desk, or of a desk in Quiet, panics, which halts the
+// next step. A call of another strategy's desk, or of a desk in Skip, panics, which halts the
 // strategy being called.
 func (e *Engine) Admit(id market.StrategyID, call string) bool {
 	if uintptr(goroutine.Current()) == e.owner.Load() { // else e.current is another goroutine's
-		if s := e.current; s != nil && s.id == id && !e.calls.quiet {
+		if s := e.current; s != nil && s.id == id && !e.calls.skips {
 			e.catchUp()
 			return true
 		}
@@ -49,7 +49,7 @@ func (e *Engine) refuseDesk(id market.StrategyID, call string) bool {
 	if s := e.current; s.id != id {
 		panic(fmt.Sprintf("Desk.%s of strategy %s was called in a callback of %s", call, e.slots[id-1].Name, s.Name))
 	}
-	panic(fmt.Sprintf("Desk.%s was called in Quiet, which has no desk; return false, and OnCandle gets the candle",
+	panic(fmt.Sprintf("Desk.%s was called in Skip, which has no desk; stop before the candle, and OnCandle gets it",
 		call))
 }
 
@@ -63,7 +63,7 @@ func (e *Engine) Plotter() strategy.Plotter {
 
 // Plot passes a plot on if it comes from the strategy's own callback, and drops it otherwise.
 func (e *Engine) Plot(id market.StrategyID, p strategy.Plotted) {
-	if uintptr(goroutine.Current()) == e.owner.Load() && e.current != nil && e.current.id == id && !e.calls.quiet {
+	if uintptr(goroutine.Current()) == e.owner.Load() && e.current != nil && e.current.id == id && !e.calls.skips {
 		e.catchUp()
 		e.plotter.Plot(id, p)
 	}

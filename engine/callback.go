@@ -17,7 +17,7 @@ const (
 	CallTimer
 	CallSave
 	CallLoad
-	CallQuiet
+	CallSkip
 	CallUnprotected
 	CallCandles
 	CallCloseFailed
@@ -25,7 +25,7 @@ const (
 )
 
 var callbackNames = [callbacks]string{"", "OnStart", "OnStop", "OnCandle", "OnTicker", "OnBook", "OnOrder", "OnFill",
-	"OnTimer", "Save", "Load", "Quiet", "OnUnprotected", "OnCandles",
+	"OnTimer", "Save", "Load", "Skip", "OnUnprotected", "OnCandles",
 	"OnCloseFailed"}
 
 // String returns the name of the method.
@@ -44,15 +44,15 @@ type Callback struct {
 	shown  cell   // call number, strategy, kind; 0: no callback
 	at     cell   // the engine's time of the call
 	number uint64 // of calls so far; only the engine's goroutine uses it
-	quiet  bool   // the call is of Quiet; only the engine's goroutine uses it
+	skips  bool   // the call is of Skip; only the engine's goroutine uses it
 }
 
 // Call is one call of a strategy.
 type Call struct {
-	Number   uint64 // rises with each call; of Quiet, with each row of candles
+	Number   uint64 // rises with each call, or with each row of quiet candles
 	Strategy market.StrategyID
 	Kind     CallbackKind
-	At       market.Time // the engine's time: the event's arrival; in Quiet, the current candle's
+	At       market.Time // the engine's time: the event's arrival; of a row, the present candle's; in Skip, the first's
 }
 
 // The parts of Callback.shown.
@@ -78,7 +78,7 @@ func (c *Callback) Now() (Call, bool) {
 // enter shows that a strategy is being called.
 func (c *Callback) enter(id market.StrategyID, kind CallbackKind, at market.Time) {
 	c.number++
-	c.quiet = false
+	c.skips = false
 	c.at.set(int64(at))
 	c.shown.set(int64(c.number<<(callKindBits+callStrategyBits) | uint64(id)<<callKindBits | uint64(kind)))
 }

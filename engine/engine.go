@@ -17,7 +17,6 @@ import (
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
-	"github.com/tidemark-trading/tidemark/strategy/indicator"
 )
 
 // maxRounds limits how often the callbacks of one step may react to their own orders; beyond it the
@@ -214,7 +213,7 @@ type slot struct {
 	onTimer       strategy.TimerHandler
 	onUnprotected strategy.ExitHandler
 	onCloseFailed strategy.CloseHandler
-	quieter       strategy.Quieter
+	skipper       strategy.Skipper
 	saver         strategy.Saver
 	window        strategy.BookWindow
 	warms         bool // it has a warm-up
@@ -232,8 +231,7 @@ type slot struct {
 	rebalance     *rebalance // buys that wait; nil: none
 	warmup
 	history
-	members int               // how many of Universe have begun
-	crosser indicator.Crosser // nil: quieter is asked for each candle
+	members int // how many of Universe have begun
 }
 
 // sentOrder is an own order whose strategy's OnOrder follows: sent during a callback, or dropped.
@@ -295,8 +293,7 @@ func (e *Engine) addSlot(s *slot, from Slot, id market.StrategyID) {
 	s.onTimer, _ = from.Strategy.(strategy.TimerHandler)
 	s.onUnprotected, _ = from.Strategy.(strategy.ExitHandler)
 	s.onCloseFailed, _ = from.Strategy.(strategy.CloseHandler)
-	s.quieter, _ = from.Strategy.(strategy.Quieter)
-	s.crosser, _ = from.Strategy.(indicator.Crosser)
+	s.skipper, _ = from.Strategy.(strategy.Skipper)
 	s.saver, _ = from.Strategy.(strategy.Saver)
 	s.gathering.handler, _ = from.Strategy.(strategy.GroupHandler)
 	e.grouped = e.grouped || s.gathering.handler != nil

@@ -1,10 +1,10 @@
 package engine
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // row is the quiet candles of one market that StepQuiet steps. Engine and account learn of a candle
@@ -134,16 +134,14 @@ func (e *Engine) stepOne(slots []*slot) {
 
 // stepAlone steps quiet candles that one strategy receives.
 func (e *Engine) stepAlone(s *slot) {
-	r, timers, quieter := &e.row, len(e.timers), s.quieter
-	if e.at = 1; quieter == nil {
-		e.enter(s, CallCandle)
-	}
+	r, timers, skips := &e.row, len(e.timers), s.skipper != nil
+	e.at = 1
+	e.enter(s, CallCandle)
 	for series := r.series; r.stepped < len(series); r.stepped++ {
-		if quieter != nil {
-			if e.quiet(s); r.stepped == len(series) {
+		if skips && !(r.quiet.Walked && r.stepped == 0) {
+			if e.skip(s); r.stepped == len(series) {
 				return
 			}
-			e.enter(s, CallCandle)
 		}
 		c := &series[r.stepped]
 		if r.leaves(c) {
@@ -161,27 +159,33 @@ func (e *Engine) stepAlone(s *slot) {
 	}
 }
 
-// quiet passes candles in the quiet range, from the present one on, to the only receiver's Quiet
-// until one needs OnCandle.
-func (e *Engine) quiet(s *slot) {
-	r, quieter, low, high := &e.row, s.quieter, e.row.quiet.Low, e.row.quiet.High
-	e.enter(s, CallQuiet)
-	e.calls.quiet = true
-	if s.crosser != nil {
-		e.calls.at.set(int64(r.series[r.stepped].Start + r.delay))
-		r.stepped += s.crosser.CrossOf(r.series[r.stepped].Market).QuietRow(r.series[r.stepped:], low, high)
-	}
-	for ; r.stepped < len(r.series) && s.crosser == nil; r.stepped++ {
-		c := &r.series[r.stepped]
-		if c.Low <= low || c.High >= high {
-			break
+// skipSpan is how many candles at most are looked through for quiet ones before a Skip.
+const skipSpan = 256
+
+// skip passes quiet candles, from the present one on, to the only receiver's Skip.
+func (e *Engine) skip(s *slot) {
+	r, q := &e.row, e.row.quiet
+	rest := r.series[r.stepped:]
+	if q.Low >= 0 || q.High != math.MaxInt64 { // else each candle is quiet
+		n := 0
+		for n < min(len(rest), skipSpan) && rest[n].Low > q.Low && rest[n].High < q.High {
+			n++
 		}
-		e.calls.at.set(int64(c.Start + r.delay))
-		if !quieter.Quiet(c.Market, strategy.Bar{High: c.High, Low: c.Low, Close: c.Close, Volume: c.Volume}) {
-			break
-		}
+		rest = rest[:n]
 	}
-	e.calls.quiet = false
+	if len(rest) == 0 {
+		return
+	}
+	e.enter(s, CallSkip)
+	e.calls.at.set(int64(rest[0].Start + r.delay))
+	e.calls.skips = true
+	used := s.skipper.Skip(rest[:len(rest):len(rest)])
+	if used < 0 || used > len(rest) {
+		panic(fmt.Sprintf("Skip of strategy %s used %d of %d candles", s.Name, used, len(rest)))
+	}
+	r.stepped += used
+	e.calls.skips = false
+	e.enter(s, CallCandle)
 }
 
 // learn lets clock, account and brackets know of the first n candles of the row.

@@ -126,39 +126,44 @@ func TestCoastingIsSteppingOneByOne(t *testing.T) {
 	}
 }
 
-// taster keeps the bars that Quiet gets; it takes them until one closes at 100 or above.
+// taster uses candles until one closes at 100 or above.
 type taster struct {
 	strategy.Base
-	bars    []strategy.Bar
-	markets []market.ID
-	candles []market.Candle
+	skipped, candles []market.Candle
 }
 
-func (s *taster) Quiet(m market.ID, b strategy.Bar) bool {
-	s.markets, s.bars = append(s.markets, m), append(s.bars, b)
-	return b.Close < 100*at1
+func (s *taster) Skip(series []market.Candle) (used int) {
+	for used < len(series) && series[used].Close < 100*at1 {
+		s.skipped = append(s.skipped, series[used])
+		used++
+	}
+	return used
 }
 
 func (s *taster) OnCandle(_ *strategy.Desk, c market.Candle) { s.candles = append(s.candles, c) }
 
-func TestABarIsPartOfItsCandle(t *testing.T) {
-	own := &taster{}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: own, Markets: []market.ID{1},
-		Intervals: []market.Interval{market.Interval1m}}}})
-	series := make([]market.Candle, 6)
-	for i, closed := range [...]market.Price{97, 98, 100, 99, 99, 99} {
-		series[i] = candleOf(1, 97, 101, 95, closed)
-		series[i].Start, series[i].Volume = start+market.Time(i)*minute, market.Volume(i)
-	}
-	series[5].High = 110 * at1
-	stepped, commands := b.engine.StepQuiet(series, minute, 0, engine.Quiet{Low: 90 * at1, High: 110 * at1})
-	require.Equal(t, 5, stepped, "the sixth leaves the range")
-	require.Empty(t, commands)
-	require.Equal(t, series[2:3], own.candles)
-	require.Equal(t, []market.ID{1, 1, 1, 1, 1}, own.markets)
-	for i, bar := range own.bars {
-		c := &series[i]
-		require.Equal(t, strategy.Bar{High: c.High, Low: c.Low, Close: c.Close, Volume: c.Volume}, bar)
+func TestSkipGetsQuietCandlesInARow(t *testing.T) {
+	for _, walked := range [...]bool{false, true} {
+		own := &taster{}
+		b := newBench(t, setup{slots: []engine.Slot{{Strategy: own, Markets: []market.ID{1},
+			Intervals: []market.Interval{market.Interval1m}}}})
+		series := make([]market.Candle, 6)
+		for i, closed := range [...]market.Price{97, 98, 100, 99, 99, 99} {
+			series[i] = candleOf(1, 97, 101, 95, closed)
+			series[i].Start, series[i].Volume = start+market.Time(i)*minute, market.Volume(i)
+		}
+		series[5].High = 110 * at1
+		stepped, commands := b.engine.StepQuiet(series, minute, 0,
+			engine.Quiet{Low: 90 * at1, High: 110 * at1, Walked: walked})
+		require.Equal(t, 5, stepped, "the sixth leaves the range")
+		require.Empty(t, commands)
+		if walked { // something has happened at it: OnCandle gets it
+			require.Equal(t, []market.Candle{series[0], series[2]}, own.candles)
+			require.Equal(t, []market.Candle{series[1], series[3], series[4]}, own.skipped)
+			continue
+		}
+		require.Equal(t, series[2:3], own.candles)
+		require.Equal(t, append(slices.Clone(series[:2]), series[3:5]...), own.skipped)
 	}
 }
 

@@ -116,7 +116,7 @@ func (e *Engine) replaceStrategy(s, next *slot) {
 	s.Strategy, s.desk, s.window, s.Warmup = next.Strategy, next.desk, next.window, next.Warmup
 	s.onOrder, s.onFill, s.onTimer = next.onOrder, next.onFill, next.onTimer
 	s.onUnprotected, s.onCloseFailed = next.onUnprotected, next.onCloseFailed
-	s.quieter, s.saver, s.crosser = next.quieter, next.saver, next.crosser
+	s.skipper, s.saver = next.skipper, next.saver
 	e.takeGroup(s, next)
 	s.unsaved, s.told, s.unseen, s.overrun, s.called = "", toldRefusal{}, nil, false, true
 	s.trespass.Store(nil)

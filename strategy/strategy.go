@@ -76,18 +76,14 @@ type Saver interface {
 	Load(data []byte) error
 }
 
-// Quieter handles a candle without the Desk, for speed. Quiet returns true if it has used the
-// candle and OnCandle would have asked for nothing; OnCandle is not called then. It returns false
-// if it has changed nothing, and OnCandle gets the candle. A backtest calls Quiet where nothing
-// else happens at the candle: no order in its range, no timer. Otherwise, and live, OnCandle gets
-// every candle: both ways must lead to the same state. A strategy that looks at more of a candle
-// than a Bar has cannot be a Quieter.
-type Quieter interface {
-	Quiet(m market.ID, b Bar) bool
-}
-
-// Bar is the part of a candle that a Quieter gets: as much as Go passes without a copy in memory.
-type Bar struct {
-	High, Low, Close market.Price
-	Volume           market.Volume
+// Skipper uses candles without the Desk, for speed. Skip gets closed candles in a row, of one
+// market and interval, and returns how many of the first it has used: those for which OnCandle
+// would have asked for nothing. It stops before a candle that needs OnCandle, or that it does not
+// want. A backtest calls it where nothing else happens: no order in the candles' range, no timer,
+// no warm-up. Otherwise, and live, OnCandle gets every candle: both ways must lead to the same
+// state. The slice is the engine's: read it, change nothing and keep nothing of it. A candle must
+// be used without a look at those after it; strategytest.CheckSkip and bot backtest --check-
+// lookahead hold Skip against OnCandle.
+type Skipper interface {
+	Skip(series []market.Candle) (used int)
 }

@@ -112,12 +112,6 @@ func (g *grid) OnCandle(d *strategy.Desk, c market.Candle) {
 	l.keepSells(d, &m, c.Close)
 }
 
-// Quiet handles a close at which no rung waits for anything.
-func (g *grid) Quiet(m market.ID, b strategy.Bar) bool {
-	l := g.In(m)
-	return l.calm(b.Close) && !l.poor
-}
-
 // OnOrder notes that an order is not what it was.
 func (g *grid) OnOrder(d *strategy.Desk, o market.Order, _ market.Report) {
 	g.noteChange(d, o.Market, o.ID, o.Side)

@@ -20,7 +20,7 @@ type Cross struct {
 	was     market.Price // the difference at the close before
 	byFast  market.Price // lengths without their common factor: the fast one,
 	byBoth  market.Price // and the slow one − the fast one
-	calm    market.Price // highest close for Quiet: 0 before the first difference, then highest
+	calm    market.Price // highest close for Skip: 0 before the first difference, then highest
 	highest market.Price // close up to which the difference is exact
 }
 
@@ -74,32 +74,13 @@ func (x *Cross) pushRare(close, is market.Price) (direction Direction) {
 	return direction
 }
 
-// Quiet is Push where Push would report no cross, and returns true. Where Push would report one or
-// panic, and before the first difference, it changes nothing and returns false.
-func (x *Cross) Quiet(close market.Price) bool {
-	is := x.after(close)
-	if (x.calm-close)|(x.was^is) < 0 || x.was == 0 { // else both are on the same side, and close is not too high
-		if close > x.calm || crossed(x.was, is) != 0 {
-			return false
-		}
-	}
-	x.take(close, is)
-	return true
-}
-
-// QuietRow is Quiet for the closes of candles in a row: up to the first one for which Quiet returns
-// false, or that leaves the range (low, high). It returns how many it took.
-func (x *Cross) QuietRow(series []market.Candle, low, high market.Price) (taken int) {
-	wide := low < 0 && high == math.MaxInt64 // each candle is in the range
+// Skip takes the closes of candles in a row, as Push would, up to the first for which Push would
+// report a cross or panic; before the first difference it takes none. It returns how many it took.
+func (x *Cross) Skip(series []market.Candle) (taken int) {
 	for taken < len(series) {
-		if wide {
-			taken += x.fours(series[taken:])
-		}
-		rest := series[taken:]
-		if wide {
-			rest = rest[:min(len(rest), 4)]
-		}
-		n := x.quietOnes(rest, low, high)
+		taken += x.fours(series[taken:])
+		rest := series[taken:min(taken+4, len(series))]
+		n := x.ones(rest)
 		if taken += n; n < len(rest) {
 			break
 		}
@@ -107,16 +88,12 @@ func (x *Cross) QuietRow(series []market.Candle, low, high market.Price) (taken 
 	return taken
 }
 
-// quietOnes is QuietRow, candle by candle.
-func (x *Cross) quietOnes(series []market.Candle, low, high market.Price) (taken int) {
+// ones is Skip, candle by candle.
+func (x *Cross) ones(series []market.Candle) (taken int) {
 	ring, was, next := x.ring, x.was, x.next
 	fast, slow, last := x.fast, x.slow, uint(len(ring)-1)
 	for taken < len(series) {
-		c := &series[taken]
-		if c.Low <= low || c.High >= high {
-			break
-		}
-		close, middle := c.Close, ring[(next-fast)&last]
+		close, middle := series[taken].Close, ring[(next-fast)&last]
 		is := was + (close-middle)*x.byBoth + (ring[(next-slow)&last]-middle)*x.byFast
 		if (x.calm-close)|(was^is) < 0 || was == 0 {
 			if close > x.calm || crossed(was, is) != 0 {
@@ -160,13 +137,6 @@ func (x *Cross) fours(series []market.Candle) (taken int) {
 	}
 	x.was, x.next = was, x.next+uint(taken)
 	return taken
-}
-
-// Crosser is a strategy.Quieter whose Quiet of a market does no more than give the bar's close to a
-// Cross, and returns its answer. The engine then calls QuietRow of that Cross for many candles at
-// once: faster, and no code of the strategy sees a candle before its time.
-type Crosser interface {
-	CrossOf(m market.ID) *Cross
 }
 
 // crossed compares two differences in a row.

@@ -40,57 +40,29 @@ func TestCrossSaysWhatTwoAveragesSay(t *testing.T) {
 	})
 }
 
-func TestQuietTakesInWhatMakesNoCross(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		fast := rapid.IntRange(1, 4).Draw(t, "fast")
-		slow := rapid.IntRange(fast+1, 9).Draw(t, "slow")
-		closes := rapid.SliceOfN(rapid.Int64Range(1, 4), 0, 100).Draw(t, "closes")
-		quiet, pushing := indicator.NewCross(fast, slow), indicator.NewCross(fast, slow)
-		for at, c := range closes {
-			close := market.Price(c)
-			ready := pushing.Ready()
-			want := pushing.Push(close)
-			require.Equal(t, ready && want == 0, quiet.Quiet(close), "close %d", at)
-			if !ready || want != 0 {
-				require.Equal(t, want, quiet.Push(close), "close %d was not left as it was", at)
-			}
-			require.Equal(t, pushing, quiet, "close %d", at)
-		}
-	})
-}
-
-func TestARowOfQuietClosesIsOneAfterAnother(t *testing.T) {
+func TestSkipTakesWhatMakesNoCross(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		fast := rapid.IntRange(1, 9).Draw(t, "fast")
 		slow := rapid.IntRange(fast+1, 20).Draw(t, "slow")
-		low, high := market.Price(0), market.Price(rapid.Int64Range(4, 7).Draw(t, "high"))
-		if rapid.Bool().Draw(t, "any price") {
-			low, high = math.MinInt64, math.MaxInt64
-		}
 		row, one := indicator.NewCross(fast, slow), indicator.NewCross(fast, slow)
 		for i := range rapid.IntRange(0, 300).Draw(t, "before") { // the ring may wrap
 			require.Equal(t, row.Push(market.Price(1+i%5)), one.Push(market.Price(1+i%5)))
 		}
 		series := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) market.Candle {
-			close := market.Price(rapid.SampledFrom([]int64{1, 2, 2, 3, 4, math.MaxInt64 / 2}).Draw(t, "close"))
-			return market.Candle{Low: close - market.Price(rapid.IntRange(0, 1).Draw(t, "below")), Close: close,
-				High: min(close, 5) + market.Price(rapid.IntRange(0, 1).Draw(t, "above"))}
+			return market.Candle{Close: market.Price(rapid.SampledFrom([]int64{1, 2, 2, 3, 4}).Draw(t, "close"))}
 		}), 0, 100).Draw(t, "series")
 		for len(series) > 0 {
-			n := row.QuietRow(series[:rapid.IntRange(0, len(series)).Draw(t, "block")], low, high)
-			for i, c := range series[:n] {
-				require.True(t, c.Low > low && c.High < high, "candle %d", i)
-				require.True(t, one.Quiet(c.Close), "candle %d", i)
+			block := series[:rapid.IntRange(0, len(series)).Draw(t, "block")]
+			n := row.Skip(block)
+			for i, c := range block[:n] {
+				require.True(t, one.Ready(), "candle %d", i)
+				require.Zero(t, one.Push(c.Close), "candle %d", i)
 			}
 			require.Equal(t, one, row)
-			if series = series[n:]; len(series) > 0 && row.QuietRow(series[:1], low, high) == 0 {
-				c := series[0]
-				require.False(t, c.Low > low && c.High < high && one.Quiet(c.Close), "a row ended too early")
-				if series = series[1:]; c.Close < 9 {
-					require.Equal(t, one.Push(c.Close), row.Push(c.Close))
-				}
-			} else if len(series) > 0 {
-				require.True(t, one.Quiet(series[0].Close))
+			if series = series[n:]; len(series) > 0 {
+				ready, want := one.Ready(), one.Push(series[0].Close)
+				require.False(t, n < len(block) && ready && want == 0, "a row ended too early")
+				require.Equal(t, want, row.Push(series[0].Close))
 				series = series[1:]
 			}
 		}
@@ -104,8 +76,7 @@ func TestCrossRefusesClosesThatItCannotCompareExactly(t *testing.T) {
 	for range 3 {
 		x.Push(7)
 	}
-	require.True(t, x.Quiet(7))
-	require.False(t, x.Quiet(math.MaxInt64/2+1))
+	require.Equal(t, 1, x.Skip([]market.Candle{{Close: 7}, {Close: math.MaxInt64/2 + 1}, {Close: 7}}))
 	require.Panics(t, func() { indicator.NewCross(2, 2) })
 }
 
@@ -124,6 +95,6 @@ func TestARowEndsBeforeACrossThatBeginsAtEqualAverages(t *testing.T) {
 		x.Push(market.Price(1 + i%5))
 	}
 	series := []market.Candle{{Close: 4}, {Close: 4}, {Close: 2}, {Close: 1}}
-	require.Equal(t, 2, x.QuietRow(series, math.MinInt64, math.MaxInt64))
+	require.Equal(t, 2, x.Skip(series))
 	require.Equal(t, indicator.Up, x.Push(2))
 }

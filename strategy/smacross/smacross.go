@@ -90,12 +90,6 @@ func (x *smaCross) OnCandle(d *strategy.Desk, c market.Candle) {
 	}
 }
 
-// Quiet handles a close that makes no cross.
-func (x *smaCross) Quiet(m market.ID, b strategy.Bar) bool { return x.cross.In(m).Quiet(b.Close) }
-
-// CrossOf is the cross that Quiet asks: an indicator.Crosser.
-func (x *smaCross) CrossOf(m market.ID) *indicator.Cross { return x.cross.In(m) }
-
 func (x *smaCross) enter(m strategy.MarketDesk) {
 	if m.Position().Amount == 0 && len(m.OpenOrders()) == 0 && m.Cash() > 0 {
 		m.Buy(strategy.CashShare(x.share), strategy.Tag(TagEntry))
