@@ -37,10 +37,13 @@ func (d *driver) runOn(ctx context.Context) error {
 func (d *driver) stepBlock(b *block) error {
 	for row := b.candles; len(row) > 0; {
 		d.drive, d.deliver = row[:1], row[:1]
-		n, err := d.step(d.feeds[0].endOf(row[0].Start), row, b.at)
+		f := &d.feeds[0]
+		f.count++ // before the step: the first of the range begins the count anew
+		n, err := d.step(f.endOf(row[0].Start), row, b.at)
 		if err != nil {
 			return err
 		}
+		f.count += int64(n - 1)
 		row, b.at = row[n:], b.at+n
 	}
 	for row := range b.groups {
@@ -96,7 +99,6 @@ func (d *driver) nextPart(ctx context.Context, b *block) (more bool, err error) 
 		to = f.at + sort.Search(to-f.at, func(i int) bool { return f.endOf(f.batch[f.at+i].Start) > limit })
 	}
 	b.candles, b.at = f.batch[f.at:to], f.at
-	f.count += int64(to - f.at)
 	f.moveTo(to)
 	return true, nil
 }

@@ -29,6 +29,17 @@ func TestRowsShowWhatCandlesOneByOneShow(t *testing.T) {
 	}
 }
 
+// Candles before the range are no part of its count, wherever in a block it begins.
+func TestCandlesOfTheRangeAreCounted(t *testing.T) {
+	for _, oneByOne := range [...]bool{false, true} {
+		p, candles := planOver(t, 3000, 100_000_00, talkers(1), nil)
+		p.From, p.OneByOne = candles[1000].Start, oneByOne
+		d, err := drive(context.Background(), p, runOptions{})
+		require.NoError(t, err)
+		require.EqualValues(t, 2000, d.feeds[0].count)
+	}
+}
+
 // talked runs talkers and returns the files of the run, and its log.
 func talked(t *testing.T, seed uint64, oneByOne bool) (files map[string]string, log string) {
 	var lines bytes.Buffer

@@ -35,8 +35,8 @@ var (
 		"Unloaded", "Unprotected", "UnprotectedBy", "Unsaved", "Warming", "Watched", "Watches", "Withdrawn",
 		"Working"}
 	// desked are what a Desk calls, within a callback.
-	desked = []string{"Admit", "Ask", "Book", "Catalog", "Close", "Costs", "EndTactics", "Exits", "Idle", "Plot", "Plotter",
-		"Protect", "Rebalance", "RefuseAsk", "Replace", "SetTimer", "Work"}
+	desked = []string{"Admit", "Ask", "Book", "Catalog", "Close", "Costs", "EndTactics", "Exits", "Idle", "Plot",
+		"Plotter", "Protect", "Rebalance", "RefuseAsk", "Replace", "SetTimer", "Work"}
 	// reloaded are of a reload, which the recording has as a record of its own kind.
 	reloaded = []string{"Prepare", "CatchUp", "TakeOver"}
 	// driven are of backtests alone.
