@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 )
 
@@ -80,6 +81,8 @@ type typist struct{ schemas object }
 // may be anything, or a text.
 func (t *typist) schema(of reflect.Type) object {
 	switch {
+	case of == reflect.TypeFor[backtest.Figure]():
+		return object{"type": []string{"number", "null"}}
 	case of.Implements(reflect.TypeFor[json.Marshaler]()), of.Kind() == reflect.Interface:
 		return object{}
 	case of.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
