@@ -37,7 +37,7 @@ func (c *control) flatten(ctx context.Context, ask *operator.Request) (*operator
 	if err != nil {
 		return report, err
 	}
-	if err := f.tellUnsold(ctx); err != nil {
+	if err := f.tellUnsold(); err != nil {
 		return report, err
 	}
 	if err := c.query(c.ctx, func(market.Time) { report.Unprotected = c.r.bare(ids) }); err != nil {
@@ -149,7 +149,7 @@ func (f *flattening) stepOne(s *flatProgress, at market.Time, id market.Strategy
 
 // tellUnsold says of each position that is left why it was not sold, and takes the command for done
 // where the rest is dust.
-func (f *flattening) tellUnsold(ctx context.Context) error {
+func (f *flattening) tellUnsold() error {
 	r, holders := f.r, ""
 	for i, id := range f.ids {
 		for _, u := range f.progress[i].unsold {
@@ -163,7 +163,7 @@ func (f *flattening) tellUnsold(ctx context.Context) error {
 				f.report.Unsold = append(f.report.Unsold, text+"; the rest of a sale, which counts as nothing")
 				continue
 			case u.Code == exchange.CodeInsufficientBalance && holders == "":
-				holders = f.holders(ctx, u.Market)
+				holders = f.holders(u.Market)
 			}
 			if u.Code == exchange.CodeInsufficientBalance {
 				text += holders
@@ -195,9 +195,12 @@ func (f *flattening) dust(id market.StrategyID, u *engine.Unsold) (bool, error) 
 	return bought/dustShare >= u.Amount, err
 }
 
-// holders names the sells of others that hold the base of a market.
-func (f *flattening) holders(ctx context.Context, m market.ID) string {
-	foreign, err := f.foreign(context.WithoutCancel(ctx))
+// holders names the sells of others that hold the base of a market. The time of the command may be
+// over: the exchange has that of a question to answer.
+func (f *flattening) holders(m market.ID) string {
+	ctx, cancel := context.WithTimeout(f.ctx, operator.AnswerTimeout)
+	defer cancel()
+	foreign, err := f.foreign(ctx)
 	if err != nil {
 		return "; the open orders of others could not be asked for: " + err.Error()
 	}

@@ -23,7 +23,7 @@ func (p *player) looksThrough() {
 
 // falsifies lets the answers of the exchange be changed for so long.
 func (p *player) falsifies(long time.Duration, change func(path string, answer any) any) {
-	p.lasting = time.Now().Add(long + time.Second)
+	p.around.lasts(long + time.Second)
 	p.lens.tell(change)
 	p.done.Go(func() {
 		time.Sleep(long)
@@ -34,7 +34,7 @@ func (p *player) falsifies(long time.Duration, change func(path string, answer a
 // lies lets the exchange say of open orders that they have ended, in an answer or an event, or
 // leave them out of a list.
 func (p *player) lies(e *lives.Event) {
-	p.blinds(e.Span(1) + time.Minute)
+	p.around.blinds(e.Span(1) + time.Minute)
 	chance := p.lens.chance // guarded by its lock
 	ended := func(order map[string]any) {
 		if status := order["status"]; (status == "new" || status == "awaitingTrigger") && chance.IntN(2) == 0 {

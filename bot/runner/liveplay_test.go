@@ -39,23 +39,15 @@ import (
 // bot's socket. Its looks are at the exchange's ledger, and at what the bot tells.
 type player struct {
 	*stage
-	life    *lives.Life
-	guard   *lives.Guard
-	begun   time.Time
-	first   market.Time             // the same, on the exchange's clock
-	last    map[string]market.Price // of the markets
-	rules   map[string]time.Time    // of a market's change: when it ends
-	blind   time.Time               // until when the exchange does not answer the bot
-	struck  time.Time               // until when faults befall its requests
-	uncover bool                    // the operator has cancelled exits
-	handed  time.Time               // the owner's latest write
-	halted  bool                    // the operator has halted the strategies, and not resumed them
+	life   *lives.Life
+	guard  *lives.Guard
+	around *around
+	begun  time.Time
+	first  market.Time // the same, on the exchange's clock
 
-	sleeps   atomic.Int64 // nanoseconds
-	steps    atomic.Int64 // the same, of the clock that is set
-	restored bool         // an older state file was put in place: orders are foreign to it
-	lasting  time.Time    // until when a room is at work
-	lens     *falsifier   // between the exchange and the bot; nil: nothing
+	sleeps atomic.Int64 // nanoseconds
+	steps  atomic.Int64 // the same, of the clock that is set
+	lens   *falsifier   // between the exchange and the bot; nil: nothing
 
 	mu      turn // of what follows
 	ledger  ledgerOfLife
@@ -65,6 +57,7 @@ type player struct {
 	asks    sync.WaitGroup // of the process's operator
 	busy    bool           // the machine is at work: it stops, kills or starts the process
 	stopped bool           // see lives.Look
+	halted  bool           // the operator has halted the strategies, and not resumed them
 	done    sync.WaitGroup
 }
 
@@ -129,10 +122,9 @@ func newPlayer(t *testing.T, l *lives.Life) *player {
 		second.Name, second.Source = "ETH-EUR", price.Fixed("2000")
 		c.Markets = append(c.Markets, second)
 	})
-	p := &player{stage: s, life: l,
+	p := &player{stage: s, life: l, around: newAround(),
 		mu: make(turn, 1), guard: lives.NewGuard(&l.Setup), begun: time.Now(), first: s.ex.Clock().Now(),
-		last:  map[string]market.Price{"BTC-EUR": 30_000_00, "ETH-EUR": 2_000_00},
-		rules: map[string]time.Time{}, ledger: ledgerOfLife{from: map[string]market.Time{},
+		ledger: ledgerOfLife{from: map[string]market.Time{},
 			trades: map[uuid.UUID]bool{}, sums: map[string][2]int64{}, owner: map[uuid.UUID]bool{}}}
 	s.hears = l.Setup.Feed
 	if s.hears == "orders" {
@@ -171,7 +163,7 @@ func (p *player) play() {
 		p.looksUntil(p.begun.Add(e.At), 3*time.Second)
 		p.happens(e)
 	}
-	p.looksUntil(p.until(), 3*time.Second)
+	p.looksUntil(p.around.until(time.Now().Add(45*time.Second)), 3*time.Second)
 	p.mend()
 	calm := p.calm
 	if !slices.ContainsFunc(p.life.Setup.Markets(), func(name string) bool { return !p.life.Setup.Bare(name) }) {
@@ -209,20 +201,6 @@ func (p *player) abandon() {
 			b.stop()
 		}
 	}
-}
-
-// until is when the last event has passed.
-func (p *player) until() time.Time {
-	until := time.Now().Add(45 * time.Second)
-	if p.lasting.After(until) {
-		until = p.lasting
-	}
-	for _, at := range p.rules {
-		if at.After(until) {
-			until = at
-		}
-	}
-	return until
 }
 
 // happens lets an event happen.
@@ -265,8 +243,11 @@ func (p *player) look() *lives.Look {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.died()
-	look := &lives.Look{At: time.Since(p.begun), Up: p.bot != nil && !p.busy, Blind: time.Now().Before(p.blind),
+	look := &lives.Look{At: time.Since(p.begun), Up: p.bot != nil && !p.busy, Blind: p.around.isBlind(),
 		Stopped: p.stopped && p.bot == nil, Ledger: p.reads()}
+	for _, o := range p.own("") {
+		look.Orders = append(look.Orders, o.Order.ClientOrderID.String())
+	}
 	if look.Up {
 		look.Told = p.tells()
 	}
@@ -300,7 +281,7 @@ func (p *player) reads() map[string]lives.Ledger {
 	for _, m := range p.Units.Markets() {
 		p.ledger.read(p, m)
 		sums := p.ledger.sums[m.Name]
-		l := lives.Ledger{Bought: sums[0], Sold: sums[1], Held: int64(held[m.Base]), Dust: dustOf(p.last[m.Name])}
+		l := lives.Ledger{Bought: sums[0], Sold: sums[1], Held: int64(held[m.Base]), Dust: dustOf(p.around.lastOf(m.Name))}
 		for i := range open {
 			o := &open[i].Order
 			switch {
@@ -349,11 +330,16 @@ func (l *ledgerOfLife) read(p *player, m *market.Market) {
 func (p *player) tells() *lives.Told {
 	var status operator.Status
 	var positions operator.Positions
+	var orders operator.Orders
 	if p.bot.ask(operator.PathStatus, &operator.Request{}, &status) != nil ||
-		p.bot.ask(operator.PathPositions, &operator.Request{}, &positions) != nil {
+		p.bot.ask(operator.PathPositions, &operator.Request{}, &positions) != nil ||
+		p.bot.ask(operator.PathOrders, &operator.Request{}, &orders) != nil {
 		return nil
 	}
-	told := &lives.Told{Unprotected: map[string]int64{}, Positions: map[string]int64{}, Orders: status.OpenOrders}
+	told := &lives.Told{Unprotected: map[string]int64{}, Positions: map[string]int64{}, Open: status.OpenOrders}
+	for i := range orders.Orders {
+		told.Orders = append(told.Orders, orders.Orders[i].ClientOrderID)
+	}
 	for _, u := range status.Unprotected {
 		told.Unprotected[u.Market] += p.units(u.Market, u.Amount)
 	}
@@ -381,7 +367,7 @@ func (p *player) mend() {
 			p.cancels(&o)
 		}
 	}
-	p.blind = time.Now().Add(30 * time.Second)
+	p.around.with(func(a *around) { a.blind = time.Now().Add(30 * time.Second) })
 }
 
 // end judges the end of the life and stops the bot.
@@ -396,7 +382,7 @@ func (p *player) end() {
 		look = p.look()
 	}
 	if look.Up {
-		p.guard.End(look, p.uncover)
+		p.around.with(func(a *around) { p.guard.End(look, a.uncover) })
 	} else {
 		p.guard.Fail("P44", "%s: at the end no bot trades", look.At)
 		return
@@ -406,7 +392,7 @@ func (p *player) end() {
 		p.look()
 		time.Sleep(2 * time.Second)
 	}
-	if !p.restored && !slices.ContainsFunc(p.life.Events, touching) {
+	if !p.around.restored && !slices.ContainsFunc(p.life.Events, touching) {
 		p.AgreeOnFile()
 		p.guard.Holds("P4", true, "")
 	}
@@ -456,7 +442,6 @@ func (p *player) byOwner(method, path string, members map[string]any) {
 	}
 	answer := httptest.NewRecorder()
 	p.ex.ServeHTTP(answer, request)
-	p.handed = time.Now()
 	p.says("owner: %s %s %v: %d %s", method, path, members, answer.Code, answer.Body)
 }
 
@@ -486,7 +471,7 @@ func (p *player) begin() {
 		if strings.Contains(err.Error(), "EUR less than before") { // its money is in a position
 			p.reallocate()
 		}
-		if try == 24 && time.Now().After(p.blind) {
+		if try == 24 && !p.around.isBlind() {
 			p.guard.Fail("P44", "%s: the bot does not start: %v", time.Since(p.begun), err)
 		}
 		if try == 24 {
@@ -539,14 +524,14 @@ func (p *player) machine(e *lives.Event) {
 	case "killwrite":
 		p.done.Go(func() { p.killsAt(e) })
 	case "cut":
-		p.blinds(e.Span(0))
+		p.around.blinds(e.Span(0))
 		p.traffic.cut(true)
 		p.done.Go(func() {
 			time.Sleep(e.Span(0))
 			p.traffic.cut(false)
 		})
 	case "sleep":
-		p.blinds(10 * time.Second)
+		p.around.blinds(10 * time.Second)
 		p.traffic.cut(true)
 		p.done.Go(func() {
 			time.Sleep(time.Second)
@@ -554,14 +539,6 @@ func (p *player) machine(e *lives.Event) {
 			time.Sleep(9 * time.Second)
 			p.traffic.cut(false)
 		})
-	}
-}
-
-// blinds notes that the exchange does not answer the bot for so long, and the time that the bot
-// takes to see everything again.
-func (p *player) blinds(long time.Duration) {
-	if until := time.Now().Add(long + 45*time.Second); until.After(p.blind) {
-		p.blind = until
 	}
 }
 
@@ -581,9 +558,8 @@ func (p *player) partsBy(end func(body) error, hasTime bool) bool {
 	p.asks.Wait()
 	took, after := time.Since(asked), p.reads()
 	p.guard.Holds("P41", took < 50*time.Second, "%s: the stop took %s", time.Since(p.begun), took)
-	wanted := covered && err == nil && !time.Now().Before(p.blind)
-	wanted = wanted && time.Since(p.handed) > time.Second // later than the stop's last list, it may be
-	can := wanted && hasTime && len(p.rules) == 0 && !p.uncover && !time.Now().Before(p.struck)
+	wanted := covered && err == nil && !p.around.isBlind() && p.around.untouched(asked.Add(-time.Second))
+	can := wanted && hasTime && p.around.usual() && !p.around.isStruck(0)
 	for name, l := range after {
 		if bare := p.guard.Bare(name, &l); wanted && !p.guard.Setup.Bare(name) && bare > l.Dust {
 			said := p.log.Tail(40) // a process of its own writes elsewhere
@@ -680,7 +656,8 @@ func (p *player) operate(e *lives.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if e.Verb == "direct" {
-		p.uncover, p.stopped = true, false
+		p.around.with(func(a *around) { a.uncover = true })
+		p.handOn()
 		p.done.Go(p.switches)
 		return
 	}
@@ -698,8 +675,9 @@ func (p *player) operate(e *lives.Event) {
 			return
 		}
 		ask.Order = open[0].Order.ClientOrderID.String()
+		p.handOn()
 	}
-	p.uncover = p.uncover || e.Verb == "cancel-all"
+	p.around.with(func(a *around) { a.uncover = a.uncover || e.Verb == "cancel-all" })
 	p.halted = e.Verb == "halt" || e.Verb == "flatten" || p.halted && e.Verb != "resume"
 	p.asks.Add(1)
 	p.done.Add(1)
@@ -729,7 +707,7 @@ func (p *player) command(of body, path string, ask *operator.Request) {
 	defer p.mu.Unlock()
 	if p.bot == of && !p.busy && path == operator.PathFlatten {
 		if p.halted { // nothing was bought meanwhile
-			p.barer(before)
+			p.barer(before, asked)
 			p.claims(path, ask, code, p.reads())
 		}
 	}
@@ -758,9 +736,10 @@ func (p *player) claims(path string, ask *operator.Request, code int, ledger map
 	}
 }
 
-// barer wants no more without an exit than before a command that failed.
-func (p *player) barer(before map[string]lives.Ledger) {
-	if time.Now().Before(p.blind) || len(p.rules) > 0 || p.uncover || time.Now().Before(p.struck.Add(time.Minute)) {
+// barer wants no more without an exit than before a command that failed, if no other hand has taken
+// exits away since.
+func (p *player) barer(before map[string]lives.Ledger, asked time.Time) {
+	if p.around.isBlind() || !p.around.usual() || !p.around.untouched(asked) || p.around.isStruck(time.Minute) {
 		return // an exit was not taken, and the wait for the next attempt is a minute at most
 	}
 	for name, l := range p.reads() {
@@ -798,11 +777,17 @@ func (p *player) own(name string) []exchange.Record {
 	})
 }
 
+// handOn notes that another hand than the bot's acts on its orders or coins. mu is held.
+func (p *player) handOn() {
+	p.stopped = false
+	p.around.with(func(a *around) { a.handed = time.Now() })
+}
+
 // touches lets the owner act on the bot's orders and coins, with a key of his own.
 func (p *player) touches(e *lives.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.stopped = false
+	p.handOn()
 	switch e.Verb {
 	case "cancel", "move", "resize":
 		p.changes(e)
@@ -887,7 +872,7 @@ func (p *player) takesCoins(e *lives.Event) {
 	case "sell":
 		p.places(m.Name, "sell", text, "")
 	case "hold":
-		p.places(m.Name, "sell", text, m.FormatPrice(moved(p.last[m.Name], 40)))
+		p.places(m.Name, "sell", text, m.FormatPrice(moved(p.around.lastOf(m.Name), 40)))
 	case "withdraw":
 		address := "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"
 		p.byOwner(http.MethodPost, "/withdrawal", map[string]any{"symbol": m.Name[:3], "amount": text,
@@ -898,22 +883,23 @@ func (p *player) takesCoins(e *lives.Event) {
 // exchanges lets the exchange act.
 func (p *player) exchanges(e *lives.Event) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.stopped = false
-	p.mu.Unlock()
 	switch e.Verb {
 	case "status":
 		p.admin(http.MethodPost, "status", map[string]any{"market": e.Arg(1), "status": e.Arg(0)})
-		p.rules["status "+e.Arg(1)] = time.Now().Add(e.Span(2))
+		p.around.with(func(a *around) { a.rules["status "+e.Arg(1)] = time.Now().Add(e.Span(2)) })
 	case "rules":
 		rule, value, _ := strings.Cut(e.Arg(0), "=")
 		p.rule(e.Arg(1), rule, value)
-		p.rules[rule+" "+e.Arg(1)] = time.Now().Add(e.Span(2))
+		p.around.with(func(a *around) { a.rules[rule+" "+e.Arg(1)] = time.Now().Add(e.Span(2)) })
 	case "cancel":
+		p.handOn()
 		p.admin(http.MethodPost, "cancelOrders", map[string]any{"market": e.Arg(0), "account": "bot"})
 	case "fault":
 		p.strikes(e)
 	case "frames":
-		p.blinds(e.Span(2) + 30*time.Second)
+		p.around.blinds(e.Span(2) + 30*time.Second)
 		f := map[string]any{"kind": e.Arg(0), "channel": e.Arg(1), "probability": 0.3, "until": e.Arg(2)}
 		if e.Arg(0) == "delayFrame" {
 			f["delay"] = "5s"
@@ -925,7 +911,7 @@ func (p *player) exchanges(e *lives.Event) {
 // strikes lets a fault befall requests of the bot.
 func (p *player) strikes(e *lives.Event) {
 	kind, endpoint, long := e.Arg(0), strings.Replace(e.Arg(1), "/", " /", 1), e.Span(2)
-	p.struck = time.Now().Add(long)
+	p.around.with(func(a *around) { a.struck = later(a.struck, time.Now().Add(long)) })
 	f := map[string]any{"kind": kind, "endpoints": []string{endpoint}, "probability": 0.5, "until": e.Arg(2)}
 	if private(endpoint) {
 		f["key"] = bottest.BotKey
@@ -941,7 +927,7 @@ func (p *player) strikes(e *lives.Event) {
 		f["delay"] = "4s"
 	}
 	if strings.HasPrefix(endpoint, http.MethodGet) || kind == "lateFill" || kind == "lateSettlement" {
-		p.blinds(long)
+		p.around.blinds(long)
 	}
 	p.admin(http.MethodPut, "faults", map[string]any{"faults": []any{f}})
 }
@@ -960,11 +946,7 @@ func (p *player) rule(name, rule, value string) {
 
 // restore gives back the statuses and rules whose time is over, or all.
 func (p *player) restore(all bool) {
-	for key, at := range p.rules {
-		if !all && time.Now().Before(at) {
-			continue
-		}
-		delete(p.rules, key)
+	for _, key := range p.around.over(all) {
 		rule, name, _ := strings.Cut(key, " ")
 		if rule == "status" {
 			p.admin(http.MethodPost, "status", map[string]any{"market": name, "status": "trading"})
@@ -977,11 +959,11 @@ func (p *player) restore(all bool) {
 // moves moves a market's price, with a trade there.
 func (p *player) moves(e *lives.Event) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.stopped = false
-	p.mu.Unlock()
 	percent, _ := strconv.Atoi(e.Arg(1))
 	m := p.Units.MarketNamed(e.Arg(0))
-	to := moved(p.last[m.Name], percent)
-	p.last[m.Name] = to
+	to := moved(p.around.lastOf(m.Name), percent)
+	p.around.with(func(a *around) { a.last[m.Name] = to })
 	p.admin(http.MethodPost, "price", map[string]any{"market": m.Name, "price": m.FormatPrice(to), "amount": "0.01"})
 }

@@ -38,7 +38,7 @@ var rooms = map[string]func(*player, *lives.Event){
 // setsClock sets the clock of the machine, forward or back. Its uptime, by which a bot reckons,
 // goes on; a bot that starts afterwards knows the exchange's time anew.
 func (p *player) setsClock(e *lives.Event) {
-	p.blinds(10 * time.Second)
+	p.around.blinds(10 * time.Second)
 	p.steps.Add(int64(e.Span(0)))
 }
 
@@ -64,6 +64,7 @@ func (p *player) fillsDisk(e *lives.Event) {
 		return
 	}
 	p.done.Go(func() {
+		asked := time.Now()
 		before, covered := p.covers()
 		dead.disk.full.Store(true)
 		select {
@@ -78,7 +79,7 @@ func (p *player) fillsDisk(e *lives.Event) {
 			dead.bury()
 		}
 		p.asks.Wait()
-		p.exitsStay("P46", "a full disk", before, covered)
+		p.exitsStay("P46", "a full disk", asked, before, covered)
 		p.mu.Lock()
 		p.bot = nil
 		p.mu.Unlock()
@@ -98,9 +99,11 @@ func (p *player) covers() (before map[string]lives.Ledger, covered bool) {
 }
 
 // exitsStay wants each position that had its exit before an end to have it afterwards. A purchase
-// of that moment may have none, and a Close under way, which is told.
-func (p *player) exitsStay(promise, what string, before map[string]lives.Ledger, covered bool) {
-	if !covered || time.Now().Before(p.blind) || strings.Contains(p.log.Tail(40), "no exit until the next start") {
+// of that moment may have none, and a Close under way, which is told. The owner may take an exit
+// away at that moment, too.
+func (p *player) exitsStay(promise, what string, asked time.Time, before map[string]lives.Ledger, covered bool) {
+	if !covered || p.around.isBlind() || !p.around.untouched(asked) ||
+		strings.Contains(p.log.Tail(40), "no exit until the next start") {
 		return
 	}
 	for name, l := range p.reads() {
@@ -125,7 +128,7 @@ func (p *player) restoresBackup(e *lives.Event) {
 	known, config, run := p.OrdersAtTheExchange(), p.config, of.run
 	p.mu.Unlock()
 	require.NoError(p.T, err)
-	p.lasting = time.Now().Add(e.Span(0) + time.Minute) // a loop may take half of that to hear of its end
+	p.around.lasts(e.Span(0) + time.Minute) // a loop may take half of that to hear of its end
 	p.done.Go(func() {
 		time.Sleep(e.Span(0))
 		if !p.kills() {
@@ -140,8 +143,8 @@ func (p *player) restoresBackup(e *lives.Event) {
 			delete(later, market.ClientOrderID(run, number)) // its name proves it
 		}
 		p.guard.Restored()
-		p.restored = true
-		p.blinds(0)
+		p.around.with(func(a *around) { a.restored = true })
+		p.around.blinds(0)
 		p.ledger.disown(later)
 		require.NoError(p.T, os.RemoveAll(filepath.Join(p.Folder, folder.RecordingFolder)))
 		require.NoError(p.T, os.Rename(backup, filepath.Join(p.Folder, folder.StateFile)))

@@ -17,7 +17,8 @@ import (
 // sellsDirectly does what bot cancel-all --direct --flatten does, step by step.
 func (p *player) sellsDirectly(*lives.Event) {
 	p.mu.Lock()
-	p.uncover, p.stopped = true, false
+	p.around.with(func(a *around) { a.uncover = true })
+	p.handOn()
 	folder := p.Folder
 	p.mu.Unlock()
 	p.switching.Add(1)

@@ -90,7 +90,7 @@ func (s *Set) Unsent(id market.StrategyID, m market.ID) market.Qty {
 func (s *Set) Closable(id market.StrategyID, m market.ID) market.Qty {
 	held, free := s.orders.Position(id, m)
 	covered := s.Covered(id, m)
-	return covered + min(max(0, held-covered), max(0, free-s.wanted(id, m)))
+	return covered + min(max(0, held-covered), max(0, free-s.Wanted(id, m)))
 }
 
 // Leave is what a Close leaves.
@@ -119,7 +119,7 @@ func (s *Set) Close(l *Leave) error {
 	c := closing{strategy: l.Strategy, market: l.Market, whole: l.Whole, last: l.Last, tag: cmp.Or(l.Tag, "close"),
 		since: never, atClose: l.AtClose, free: max(0, held-covered)}
 	if !l.Whole {
-		free -= s.wanted(l.Strategy, l.Market)
+		free -= s.Wanted(l.Strategy, l.Market)
 		if c.free = min(l.Amount, max(0, free)); l.Amount > c.free+covered {
 			return strategy.ErrHeld
 		}
@@ -132,8 +132,8 @@ func (s *Set) Close(l *Leave) error {
 	return nil
 }
 
-// wanted is the base of brackets that their exits do not hold.
-func (s *Set) wanted(id market.StrategyID, m market.ID) (amount market.Qty) {
+// Wanted is the base of brackets that their exits do not hold.
+func (s *Set) Wanted(id market.StrategyID, m market.ID) (amount market.Qty) {
 	for i := range s.all {
 		if b := &s.all[i]; b.strategy == id && b.market == m {
 			amount += max(0, s.unheld(b)-b.leaving)

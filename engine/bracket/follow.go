@@ -95,6 +95,9 @@ func (s *Set) followExit(b *bracket, o *state.Order, r *market.Report, fresh []m
 		b.sold = true
 		b.resetFailures()
 	}
+	if r != nil && r.Exec == market.ExecRestated && r.RestatementReason == 0 {
+		s.restated(b, o)
+	}
 	switch {
 	case o.State.Terminal():
 		s.ended(b, o)
@@ -104,8 +107,6 @@ func (s *Set) followExit(b *bracket, o *state.Order, r *market.Report, fresh []m
 	case r != nil && r.Exec == market.ExecUpdated:
 		b.resetFailures()
 		b.reducing = false
-	case r != nil && r.Exec == market.ExecRestated && r.RestatementReason == 0:
-		s.restated(b, o)
 	case o.State == state.Unknown:
 		s.report(b, strategy.CauseUnknown, 0, "it is not known whether the exchange has the exit")
 		return

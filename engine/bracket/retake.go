@@ -7,7 +7,8 @@ import (
 
 // Retake gives an open order back to the bracket whose exit it was before it counted as ended, and
 // reports whether it did: the bracket wants an exit at this level, and has none. The order's next
-// report says what it sells.
+// report says what it sells. Otherwise brackets without an exit try again at once: the order may
+// have held their base.
 func (s *Set) Retake(o *state.Order) bool { return s.take(o, false) }
 
 // Take is Retake for an order of which the brackets knew nothing: it may rest at another level,
@@ -23,7 +24,12 @@ func (s *Set) take(o *state.Order, moved bool) bool {
 	for i := range s.all {
 		b := &s.all[i]
 		if b.strategy != o.Strategy || b.market != o.Market || b.exit != 0 || b.withdrawn || b.leaving > 0 ||
-			b.amount <= 0 || b.level(leg) != level && !(moved && b.level(leg) != 0) {
+			b.amount <= 0 {
+			continue
+		}
+		s.touch(b)
+		b.resetFailures()
+		if b.level(leg) != level && !(moved && b.level(leg) != 0) {
 			continue
 		}
 		if found == nil || found.amount != o.AmountRemaining && b.amount == o.AmountRemaining {
@@ -33,7 +39,6 @@ func (s *Set) take(o *state.Order, moved bool) bool {
 	if found == nil {
 		return false
 	}
-	s.touch(found)
 	found.standIn = found.leg != leg && found.level(found.leg) != 0
 	found.leg = leg
 	s.setExit(found, o.ID)

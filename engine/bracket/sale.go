@@ -73,7 +73,7 @@ func (s *Set) total(c *closing) market.Qty {
 func (s *Set) sell(c *closing) {
 	_, free := s.orders.Position(c.strategy, c.market)
 	total := s.total(c)
-	amount := min(total, free-s.wanted(c.strategy, c.market))
+	amount := min(total, free-s.Wanted(c.strategy, c.market))
 	c.free -= min(c.free, total-amount) // a later sell holds base without a bracket
 	switch total = s.total(c); {
 	case total <= 0 || s.IsDust(c.market, total) && !s.Guards(c.strategy, c.market):

@@ -345,7 +345,7 @@ func (s *Set) sellable(b *bracket) bool {
 	if o := s.orders.Own(b.exit); o != nil {
 		free += market.Qty(o.OnHold)
 	}
-	return free+s.unheld(b) > s.wanted(b.strategy, b.market)
+	return free+s.unheld(b) > s.Wanted(b.strategy, b.market)
 }
 
 // leave begins to close the amount of one bracket. Where the gate refuses it now, or the Close

@@ -35,11 +35,17 @@ const byOthers = " changed by someone else"
 // order. is reports whether that may be.
 func (l *Loop) restated(own *state.Order, r *reply, known *audit.Order, check *audit.Check,
 	broken []audit.Broken) (problem string, ok, is bool) {
-	if r.from != fromQuery && r.from != fromNotice || r.trusted || !own.Reported ||
-		r.record.Order.Updated <= own.Updated {
+	if r.from != fromQuery && r.from != fromNotice || r.trusted {
 		return "", false, false
 	}
 	got := &r.record.Order
+	before := own.Updated
+	if !own.Reported {
+		before = got.Created // its place has no answer
+	}
+	if got.Updated <= before {
+		return "", false, false
+	}
 	now := *known
 	now.Change = &audit.Change{Order: withTerms(&own.Order, got)}
 	if !plausibleTerms(own, got) {
@@ -57,17 +63,17 @@ func (l *Loop) restated(own *state.Order, r *reply, known *audit.Order, check *a
 		return "filledAmount is above the fills: the trades are asked for", false, true
 	}
 	q := l.queryOf(own.ID)
-	before, seen := l.restatements.seen[own.ID]
+	first, seen := l.restatements.seen[own.ID]
 	switch {
 	case !l.covers(own, got):
 		l.haltRestated(own, got)
 		return "the strategy's money does not cover what someone else has made of the order", false, true
-	case seen && r.from == fromQuery && r.asked > before.asked && before.terms == state.TermsOf(got):
+	case seen && r.from == fromQuery && r.asked > first.asked && first.terms == state.TermsOf(got):
 		delete(l.restatements.seen, own.ID)
 		l.takeOver(own, got)
 		r.restated = true
 		return "", true, true
-	case seen && before.updated == got.Updated && before.terms != state.TermsOf(got):
+	case seen && first.updated == got.Updated && first.terms != state.TermsOf(got):
 		delete(l.restatements.seen, own.ID)
 		return "", false, false // two states of one moment: one of them is false
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -21,7 +22,8 @@ type Ledger struct {
 // Told is what a bot tells of itself, by market: its status and its positions.
 type Told struct {
 	Unprotected, Positions map[string]int64
-	Orders                 int // open
+	Open                   int      // orders, of its status
+	Orders                 []string // the same, each by its client order id, of its list
 }
 
 // Look is one look at the exchange and the bot.
@@ -31,7 +33,8 @@ type Look struct {
 	Blind   bool // the exchange does not answer the bot
 	Stopped bool // the bot ended in good order with every position covered, and no other hand acted since
 	Ledger  map[string]Ledger
-	Told    *Told // nil: it was not asked, or did not answer
+	Orders  []string // the bot's open orders in the ledger, by client order id
+	Told    *Told    // nil: it was not asked, or did not answer
 }
 
 // Finding is a broken promise: its number in the matrix of pairs, and what was seen.
@@ -233,19 +236,37 @@ func (g *Guard) told(name string, l *Ledger, look *Look) {
 		"%s %s: the bot's books have %d, and the ledger %d to %d", look.At, name, have, least, most)
 }
 
-// orders holds the number of open orders against the ledger.
+// orders holds each open order against the ledger. One whose request has no answer may be open or
+// not, until that is proven.
 func (g *Guard) orders(look *Look) {
-	open := 0
-	for _, l := range look.Ledger {
-		open += l.Buys + l.Sells
-	}
-	wrong := look.Up && !look.Blind && look.Told != nil && look.Told.Orders != open
 	if look.Up {
 		g.Held["P8"]++
 		g.Held["P9"]++
 	}
-	if g.lasts("orders", wrong, look.At, Late) {
-		g.fail("P9", "%s: the bot tells of %d open orders, and the ledger has %d", look.At, look.Told.Orders, open)
+	told := &Told{Orders: look.Orders, Open: len(look.Orders)}
+	if look.Up && !look.Blind && look.Told != nil {
+		told = look.Told
+	}
+	wrong := map[string]bool{}
+	for _, id := range told.Orders {
+		wrong["order "+id] = !slices.Contains(look.Orders, id)
+	}
+	for _, id := range look.Orders {
+		wrong["order "+id] = !slices.Contains(told.Orders, id)
+	}
+	for key := range g.since {
+		if strings.HasPrefix(key, "order ") && !wrong[key] {
+			delete(g.since, key)
+		}
+	}
+	for key, wrong := range wrong {
+		if g.lasts(key, wrong, look.At, Late) {
+			g.fail("P9", "%s: %s: the bot lists %d open orders, and the ledger %d", look.At, key, len(told.Orders),
+				len(look.Orders))
+		}
+	}
+	if g.lasts("number of orders", told.Open != len(told.Orders), look.At, Late) {
+		g.fail("P9", "%s: the status tells of %d open orders, and the list of %d", look.At, told.Open, len(told.Orders))
 	}
 }
 

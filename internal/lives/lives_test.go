@@ -74,10 +74,11 @@ func TestTheGuardSeesWhatTheLedgerShows(t *testing.T) {
 			for _, l := range c.looks {
 				for range 10 { // for so long that each time is over
 					at += 20 * time.Second
-					orders := int(min(1, l[2]))
-					g.Look(&Look{At: at, Up: true, Ledger: map[string]Ledger{"BTC-EUR": {Bought: l[0], Sold: l[1],
-						Resting: l[2], Held: l[3], Sells: orders, Dust: quiet}}, Told: &Told{Orders: orders,
-						Unprotected: map[string]int64{"BTC-EUR": l[4]}, Positions: map[string]int64{"BTC-EUR": l[5]}}})
+					orders := []string{"exit"}[:min(1, l[2])]
+					told := &Told{Orders: orders, Open: len(orders), Unprotected: map[string]int64{"BTC-EUR": l[4]},
+						Positions: map[string]int64{"BTC-EUR": l[5]}}
+					g.Look(&Look{At: at, Up: true, Orders: orders, Told: told, Ledger: map[string]Ledger{"BTC-EUR": {
+						Bought: l[0], Sold: l[1], Resting: l[2], Held: l[3], Sells: len(orders), Dust: quiet}}})
 				}
 			}
 			var broken []string
@@ -92,6 +93,39 @@ func TestTheGuardSeesWhatTheLedgerShows(t *testing.T) {
 		})
 	}
 }
+
+// Requests without an answer follow each other for minutes: each of them may be open for its time.
+func TestTheGuardHoldsEachOrder(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		ledger, told func(look int) []string
+		want         string
+	}{
+		{"all listed", one("a"), one("a"), ""},
+		{"another in doubt every minute", one("a"), func(look int) []string {
+			return []string{"a", fmt.Sprint(look / 3)}
+		}, ""},
+		{"one that ended", one(), one("a"), "order a"},
+		{"one that it does not know", one("a"), one(), "order a"},
+		{"another one", one("a"), one("b"), "order"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := NewGuard(&Setup{})
+			for look := range 20 {
+				told := c.told(look)
+				g.Look(&Look{At: time.Duration(look) * 20 * time.Second, Up: true, Orders: c.ledger(look),
+					Told: &Told{Orders: told, Open: len(told)}})
+			}
+			if c.want == "" {
+				require.Empty(t, g.Findings)
+			} else {
+				require.Contains(t, fmt.Sprint(g.Findings), "P9: 1m20s: "+c.want)
+			}
+		})
+	}
+}
+
+func one(orders ...string) func(int) []string { return func(int) []string { return orders } }
 
 func TestThePageHasARowOfEachEvent(t *testing.T) {
 	p := Pairs{}
