@@ -68,13 +68,45 @@ func (x *step) compare(y *step) int {
 
 // insert returns a history with one more step, usually the latest, and the position after it.
 func (r *history) insert(m *market.Market, now step) (market.Position, *history, error) {
+	next := &history{base: r.base, steps: slices.Clone(r.steps)}
+	next.put(now)
+	next.cover()
+	p, err := next.replay(m)
+	return p, next, err
+}
+
+// put puts a step in its place.
+func (r *history) put(now step) {
 	at := len(r.steps)
 	for at > 0 && r.steps[at-1].compare(&now) > 0 {
 		at--
 	}
-	next := &history{base: r.base, steps: slices.Insert(slices.Clone(r.steps), at, now)}
-	p, err := next.replay(m)
-	return p, next, err
+	r.steps = slices.Insert(r.steps, at, now)
+}
+
+// cover puts base that came after a sale of more than was held before that sale, to its moment: it
+// came for the sale, and the books hear of the sale later.
+func (r *history) cover() {
+	held := r.base.Amount
+	for i := range r.steps {
+		x := &r.steps[i]
+		switch {
+		case x.side == market.Buy, x.side == 0:
+			held = max(0, held+x.amount)
+			continue
+		case x.amount > held:
+			late := slices.IndexFunc(r.steps[i:], func(y step) bool { return y.side == 0 && y.amount > 0 })
+			if late > 0 {
+				came := r.steps[i+late]
+				came.at = x.at
+				r.steps = slices.Delete(r.steps, i+late, i+late+1)
+				r.put(came)
+				r.cover()
+				return
+			}
+		}
+		held = max(0, held-x.amount)
+	}
 }
 
 // settle returns a history with the fee of a fill. The fee of a fill before the history is booked

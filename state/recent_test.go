@@ -204,3 +204,36 @@ func TestAHistoryIsBounded(t *testing.T) {
 	d.apply(market.Event{Kind: market.KindFill, Fills: []market.Fill{first}})
 	require.Equal(t, market.ValueOf(7), d.Position(1, 1).Fees)
 }
+
+// A sale of more than its strategy holds is covered from another strategy. The books hear of the
+// sale after that, at an earlier time: what came is sold all the same, in either order.
+func TestBaseThatCoversASaleIsSold(t *testing.T) {
+	for name, saleFirst := range map[string]bool{"the sale is heard last": false, "the sale is heard first": true} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, 1, nil)
+			d.KeepRecent(market.Duration(1e12))
+			d.deposit(1, d.m.Quote, 1_000_000*eur)
+			buy := d.send(market.Buy, 2000, at1, 0)
+			bought := d.fillOf(buy, 10, at1, 0)
+			bought.ID, bought.Time = uuid.UUID{1}, 1
+			d.apply(market.Event{Kind: market.KindFill, Fills: []market.Fill{bought}})
+			covers := market.Event{At: 9, Kind: market.KindTransfer, Asset: d.m.Base, Market: 1, Owner: 1, Money: 5,
+				Price: at1}
+			if !saleFirst {
+				d.apply(covers)
+			} else {
+				d.deposit(1, d.m.Base, 5)
+			}
+			sale := d.send(market.Sell, 15, at1, 0)
+			sold := d.fillOf(sale, 15, at1, 0)
+			sold.ID, sold.Time = uuid.UUID{2}, 5
+			d.apply(market.Event{Kind: market.KindFill, Fills: []market.Fill{sold}})
+			if saleFirst {
+				d.apply(covers)
+			}
+			require.Zero(t, d.Position(1, 1).Amount)
+			require.Zero(t, d.Position(1, 1).Cost.Sign())
+			require.NoError(t, d.Check())
+		})
+	}
+}
