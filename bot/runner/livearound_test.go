@@ -72,7 +72,7 @@ func (a *around) over(all bool) (keys []string) {
 	return keys
 }
 
-// usual reports whether the markets have their rules and trade, and no operator has cancelled exits.
+// usual reports whether the markets trade by their rules, and no operator has cancelled exits.
 func (a *around) usual() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

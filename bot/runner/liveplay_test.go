@@ -281,7 +281,8 @@ func (p *player) reads() map[string]lives.Ledger {
 	for _, m := range p.Units.Markets() {
 		p.ledger.read(p, m)
 		sums := p.ledger.sums[m.Name]
-		l := lives.Ledger{Bought: sums[0], Sold: sums[1], Held: int64(held[m.Base]), Dust: dustOf(p.around.lastOf(m.Name))}
+		l := lives.Ledger{Bought: sums[0], Sold: sums[1], Held: int64(held[m.Base]),
+			Dust: dustOf(p.around.lastOf(m.Name))}
 		for i := range open {
 			o := &open[i].Order
 			switch {
