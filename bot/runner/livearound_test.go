@@ -79,6 +79,13 @@ func (a *around) usual() bool {
 	return len(a.rules) == 0 && !a.uncover
 }
 
+// covered reports whether no operator has cancelled exits.
+func (a *around) covered() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return !a.uncover
+}
+
 // isStruck reports whether faults befall requests of the bot, or did so long ago.
 func (a *around) isStruck(ago time.Duration) bool {
 	a.mu.Lock()

@@ -374,16 +374,16 @@ func (p *player) mend() {
 // end judges the end of the life and stops the bot.
 func (p *player) end() {
 	p.done.Wait()
-	look := p.look()
+	look, cancelled := p.look(), !p.around.covered()
 	for range lives.Soon / (3 * time.Second) { // a purchase of this moment gets its exit in the next one
-		if !look.Up || p.guard.Rests(look) {
+		if !look.Up || p.guard.Rests(look, cancelled) {
 			break
 		}
 		time.Sleep(3 * time.Second)
 		look = p.look()
 	}
 	if look.Up {
-		p.around.with(func(a *around) { p.guard.End(look, a.uncover) })
+		p.guard.End(look, cancelled)
 	} else {
 		p.guard.Fail("P44", "%s: at the end no bot trades", look.At)
 		return

@@ -270,27 +270,39 @@ func (g *Guard) orders(look *Look) {
 	}
 }
 
-// Rests reports whether each position that wants an exit has one.
-func (g *Guard) Rests(look *Look) bool {
+// Rests reports whether each position that wants an exit has one. A word is enough where the
+// operator cancelled the exits.
+func (g *Guard) Rests(look *Look, cancelled bool) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.rests(look)
+	return g.rests(look, cancelled)
 }
 
-func (g *Guard) rests(look *Look) bool {
+func (g *Guard) rests(look *Look, cancelled bool) bool {
 	for name, l := range look.Ledger {
-		if !g.Setup.Bare(name) && g.bare(name, &l) > l.Dust {
+		if g.wants(name, &l, look, cancelled) > l.Dust {
 			return false
 		}
 	}
 	return true
 }
 
+// wants is the base in a market that is to have an exit, and has none.
+func (g *Guard) wants(name string, l *Ledger, look *Look, cancelled bool) int64 {
+	switch {
+	case g.Setup.Bare(name):
+		return 0
+	case cancelled && look.Told != nil:
+		return g.bare(name, l) - look.Told.Unprotected[name]
+	}
+	return g.bare(name, l)
+}
+
 // Quiet reports whether nothing is amiss at a look, not even for a moment.
 func (g *Guard) Quiet(look *Look) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.rests(look) && len(g.since) == 0
+	return g.rests(look, false) && len(g.since) == 0
 }
 
 // End judges the end of a life, when everything is well again: each position has its exit. A word
@@ -303,10 +315,7 @@ func (g *Guard) End(look *Look, cancelled bool) {
 		if g.Setup.Bare(name) {
 			continue
 		}
-		bare := g.bare(name, &l)
-		if cancelled && look.Told != nil {
-			bare -= look.Told.Unprotected[name]
-		}
+		bare := g.wants(name, &l, look, cancelled)
 		g.holds("P14", bare <= l.Dust, "%s: at the end %d of %d has no exit", name, bare, l.Bought-l.Sold)
 	}
 }
