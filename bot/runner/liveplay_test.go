@@ -58,6 +58,7 @@ type player struct {
 	busy    bool           // the machine is at work: it stops, kills or starts the process
 	stopped bool           // see lives.Look
 	halted  bool           // the operator has halted the strategies, and not resumed them
+	resumed time.Time      // when the operator has last resumed them
 	done    sync.WaitGroup
 }
 
@@ -680,6 +681,9 @@ func (p *player) operate(e *lives.Event) {
 	}
 	p.around.with(func(a *around) { a.uncover = a.uncover || e.Verb == "cancel-all" })
 	p.halted = e.Verb == "halt" || e.Verb == "flatten" || p.halted && e.Verb != "resume"
+	if e.Verb == "resume" {
+		p.resumed = time.Now()
+	}
 	p.asks.Add(1)
 	p.done.Add(1)
 	go p.command(p.bot, "/"+e.Verb, ask)
@@ -707,7 +711,7 @@ func (p *player) command(of body, path string, ask *operator.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.bot == of && !p.busy && path == operator.PathFlatten {
-		if p.halted { // nothing was bought meanwhile
+		if p.halted && p.resumed.Before(asked) { // nothing was bought meanwhile
 			p.barer(before, asked)
 			p.claims(path, ask, code, p.reads())
 		}
