@@ -298,8 +298,10 @@ func (w *ledgerRow) trade(f *market.Fill) {
 		w.cost.Add(w.cost, cash.Add(cash, fee))
 		return
 	}
-	share := new(big.Int).Mul(w.cost, big.NewInt(int64(f.Amount)))
-	share.Quo(share, big.NewInt(w.amount))
+	share := new(big.Int).Set(w.cost) // of a sale beyond what was bought, too: the amount then says it
+	if w.amount > int64(f.Amount) {
+		share.Mul(share, big.NewInt(int64(f.Amount))).Quo(share, big.NewInt(w.amount))
+	}
 	w.amount -= int64(f.Amount)
 	w.cost.Sub(w.cost, share)
 	w.realised.Add(w.realised, cash.Sub(cash, fee).Sub(cash, share))

@@ -279,6 +279,9 @@ func (r *runner) cover(at market.Time, id market.StrategyID, m *market.Market, a
 			Msg("more was sold than the strategies hold: the rest was unallocated, and is booked to the strategy")
 		r.carry(at, &market.Event{Asset: m.Base, Market: m.ID, Money: market.Money(lacks), Owner: id,
 			Price: max(1, r.account.Last(m.ID))})
+		if r.newer != nil {
+			r.newer.Lent(id, m.ID, lacks)
+		}
 	}
 	return r.engine.Err()
 }

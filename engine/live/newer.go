@@ -17,6 +17,12 @@ import (
 // file.
 const newerNumbers = 1 << 15
 
+// lender is a strategy's position in a market.
+type lender struct {
+	strategy market.StrategyID
+	market   market.ID
+}
+
 // Newer is what a run knows of orders that its bot has sent after the copy of its state file was
 // made. A client order id is made of a run's id and the order's number: the next numbers of the
 // file's runs prove whose such an order is. An order of a run that the file does not know has only
@@ -32,8 +38,28 @@ type Newer struct {
 	numbers  map[uuid.UUID]market.OrderID
 	orders   map[market.OrderID]market.Order // that are in the books now, as found, by their old number
 	doubts   map[market.StrategyID][]string  // by what may be exits of their positions
+	lent     map[lender]market.Qty           // base that newer purchases are to give back
 	asked    map[uuid.UUID]bool              // names of trades whose orders have been asked for
 	searched bool                            // all trades have been looked through
+}
+
+// Lent notes that a strategy got base of the unallocated balance for a sale of the kill switch that
+// the books could not cover: a newer purchase gives it back.
+func (n *Newer) Lent(id market.StrategyID, m market.ID, amount market.Qty) {
+	if n.lent == nil {
+		n.lent = map[lender]market.Qty{}
+	}
+	n.lent[lender{id, m}] += amount
+}
+
+// giveBack takes base of a newer purchase out of the books again, as far as it was lent.
+func (l *Loop) giveBack(o *market.Order) {
+	key := lender{o.Strategy, o.Market}
+	if amount := min(l.Newer.lent[key], o.FilledAmount); o.Side == market.Buy && amount > 0 {
+		l.Newer.lent[key] -= amount
+		l.step(&market.Event{Kind: market.KindTransfer, Asset: l.Account.Catalog().Market(o.Market).Base, Market: o.Market,
+			Money: -market.Money(amount), Owner: o.Strategy})
+	}
 }
 
 func (n *Newer) begin() {
@@ -181,6 +207,7 @@ func (l *Loop) adopt(ctx context.Context, number market.OrderID, o *market.Order
 	q.unresolved = &unresolved{outcome: placeUnresolved,
 		command: market.Command{Kind: market.CommandPlace, Order: own.Order}, until: asked}
 	l.receive(q, &reply{from: fromQuery, asked: l.stamp(), record: &record})
+	l.giveBack(&sent)
 	return nil
 }
 
