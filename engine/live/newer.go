@@ -57,8 +57,9 @@ func (l *Loop) giveBack(o *market.Order) {
 	key := lender{o.Strategy, o.Market}
 	if amount := min(l.Newer.lent[key], o.FilledAmount); o.Side == market.Buy && amount > 0 {
 		l.Newer.lent[key] -= amount
-		l.step(&market.Event{Kind: market.KindTransfer, Asset: l.Account.Catalog().Market(o.Market).Base, Market: o.Market,
-			Money: -market.Money(amount), Owner: o.Strategy})
+		base := l.Account.Catalog().Market(o.Market).Base
+		l.step(&market.Event{Kind: market.KindTransfer, Asset: base, Market: o.Market, Money: -market.Money(amount),
+			Owner: o.Strategy})
 	}
 }
 
