@@ -258,11 +258,7 @@ func (m MarketDesk) share(o *market.Order, of unit, share market.Rate) (market.Q
 		return 0, nil
 	}
 	rules := m.facts()
-	budget, err := rules.MoneyValue(money).MulRate(share)
-	if err != nil {
-		return 0, fmt.Errorf("%s of %s: %w", share, rules.FormatMoney(money), err)
-	}
-	budget = budget.QuoInt(int64(market.Whole))
+	budget := rules.MoneyValue(money).Part(int64(share), int64(market.Whole))
 	price := m.decision(o)
 	if price == 0 {
 		return 0, ErrNoPrice

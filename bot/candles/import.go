@@ -34,6 +34,7 @@ type importFlags struct {
 	complete, skipBad, replace   bool
 	ownClock                     bool
 	priceDigits, volumeDigits    uint8
+	roundPrices                  bool
 	roundVolumes, noVolume       bool
 	columns                      []string
 	timeFormat, decimal, pattern string
@@ -51,7 +52,7 @@ func (a *commands) importCommand(store *storeFlags) *cobra.Command {
 			"    --columns time,low,high,open,close,volume FILE.csv",
 	}
 	c.RunE = a.enter(func(ctx context.Context, args []string) error {
-		f.roundVolumes = c.Flags().Changed("volume-digits")
+		f.roundVolumes, f.roundPrices = c.Flags().Changed("volume-digits"), c.Flags().Changed("price-digits")
 		return a.importCandles(ctx, f, args[0])
 	})
 	f.seriesFlags(c)
@@ -62,7 +63,8 @@ func (a *commands) importCommand(store *storeFlags) *cobra.Command {
 	c.Flags().BoolVar(&f.ownClock, "own-clock", false,
 		"read times by the clock of their own zone, and count each candle from the start of its interval")
 	c.Flags().BoolVar(&f.replace, "replace", false, "overwrite stored candles that have other values")
-	c.Flags().Uint8Var(&f.priceDigits, "price-digits", 0, "decimals that prices get at least")
+	c.Flags().Uint8Var(&f.priceDigits, "price-digits", 0,
+		"round prices to so many decimals, and give them at least so many")
 	c.Flags().Uint8Var(&f.volumeDigits, "volume-digits", 0,
 		"round volumes to so many decimals; without it they are rounded only where they would not fit")
 	c.Flags().BoolVar(&f.noVolume, "no-volume", false, "the file has no volumes, or wrong ones: store 0")
@@ -95,7 +97,7 @@ func (a *commands) importCandles(ctx context.Context, f *importFlags, file strin
 		WriteOptions: candles.WriteOptions{Market: name, Interval: interval, Replace: f.replace,
 			PriceDigits: f.priceDigits, VolumeDigits: f.volumeDigits},
 		Columns: f.columns, TimeFormat: f.timeFormat, Decimal: f.decimal, NoVolume: f.noVolume,
-		RoundVolumes: f.roundVolumes, Now: now(), OwnClock: f.ownClock}
+		RoundVolumes: f.roundVolumes, RoundPrices: f.roundPrices, Now: now(), OwnClock: f.ownClock}
 	if err := f.follow(&o); err != nil {
 		return err
 	}
@@ -183,6 +185,7 @@ type importInfo struct {
 	Running      int64 `json:"running"`
 	Empty        int64 `json:"empty"`
 	Rounded      int64 `json:"rounded_volumes"`
+	RoundedRows  int64 `json:"rounded_prices"`
 	Missing      int64 `json:"missing"`
 	Files        int   `json:"files"`
 	FirstMS      int64 `json:"first_ms"`
@@ -194,8 +197,9 @@ type importInfo struct {
 func importInfoOf(r *candles.ImportReport) importInfo {
 	return importInfo{Rows: r.Rows, Added: r.Added, Unchanged: r.Unchanged, Kept: r.Kept, Replaced: r.Replaced,
 		Duplicates: r.Duplicates, Unordered: r.Unordered,
-		Ended: r.Ended, Running: r.Running, Bad: r.Bad, Empty: r.Empty, Rounded: r.Rounded, Missing: r.Missing,
-		Files: r.Files, FirstMS: r.First.Millis(),
+		Ended: r.Ended, Running: r.Running, Bad: r.Bad, Empty: r.Empty, Rounded: r.Rounded, RoundedRows: r.RoundedPrices,
+		Missing: r.Missing,
+		Files:   r.Files, FirstMS: r.First.Millis(),
 		LastMS: r.Last.Millis(), PriceDigits: r.PriceDigits,
 		VolumeDigits: r.VolumeDigits}
 }
@@ -216,6 +220,7 @@ func importText(name string, interval market.Interval, r *candles.ImportReport) 
 		{r.Unordered, "sorted: they start before the row above"}, {r.Widened, "stored before, now with more decimals"},
 		{r.Empty, "left out: no values"},
 		{r.After, "left out: after the market was renamed"},
+		{r.RoundedPrices, fmt.Sprintf("rows with prices rounded to %d decimals (--price-digits)", r.RoundDigits)},
 		{r.Rounded, fmt.Sprintf("volumes rounded to %d decimals (--volume-digits)", r.VolumeDigits)},
 	} {
 		if line.count > 0 {
@@ -227,6 +232,10 @@ func importText(name string, interval market.Interval, r *candles.ImportReport) 
 	}
 	if r.Files > 1 {
 		text += fmt.Sprintf("%9d files\n", r.Files)
+	}
+	if r.Fine {
+		text += fmt.Sprintf("WARNING: prices have %d decimals, more than sums of many candles hold in 64 bits: is it "+
+			"float noise? --price-digits %d rounds them\n", r.PriceDigits, r.FineDigits)
 	}
 	if warning := candles.ManyMissing(r.Rows-r.Bad-r.Duplicates, r.Missing); warning != "" {
 		text += "WARNING: " + warning + "\n"

@@ -84,9 +84,21 @@ func (d Decimal) Money(asset *market.Asset) (market.Money, error) {
 			d, asset.Digits, asset.Symbol, asset.Symbol)
 	}
 	if errors.Is(err, market.ErrOverflow) {
-		return 0, fmt.Errorf("%s with the %d decimals of %s is too large: %w", d, asset.Digits, asset.Symbol, err)
+		return 0, fmt.Errorf("%s with the %d decimals of %s is too large%s: %w", d, asset.Digits, asset.Symbol,
+			d.fewer(asset), market.ErrOverflow)
 	}
 	return market.Money(n), err
+}
+
+// fewer names the most decimals with which the number fits; empty: none do.
+func (d Decimal) fewer(asset *market.Asset) string {
+	for digits := asset.Digits; digits > 0; {
+		digits--
+		if _, err := d.Fixed(digits); !errors.Is(err, market.ErrOverflow) {
+			return fmt.Sprintf("; with at most %d it fits: assets.%s.decimals", digits, asset.Symbol)
+		}
+	}
+	return ""
 }
 
 // WholeRate is 100 %.

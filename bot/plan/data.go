@@ -301,8 +301,12 @@ func (p *Backtest) named(name string) bool {
 // without candles.
 func (p *Backtest) Explain(err error) error {
 	if errors.Is(err, market.ErrOverflow) {
+		var have []string
+		for _, a := range p.Catalog.Assets() {
+			have = append(have, fmt.Sprintf("%s has %d", a.Symbol, a.Digits))
+		}
 		return fmt.Errorf("%w: an amount is too large for 64 bits; start with less, or give the assets fewer decimals "+
-			"in [assets]", err)
+			"in [assets]: %s", err, strings.Join(have, ", "))
 	}
 	if !errors.Is(err, backtest.ErrNoCandles) {
 		return err

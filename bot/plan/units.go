@@ -22,7 +22,7 @@ func (p *Backtest) addUnits() error {
 			return err
 		}
 		if err := m.SetDigits(max(price, rules.TickSize.Digits(), p.tickDigits(m.Name)), volume); err != nil {
-			return config.At(path, fmt.Errorf("%w; give the base asset fewer in [assets]", err))
+			return config.At(path, p.tooFine(m, price, err))
 		}
 		if err := p.setRules(path, m, &rules); err != nil {
 			return err
@@ -33,6 +33,18 @@ func (p *Backtest) addUnits() error {
 	}
 	p.sayTicks(derived)
 	return nil
+}
+
+// tooFine adds to the error about a market's decimals how many its base asset may have.
+func (p *Backtest) tooFine(m *market.Market, price uint8, err error) error {
+	for own, at := *m, m.AmountDigits; at > 0; {
+		at--
+		if own.AmountDigits = at; own.SetDigits(price, 0) == nil {
+			return fmt.Errorf("%w; set assets.%s.decimals = %d, or import the prices with --replace --price-digits %d",
+				err, p.Catalog.Asset(m.Base).Symbol, at, price-(m.AmountDigits-at))
+		}
+	}
+	return err
 }
 
 // digits are the fewest decimals of a market's prices and volumes in the candles that the run

@@ -30,8 +30,11 @@ type ImportOptions struct {
 	// RoundVolumes rounds volumes to VolumeDigits. Otherwise they are rounded, to the decimals that
 	// fit beside the largest, only where they would not fit.
 	RoundVolumes bool
-	Swap         *Swap       // the file has the market's earlier asset; nil: it has the present one
-	Now          market.Time // rows that start later are bad, a candle that still runs is left out; 0: neither
+	// RoundPrices rounds prices to PriceDigits. Otherwise a price that does not fit makes its row
+	// bad, and the error names the decimals that fit.
+	RoundPrices bool
+	Swap        *Swap       // the file has the market's earlier asset; nil: it has the present one
+	Now         market.Time // rows that start later are bad, a candle that still runs is left out; 0: neither
 	// OwnClock reads times by the clock of their own zone, and counts a candle from the start of
 	// its interval: a day of New York becomes that day of UTC.
 	OwnClock bool
@@ -41,21 +44,25 @@ type ImportOptions struct {
 // Ended + Replaced.
 type ImportReport struct {
 	WriteReport
-	Rows       int64 // lines with data: neither blank nor header
-	Duplicates int64 // equal to an earlier row, and dropped
-	Unordered  int64 // earlier than the row above; accepted
-	Bad        int64 // rows skipped under SkipBad
-	BadRows    []BadRow
-	Empty      int64       // lines with a time and null for the prices; skipped, and not in Rows
-	Above      int64       // lines above the tables: headers and titles
-	Rounded    int64       // volumes that were rounded
-	Missing    int64       // candles missing between First and Last; 0 if the file is complete
-	Files      int         // with rows
-	Running    int64       // rows of a candle that has not ended; skipped, and not in Rows
-	After      int64       // rows at or after the end of a Swap; skipped, and not in Rows
-	First      market.Time // start of the earliest candle of the file
-	Last       market.Time // start of the latest
-	Bytes      int64
+	Rows          int64 // lines with data: neither blank nor header
+	Duplicates    int64 // equal to an earlier row, and dropped
+	Unordered     int64 // earlier than the row above; accepted
+	Bad           int64 // rows skipped under SkipBad
+	BadRows       []BadRow
+	Empty         int64       // lines with a time and null for the prices; skipped, and not in Rows
+	Above         int64       // lines above the tables: headers and titles
+	Rounded       int64       // volumes that were rounded
+	RoundedPrices int64       // rows whose prices were rounded
+	RoundDigits   uint8       // decimals to which they were rounded
+	FineDigits    uint8       // decimals that prices should have where they are Fine
+	Fine          bool        // prices have more units than float64 and sums of many candles hold
+	Missing       int64       // candles missing between First and Last; 0 if the file is complete
+	Files         int         // with rows
+	Running       int64       // rows of a candle that has not ended; skipped, and not in Rows
+	After         int64       // rows at or after the end of a Swap; skipped, and not in Rows
+	First         market.Time // start of the earliest candle of the file
+	Last          market.Time // start of the latest
+	Bytes         int64
 }
 
 // BadRow is a row that cannot be stored. A report lists the first five.
@@ -320,7 +327,7 @@ func (c *csvImport) addLine(line []byte) error {
 func (c *csvImport) addRow(line []byte) error {
 	c.report.Rows++
 	if !c.layout.fastRow(line, &c.row) {
-		c.row.longVolume = nil
+		c.row.longVolume, c.row.rounded = nil, false
 		err := c.layout.slowRow(line, &c.row)
 		switch {
 		case errors.Is(err, errNoValues):
@@ -416,6 +423,9 @@ func (c *csvImport) impossible() error {
 // the row needs. It returns errVolumeUnfit if the volume alone does not fit.
 func (c *csvImport) rescale() error {
 	row := &c.row
+	if c.options.RoundPrices {
+		c.roundPrices()
+	}
 	if row.digits == c.digits {
 		return nil
 	}
@@ -427,6 +437,7 @@ func (c *csvImport) rescale() error {
 		row.dropZeros()
 		price = max(row.digits[0], row.digits[1], row.digits[2], row.digits[3], c.load.priceDigits)
 		if err := c.load.raise(price, c.load.volumeDigits); err != nil {
+			c.faults.high = max(c.faults.high, int64(c.load.maxPrice)/market.Pow10(c.load.priceDigits))
 			return fmt.Errorf("more decimals than fit beside earlier rows: %w", err)
 		}
 		if err := c.load.raise(price, max(row.digits[4], c.load.volumeDigits)); err != nil {
@@ -448,6 +459,7 @@ func (c *csvImport) rescale() error {
 			return c.unfit(err)
 		}
 		if err != nil {
+			c.faults.high = max(c.faults.high, row.values[i]/market.Pow10(row.digits[i]))
 			return err
 		}
 		row.values[i] = value
@@ -505,6 +517,9 @@ func (c *csvImport) finish() ([]Range, error) {
 		return nil, fmt.Errorf("no rows with candles are in it: %w", ErrNoData)
 	case c.faults.unfit:
 		return nil, c.volumeError()
+	}
+	if high := int64(c.load.maxPrice); high > 1<<53 {
+		c.report.Fine, c.report.FineDigits = true, priceDigits(high/market.Pow10(c.load.priceDigits))
 	}
 	first, last := c.load.span()
 	c.report.First, c.report.Last = first, last

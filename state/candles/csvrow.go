@@ -54,6 +54,7 @@ type csvRow struct {
 	digits [5]uint8
 
 	longVolume []byte // a volume with more decimals than values hold, by slowRow; nil: there is none
+	rounded    bool   // prices, by slowRow: they had more decimals than values hold
 }
 
 // dropZeros reduces the decimals of the row to those that it needs.
@@ -81,6 +82,8 @@ type csvLayout struct {
 	decimal      byte            // '.' or ','
 	group        byte            // between thousands; 0: there is none
 	ownClock     bool            // see ImportOptions
+	prices       uint8           // decimals to which prices are rounded, where
+	roundPrices  bool            // the user asked for it
 	marked       bool            // some numbers have the sign of a currency, or K for thousands
 	fields       [][]byte        // reused, like scratch
 	scratch      []byte
@@ -195,12 +198,29 @@ func (l *csvLayout) slowRow(line []byte, row *csvRow) (err error) {
 			row.longVolume = text
 			return nil
 		}
+		if err != nil && isLongNumber(text, err) {
+			if row.values[i], row.rounded = roundVolume(text, l.prices); l.roundPrices && row.rounded {
+				row.digits[i] = l.prices
+				continue
+			}
+			whole, _ := roundVolume(text, 0)
+			err = &longPriceError{err, whole + 1}
+		}
 		if err != nil {
 			return fmt.Errorf("%s %w", fieldNames[fieldOpen+i], err)
 		}
 	}
 	return nil
 }
+
+// longPriceError is a row with a price that 64 bits do not hold with its decimals.
+type longPriceError struct {
+	error
+	whole int64 // the price, rounded up
+}
+
+// Unwrap returns the reason.
+func (e *longPriceError) Unwrap() error { return e.error }
 
 // shortRowError is a row without the column of a field.
 type shortRowError struct{ columns, field, column int }

@@ -22,6 +22,7 @@ type importFaults struct {
 	whole      int64       // the largest of those volumes, without decimals
 	unaligned  int64       // rows that were no start of a candle
 	last       market.Time // the latest of them
+	high       int64       // the highest price that did not fit with its decimals, without them; 0: all did
 
 	apart [market.Interval1M + 1]int64 // by interval: rows so far from the row before; few where that is the named one
 	other int64                        // rows at another distance
@@ -34,6 +35,9 @@ type importFaults struct {
 func (f *importFaults) note(err error) {
 	if short, is := errors.AsType[*shortRowError](err); is {
 		f.short = f.short || short.field == fieldVolume
+	}
+	if long, is := errors.AsType[*longPriceError](err); is {
+		f.high = max(f.high, long.whole)
 	}
 	order, is := errors.AsType[*dateOrderError](err)
 	if !is {
@@ -142,6 +146,9 @@ func (c *csvImport) hint() string {
 	case c.faults.future:
 		return "The rows lie in the future: if the unit of the times was guessed wrongly, name it, like " +
 			"--time-format ms."
+	case c.faults.high > 0:
+		return fmt.Sprintf("Prices up to %d do not fit in 64 bits with so many decimals. Round them: --price-digits %d",
+			c.faults.high, priceDigits(c.faults.high))
 	case c.faults.short && !c.layout.header:
 		return "The rows have no volume: --no-volume imports them without."
 	case c.faults.impossible && !c.layout.header && len(c.options.Columns) == 0:
@@ -202,6 +209,35 @@ func (c *csvImport) roundLong() (ok bool) {
 	row.values[4], row.digits[4] = value, c.options.VolumeDigits
 	c.report.Rounded++
 	return true
+}
+
+// roundPrices rounds the prices of the row to the nearest with the decimals of the options.
+func (c *csvImport) roundPrices() {
+	row, digits := &c.row, c.options.PriceDigits
+	rounded := row.rounded
+	for i := range row.values[:4] {
+		if row.digits[i] > digits {
+			rounded = true
+			unit := market.Pow10(row.digits[i] - digits)
+			value, rest := row.values[i]/unit, row.values[i]%unit
+			if rest >= unit-rest {
+				value++
+			}
+			row.values[i], row.digits[i] = value, digits
+		}
+	}
+	if row.rounded = false; rounded {
+		c.report.RoundedPrices, c.report.RoundDigits = c.report.RoundedPrices+1, digits
+	}
+}
+
+// priceDigits are the decimals with which prices up to a whole one have at most 10^15 units: float64
+// holds those, and int64 the sums of thousands.
+func priceDigits(highest int64) (digits uint8) {
+	for digits < market.MaxDigits && highest < 1e15/market.Pow10(digits+1) {
+		digits++
+	}
+	return digits
 }
 
 // roundVolume rounds the volume of the row to the nearest with the decimals of the options.

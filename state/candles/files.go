@@ -241,6 +241,7 @@ func (c *csvImport) readHead(in *bufio.Reader) error {
 		return err
 	}
 	c.layout.ownClock = c.options.OwnClock
+	c.layout.prices, c.layout.roundPrices = c.options.PriceDigits, c.options.RoundPrices
 	c.line += int64(lines)
 	c.report.Above += int64(lines)
 	c.report.Bytes += int64(size)
