@@ -17,6 +17,7 @@ type Track struct {
 	// Exposure is the mean part of the equity that was not cash: over the closes of a day, and then
 	// over the days.
 	Exposure float64
+	Trips    int64 // round trips: see TripFigures.Count
 	// Hold is, by day, the return of a hold of the plan's markets with all equity, as Result.Hold
 	// has it, but of one market from its first open and without costs. Costs is the part of the
 	// money that buying that one takes: taker's fee, spread, slippage. Tracks share Hold: do not
@@ -120,6 +121,7 @@ func (d *days) quiet(b balances, series []market.Candle, length market.Time, o o
 func (r *recorder) track() (t Track) {
 	const price = 1_000_000_000
 	d := r.days
+	t.Trips = r.tally.trips.Count
 	if !r.hold.several() {
 		t.Costs = 1 - price/(float64(r.cfg.bought(price))*(1+rate(r.hold.fee)))
 	}

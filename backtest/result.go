@@ -14,7 +14,7 @@ import (
 
 // Schema is the version of result.json. It rises when a field changes its meaning or goes away, not
 // when one is added.
-const Schema = 2
+const Schema = 3
 
 // Result is the outcome of a run, and the content of result.json. It contains no wall-clock time
 // and no map, so that the same inputs give the same bytes. A Result is complete when Run has

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -19,7 +20,8 @@ import (
 )
 
 // trials is the ledger of tries as a command uses it; nil: made-up candles have none. Its failures
-// end no run: the first is said, and the rest of the command counts nothing.
+// end no run: the first is said, and the rest of the command counts nothing. Only a ledger that
+// cannot be read does, since it may have sealed the range.
 type trials struct {
 	*ledger.Ledger
 	stderr io.Writer
@@ -74,9 +76,13 @@ func (t *trials) refuse(p *plan.Backtest) error {
 	if err != nil {
 		return err
 	}
-	if t.sealed, err = t.Seals(); err != nil {
-		t.fail(err)
+	t.sealed, err = t.Seals()
+	if foreign, is := errors.AsType[*ledger.ForeignError](err); is {
+		t.fail(foreign)
 		return nil
+	}
+	if err != nil {
+		return sealedError{fmt.Sprintf("the range may be sealed, and the ledger that says so cannot be read: %v", err)}
 	}
 	closed, _ := span.Under(t.sealed)
 	if len(closed) == 0 {
@@ -130,7 +136,7 @@ func (t *trials) counted(p *plan.Backtest, days *backtest.Track) ([]string, erro
 	if err != nil {
 		return nil, err
 	}
-	try, err := ledger.NewTry(p.Run, &origin, days.First, days.Returns, days.Excess(nil))
+	try, err := ledger.NewTry(p.Run, &origin, days.First, days.Returns, days.Excess(nil), days.Trips)
 	if err != nil {
 		return nil, err
 	}
@@ -267,7 +273,8 @@ func (k *sweepTries) tried(of *research.Tried) error {
 			at = len(groups)
 			groups = append(groups, ledger.Group{Origin: origin, At: nowMS(), Crowded: of.Crowded})
 		}
-		try, err := ledger.NewTry(p, &origin, market.Time(r.First)*market.Time(24*time.Hour), r.Daily, r.Excess)
+		try, err := ledger.NewTry(p, &origin, market.Time(r.First)*market.Time(24*time.Hour), r.Daily, r.Excess,
+			int64(r.Figures.Of("trips")))
 		if err != nil {
 			return err
 		}

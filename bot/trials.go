@@ -96,6 +96,8 @@ type trialBest struct {
 	Strategy string          `json:"strategy"`
 	Sharpe   backtest.Figure `json:"excess_sharpe"`
 	Days     int             `json:"daily_returns"`
+	Trips    int             `json:"trips"`
+	Few      bool            `json:"few_trips"` // fewer than ten
 	Bar      backtest.Figure `json:"bar"`
 }
 
@@ -134,7 +136,8 @@ func (a *app) listTrials(f *trialsFlags) error {
 		if o := &families[i]; f.wants(o.Markets, o.Strategies) {
 			list.Families = append(list.Families, trialFamily{o.Strategies, o.Markets, momentOf(o.From), momentOf(o.To),
 				o.Tries, o.Series, momentOf(o.First), momentOf(o.Last), trialBest{o.Best.Strategy,
-					backtest.Figure(o.Best.Sharpe), o.Best.Days, backtest.Figure(o.Best.Bar)}})
+					backtest.Figure(o.Best.Sharpe), o.Best.Days, o.Best.Trips, o.Best.Trips < backtest.FewestTrips,
+					backtest.Figure(o.Best.Bar)}})
 		}
 	}
 	for i := range view.Seals {
@@ -182,6 +185,9 @@ func (l *trialList) text() string {
 		if f.Best.Days > 1 {
 			line("  best        Sharpe %s on %d days (%s); luck's bar at this count: %s", f.Best.Sharpe.Text(2),
 				f.Best.Days, f.Best.Strategy, f.Best.Bar.Text(2))
+			if f.Best.Few {
+				line("              it made %d round trips: fewer than ten are too few to tell it from luck", f.Best.Trips)
+			}
 		}
 	}
 	for i := range l.Seals {

@@ -143,8 +143,10 @@ func TestWhatCannotBeComparedIsSaidInWords(t *testing.T) {
 	refused(b, "has no curve")
 	require.NoError(t, os.Remove(filepath.Join(b, "equity.csv")))
 	refused(b, "has no equity.csv")
-	change(t, b, "result.json", `"schema": 2`, `"schema": 99`)
-	refused(b, "has a result of schema 99, and this program reads 1 to 2")
+	change(t, b, "result.json", `"schema": 3`, `"schema": 99`)
+	refused(b, "has a result of schema 99, and this program reads 3: use the newer program")
+	change(t, b, "result.json", `"schema": 99`, `"schema": 2`)
+	refused(b, "has a result of schema 2, whose daily returns lack the first day; run the backtest again")
 	require.NoError(t, os.WriteFile(filepath.Join(b, "result.json"), []byte("{"), 0o644))
 	refused(b, "unexpected end of JSON input")
 }

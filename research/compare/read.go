@@ -97,9 +97,13 @@ func Decode(dir string, text []byte) (*backtest.Result, error) {
 	if err := json.Unmarshal(text, r); err != nil {
 		return nil, fmt.Errorf("read %s: %w", filepath.Join(dir, "result.json"), err)
 	}
-	if r.Schema < 1 || r.Schema > backtest.Schema {
-		return nil, fmt.Errorf("%s has a result of schema %d, and this program reads 1 to %d", dir, r.Schema,
-			backtest.Schema)
+	switch {
+	case r.Schema > backtest.Schema:
+		return nil, fmt.Errorf("%s has a result of schema %d, and this program reads %d: use the newer program", dir,
+			r.Schema, backtest.Schema)
+	case r.Schema < backtest.Schema:
+		return nil, fmt.Errorf("%s has a result of schema %d, whose daily returns lack the first day; run the backtest "+
+			"again", dir, r.Schema)
 	}
 	return r, nil
 }

@@ -14,7 +14,7 @@ var benchTries = flag.Int("tries", 100_000, "tries of the ledger that is counted
 
 // BenchmarkAppend appends one backtest. The floor writes as many bytes to the end of a file.
 func BenchmarkAppend(b *testing.B) {
-	g := group("smacross", "BTC-EUR", 0, 1000, Try{1, 1, 0, 999})
+	g := group("smacross", "BTC-EUR", 0, 1000, Try{1, 1, 0, 999, 0})
 	b.Run("ledger", func(b *testing.B) {
 		l := fresh(b, b.TempDir())
 		for b.Loop() {
@@ -46,7 +46,7 @@ func BenchmarkCount(b *testing.B) {
 		for range 500 {
 			g := group("smacross", "BTC-EUR", 0, 1000)
 			for range min(24, *benchTries-made) {
-				g.Tries = append(g.Tries, Try{random.Uint64(), random.Uint64(), random.NormFloat64() / 30, 999})
+				g.Tries = append(g.Tries, Try{random.Uint64(), random.Uint64(), random.NormFloat64() / 30, 999, 0})
 				made++
 			}
 			all = append(all, g)
@@ -56,7 +56,7 @@ func BenchmarkCount(b *testing.B) {
 	}
 	span := Span{[]string{"BTC-EUR"}, 0, 1000 * day0}
 	b.Run("whole", func(b *testing.B) {
-		own := Try{random.Uint64(), random.Uint64(), 0, 999}
+		own := Try{random.Uint64(), random.Uint64(), 0, 999, 0}
 		for b.Loop() {
 			v, err := l.View()
 			require.NoError(b, err)
@@ -77,7 +77,7 @@ func BenchmarkCount(b *testing.B) {
 		_, err := l.Seals()
 		require.NoError(b, err)
 		for b.Loop() {
-			own := Try{random.Uint64(), random.Uint64(), 0, 999}
+			own := Try{random.Uint64(), random.Uint64(), 0, 999, 0}
 			_, err := l.Seals()
 			require.NoError(b, err)
 			st, err := l.Standing(span, &own)

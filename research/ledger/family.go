@@ -28,6 +28,7 @@ type Best struct {
 	Strategy string
 	Sharpe   float64 // annual, in excess of a hold at the try's own exposure
 	Days     int
+	Trips    int // round trips
 	// Bar is the annual Sharpe ratio that the best of as many worthless, independent series exceeds
 	// in 5 of 100 cases, on as many days.
 	Bar float64
@@ -66,7 +67,7 @@ func (f *Family) join(o *Origin, sum *sum) {
 	f.From, f.To, f.First, f.Last = min(f.From, o.From), max(f.To, o.To), min(f.First, sum.first), max(f.Last, sum.last)
 	b, best := sum.best, stats.Annual(sum.best.Sharpe)
 	if b.Days > 0 && (f.Best.Days == 0 || far(best, b.Days) > far(f.Best.Sharpe, uint32(f.Best.Days))) {
-		f.Best = Best{Strategy: o.Strategy, Sharpe: best, Days: int(b.Days)}
+		f.Best = Best{Strategy: o.Strategy, Sharpe: best, Days: int(b.Days), Trips: int(b.Trips)}
 	}
 }
 

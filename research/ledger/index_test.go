@@ -28,7 +28,7 @@ func drawnGroup(t *rapid.T) Group {
 }
 
 func drawnTry(t *rapid.T) Try {
-	return Try{rapid.Uint64Range(0, 30).Draw(t, "key"), rapid.Uint64Range(0, 30).Draw(t, "series"), 0, 5}
+	return Try{rapid.Uint64Range(0, 30).Draw(t, "key"), rapid.Uint64Range(0, 30).Draw(t, "series"), 0, 5, 0}
 }
 
 // harm changes the file of the index, or that of the ledger.
@@ -117,14 +117,14 @@ func TestTheIndexGrowsByManyBlocks(t *testing.T) {
 	for n := range uint64(40) {
 		g := group("a", "X-EUR", 0, 10)
 		for i := range 100 + n {
-			g.Tries = append(g.Tries, Try{n*90 + i, (n*90 + i) / 2, 0, 9})
+			g.Tries = append(g.Tries, Try{n*90 + i, (n*90 + i) / 2, 0, 9, 0})
 		}
 		_, err := l.Append(g)
 		require.NoError(t, err)
 		if n%3 == 1 {
 			continue
 		}
-		for _, own := range []Try{{n * 90, n, 0, 9}, {1 << 40, 0, 0, 9}} {
+		for _, own := range []Try{{n * 90, n, 0, 9, 0}, {1 << 40, 0, 0, 9, 0}} {
 			want, err := view(t, l).Standing(span, &own)
 			require.NoError(t, err)
 			have, err := l.Standing(span, &own)
@@ -151,7 +151,7 @@ func TestAnIndexThatCannotBeWrittenIsDoneWithout(t *testing.T) {
 	l := small(fresh(t, t.TempDir()))
 	require.NoError(t, os.Mkdir(l.indexPath()+".new", 0o700))
 	for n := range uint64(20) {
-		_, err := l.Append(group("a", "X-EUR", 0, 10, Try{n, n / 2, 0, 9}, Try{n, n, 0, 9}))
+		_, err := l.Append(group("a", "X-EUR", 0, 10, Try{n, n / 2, 0, 9, 0}, Try{n, n, 0, 9, 0}))
 		require.NoError(t, err)
 		st, err := l.Standing(Span{[]string{"X-EUR"}, 0, 10 * day0}, nil)
 		require.NoError(t, err)
@@ -169,10 +169,10 @@ func TestCountsSideBySide(t *testing.T) {
 		writers.Go(func() {
 			for i := range 20 {
 				key := uint64(w*1000 + i)
-				if _, err := small(l).Append(group("a", "X-EUR", 0, 10, Try{key, key, 0, 9})); err != nil {
+				if _, err := small(l).Append(group("a", "X-EUR", 0, 10, Try{key, key, 0, 9, 0})); err != nil {
 					t.Error(err)
 				}
-				if st, err := small(l).Standing(span, &Try{key, key, 0, 9}); err != nil || st.New ||
+				if st, err := small(l).Standing(span, &Try{key, key, 0, 9, 0}); err != nil || st.New ||
 					st.Tries <= int64(i) {
 					t.Error(err, st)
 				}

@@ -34,7 +34,7 @@ func planOf(t *testing.T) *backtest.Plan {
 
 // keyed is the key of a plan over a range.
 func keyed(t *testing.T, p *backtest.Plan, o Origin) uint64 {
-	try, err := NewTry(p, &o, 0, []float64{0, 0.1}, []float64{0, 0.1})
+	try, err := NewTry(p, &o, 0, []float64{0, 0.1}, []float64{0, 0.1}, 3)
 	require.NoError(t, err)
 	return try.Key
 }

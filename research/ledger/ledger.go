@@ -31,10 +31,16 @@ import (
 )
 
 // Version is the version of the file's format.
-const Version = 2
+const Version = 3
 
 // ErrNewer means that a newer program has written the file.
 var ErrNewer = errors.New("use the newer program")
+
+// ForeignError is about something that is no ledger, and so has no seals: another file, a folder.
+type ForeignError struct{ text string }
+
+// Error names it.
+func (e *ForeignError) Error() string { return e.text }
 
 // Name is the name of the file. It is in the folder of the candle store.
 const Name = "trials.log"
@@ -74,9 +80,10 @@ type Try struct {
 	Series uint64  // equal for equal daily returns
 	Sharpe float64 // of the daily returns in excess of a hold, per day; NaN: undefined
 	Days   uint32  // daily returns
+	Trips  uint32  // round trips
 }
 
-const trySize = 8 + 8 + 8 + 4
+const trySize = 8 + 8 + 8 + 4 + 4
 
 // Group is tries that came together.
 type Group struct {
@@ -128,13 +135,16 @@ func (l *Ledger) begun(file *os.File, size int64) (bool, error) {
 		return false, nil
 	case len(b) < headSize || string(b[:len(magic)]) != magic ||
 		crc32.Checksum(b[:12], crcTable) != binary.LittleEndian.Uint32(b[12:]):
-		return false, fmt.Errorf("%s is no ledger of tries, or its first %d bytes are damaged; move it away", l.path,
-			headSize)
+		text := fmt.Sprintf("%s is no ledger of tries, or its first %d bytes are damaged; move it away", l.path, headSize)
+		if string(b[:min(len(b), len(magic))]) != magic && !newScanner(l.path, file, headSize, size).next() {
+			return false, &ForeignError{text}
+		}
+		return false, fmt.Errorf("%s, and seal again what it has sealed (bot sweep --lock-last)", text)
 	}
 	switch version := binary.LittleEndian.Uint32(b[8:]); {
 	case version < Version:
-		return false, fmt.Errorf("%s has format %d, whose tries lack the first day's return and have other keys; move "+
-			"it away, and seal again what it has sealed (bot trials seal)", l.path, version)
+		return false, fmt.Errorf("%s has format %d, whose tries lack their round trips; move it away, and seal again "+
+			"what it has sealed (bot sweep --lock-last)", l.path, version)
 	case version > Version:
 		return false, fmt.Errorf("%s has format %d, and this program reads up to %d: %w", l.path, version, Version,
 			ErrNewer)
@@ -175,6 +185,7 @@ func appendGroup(to []byte, g *Group) ([]byte, error) {
 			b = binary.LittleEndian.AppendUint64(b, t.Series)
 			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(t.Sharpe))
 			b = binary.LittleEndian.AppendUint32(b, t.Days)
+			b = binary.LittleEndian.AppendUint32(b, t.Trips)
 		}
 		to = framed(to, b)
 	}

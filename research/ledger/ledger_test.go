@@ -2,12 +2,14 @@ package ledger
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -52,9 +54,9 @@ func TestTheSameTryAgainIsNoNewTry(t *testing.T) {
 	l := fresh(t, t.TempDir())
 	require.Empty(t, families(t, l))
 	for range 2 {
-		_, err := l.Append(group("a", "BTC-EUR", 0, 100, Try{1, 10, 0.1, 99}, Try{2, 10, 0.1, 99}),
-			group("b", "BTC-EUR", 99, 200, Try{3, 30, 0.2, 100}), group("b", "BTC-EUR", 200, 300, Try{4, 40, 0, 99}),
-			group("b", "ETH-EUR", 0, 300, Try{5, 50, 0, 99}))
+		_, err := l.Append(group("a", "BTC-EUR", 0, 100, Try{1, 10, 0.1, 99, 0}, Try{2, 10, 0.1, 99, 0}),
+			group("b", "BTC-EUR", 99, 200, Try{3, 30, 0.2, 100, 0}), group("b", "BTC-EUR", 200, 300, Try{4, 40, 0, 99, 0}),
+			group("b", "ETH-EUR", 0, 300, Try{5, 50, 0, 99, 0}))
 		require.NoError(t, err)
 	}
 	var have []string
@@ -72,8 +74,8 @@ func TestTheSameTryAgainIsNoNewTry(t *testing.T) {
 // TestATryIsCountedWithThoseThatItWouldJoin counts before the own try is written.
 func TestATryIsCountedWithThoseThatItWouldJoin(t *testing.T) {
 	l := fresh(t, t.TempDir())
-	own := Try{9, 90, 0, 10}
-	_, err := l.Append(group("a", "X-EUR", 0, 10, Try{1, 10, 0, 9}), group("a", "X-EUR", 20, 30, Try{2, 10, 0, 9}))
+	own := Try{9, 90, 0, 10, 0}
+	_, err := l.Append(group("a", "X-EUR", 0, 10, Try{1, 10, 0, 9, 0}), group("a", "X-EUR", 20, 30, Try{2, 10, 0, 9, 0}))
 	require.NoError(t, err)
 	for _, c := range []struct {
 		from, to      int64
@@ -81,7 +83,7 @@ func TestATryIsCountedWithThoseThatItWouldJoin(t *testing.T) {
 		tries, series int64
 		news          bool
 	}{{5, 25, &own, 3, 2, true}, {10, 20, &own, 1, 1, true}, {5, 25, nil, 2, 1, false},
-		{0, 5, &Try{1, 10, 0, 9}, 1, 1, false}} {
+		{0, 5, &Try{1, 10, 0, 9, 0}, 1, 1, false}} {
 		st, err := view(t, l).Standing(Span{[]string{"X-EUR"}, c.from * day0, c.to * day0}, c.own)
 		require.NoError(t, err)
 		require.Equal(t, Standing{c.tries, c.series, c.news}, st)
@@ -91,10 +93,10 @@ func TestATryIsCountedWithThoseThatItWouldJoin(t *testing.T) {
 // TestSharpeRatiosOfOneRangeAreCompared leaves out other ranges and tries of adaptive searches.
 func TestSharpeRatiosOfOneRangeAreCompared(t *testing.T) {
 	l := fresh(t, t.TempDir())
-	crowded := group("a", "X-EUR", 0, 10, Try{3, 30, 9, 9}, Try{1, 10, 1, 9})
+	crowded := group("a", "X-EUR", 0, 10, Try{3, 30, 9, 9, 0}, Try{1, 10, 1, 9, 0})
 	crowded.Crowded = true
-	_, err := l.Append(crowded, group("a", "X-EUR", 0, 10, Try{1, 10, 1, 9}, Try{2, 20, 3, 9}, Try{4, 20, 3, 9}),
-		group("a", "X-EUR", 0, 9, Try{5, 50, 100, 8}))
+	_, err := l.Append(crowded, group("a", "X-EUR", 0, 10, Try{1, 10, 1, 9, 0}, Try{2, 20, 3, 9, 0}, Try{4, 20, 3, 9, 0}),
+		group("a", "X-EUR", 0, 9, Try{5, 50, 100, 8, 0}))
 	require.NoError(t, err)
 	spread, err := view(t, l).Spread(Span{[]string{"X-EUR"}, 0, 10 * day0})
 	require.NoError(t, err)
@@ -123,7 +125,7 @@ func TestTheLedgerCountsAsATwinDoes(t *testing.T) {
 			for range rapid.IntRange(0, 5).Draw(t, "tries") {
 				g.Tries = append(g.Tries, Try{rapid.Uint64Range(0, 8).Draw(t, "key"), rapid.Uint64Range(0, 8).
 					Draw(t, "series"),
-					0, 5})
+					0, 5, 0})
 			}
 			if len(g.Tries) > 0 {
 				all = append(all, g)
@@ -219,7 +221,7 @@ func TestAKillLosesAtMostTheLastGroup(t *testing.T) {
 	l := fresh(t, t.TempDir())
 	var ends []int64
 	for i := range 4 {
-		_, err := l.Append(group("a", "X-EUR", 0, 10, Try{uint64(i), uint64(i), 0, 9}))
+		_, err := l.Append(group("a", "X-EUR", 0, 10, Try{uint64(i), uint64(i), 0, 9, 0}))
 		require.NoError(t, err)
 		info, err := os.Stat(l.Path())
 		require.NoError(t, err)
@@ -241,7 +243,7 @@ func TestAKillLosesAtMostTheLastGroup(t *testing.T) {
 		require.Equal(t, int64(size)-end, v.Damage.Bytes, "size %d", size)
 		require.Equal(t, int64(size) > end, v.Damage.End)
 		require.Equal(t, int64(groups), v.rows)
-		cut, err := l.Append(group("a", "X-EUR", 0, 10, Try{100, 100, 0, 9}))
+		cut, err := l.Append(group("a", "X-EUR", 0, 10, Try{100, 100, 0, 9, 0}))
 		require.NoError(t, err)
 		require.Equal(t, int64(size)-end, max(cut, 0))
 		v = view(t, l)
@@ -254,7 +256,7 @@ func TestAKillLosesAtMostTheLastGroup(t *testing.T) {
 func TestDamageLosesTheDamagedGroupAlone(t *testing.T) {
 	l := fresh(t, t.TempDir())
 	for i := range 3 {
-		_, err := l.Append(group("a", "X-EUR", 0, 10, Try{uint64(i), uint64(i), 0, 9}))
+		_, err := l.Append(group("a", "X-EUR", 0, 10, Try{uint64(i), uint64(i), 0, 9, 0}))
 		require.NoError(t, err)
 	}
 	whole, err := os.ReadFile(l.Path())
@@ -271,18 +273,26 @@ func TestDamageLosesTheDamagedGroupAlone(t *testing.T) {
 
 func TestAFileThatIsNoLedgerIsRefused(t *testing.T) {
 	l := fresh(t, t.TempDir())
+	_, err := l.Append(group("a", "X-EUR", 0, 10, Try{}))
+	require.NoError(t, err)
+	damaged, err := os.ReadFile(l.Path())
+	require.NoError(t, err)
+	damaged[3]++
 	older, newer := headOf(magic, Version-1), headOf(magic, Version+1)
 	for text, want := range map[string]string{
-		string(older): "has format 1, whose tries lack the first day's return and have other keys; move it away, and " +
-			"seal again what it has sealed (bot trials seal)",
-		string(newer):                  "has format 3, and this program reads up to 2: use the newer program",
+		string(older): "has format 2, whose tries lack their round trips; move it away, and seal again what it has " +
+			"sealed (bot sweep --lock-last)",
+		string(newer):                  "has format 4, and this program reads up to 3: use the newer program",
 		"some notes about my trading":  "is no ledger of tries, or its first 16 bytes are damaged",
 		"notes":                        "is no ledger",
 		string(head()[:10]) + "xxxxxx": "is no ledger",
+		string(damaged):                "move it away, and seal again what it has sealed",
 	} {
 		require.NoError(t, os.WriteFile(l.Path(), []byte(text), 0o600))
 		_, err := l.View()
 		require.ErrorContains(t, err, want)
+		_, foreign := errors.AsType[*ForeignError](err)
+		require.Equal(t, strings.Contains(text, "notes"), foreign, "what is no ledger has no seals: %s", want)
 		_, err = l.Append(group("a", "X-EUR", 0, 10, Try{}))
 		require.ErrorContains(t, err, want)
 		have, err := os.ReadFile(l.Path())
@@ -299,7 +309,7 @@ func TestAppendsSideBySideTearNothing(t *testing.T) {
 		writers.Go(func() {
 			for i := range 40 {
 				key := uint64(w*1000 + i)
-				if _, err := At(l.Path()).Append(group("a", "X-EUR", 0, 10, Try{key, key, 0, 9})); err != nil {
+				if _, err := At(l.Path()).Append(group("a", "X-EUR", 0, 10, Try{key, key, 0, 9, 0})); err != nil {
 					t.Error(err)
 				}
 				if v, err := l.View(); err != nil || v.Damage.Bytes != 0 {
@@ -317,13 +327,13 @@ func TestALargeGroupIsWrittenInSeveralFrames(t *testing.T) {
 	l := fresh(t, t.TempDir())
 	g := group("a", "X-EUR", 0, 10)
 	for i := range uint64(30_000) {
-		g.Tries = append(g.Tries, Try{i, i / 2, 0, 9})
+		g.Tries = append(g.Tries, Try{i, i / 2, 0, 9, 0})
 	}
 	_, err := l.Append(g)
 	require.NoError(t, err)
 	f := families(t, l)[0]
 	require.Equal(t, []int64{30_000, 15_000}, []int64{f.Tries, f.Series})
-	missing, err := l.Missing([]Group{g, group("a", "X-EUR", 0, 10, Try{77_777, 1, 0, 9})})
+	missing, err := l.Missing([]Group{g, group("a", "X-EUR", 0, 10, Try{77_777, 1, 0, 9, 0})})
 	require.NoError(t, err)
 	require.Len(t, missing, 1)
 	require.Equal(t, uint64(77_777), missing[0].Tries[0].Key)
@@ -333,7 +343,7 @@ func TestALargeGroupIsWrittenInSeveralFrames(t *testing.T) {
 func TestASealIsOpenedOnce(t *testing.T) {
 	l := fresh(t, t.TempDir())
 	span := Span{[]string{"X-EUR"}, 80 * day0, 100 * day0}
-	_, err := l.Append(group("a", "X-EUR", 0, 90, Try{1, 1, 0, 9}), group("a", "X-EUR", 0, 80, Try{2, 2, 0, 9}))
+	_, err := l.Append(group("a", "X-EUR", 0, 90, Try{1, 1, 0, 9, 0}), group("a", "X-EUR", 0, 80, Try{2, 2, 0, 9, 0}))
 	require.NoError(t, err)
 	seal, err := view(t, l).Seal(span, 5)
 	require.NoError(t, err)
@@ -351,21 +361,21 @@ func TestASealIsOpenedOnce(t *testing.T) {
 	again := view(t, l)
 	require.NoError(t, l.writeSeal(kindOpening, &seal, 9), "another process has opened it at the same time")
 	require.Equal(t, Opening{At: 7, Tries: 2, Series: 2}, *again.Seals[0].Opened)
-	_, err = l.Append(group("a", "X-EUR", 0, 81, Try{1, 1, 0, 9}, Try{3, 3, 0, 9}),
-		group("a", "X-EUR", 0, 81, Try{1, 1, 0, 9}))
+	_, err = l.Append(group("a", "X-EUR", 0, 81, Try{1, 1, 0, 9, 0}, Try{3, 3, 0, 9, 0}),
+		group("a", "X-EUR", 0, 81, Try{1, 1, 0, 9, 0}))
 	require.NoError(t, err)
 	require.Equal(t, []uint64{1, 3}, view(t, l).Seals[0].Opened.Looks)
 	require.Len(t, view(t, l).Seals, 1)
 }
 
-// TestVersion2IsRead opens a file of this version.
-func TestVersion2IsRead(t *testing.T) {
-	path := golden.File(t, *update, "trials-2.log", func(path string) {
+// TestVersion3IsRead opens a file of this version.
+func TestVersion3IsRead(t *testing.T) {
+	path := golden.File(t, *update, "trials-3.log", func(path string) {
 		l := At(path)
-		crowded := group("meanrev", "ETH-EUR", 0, 50, Try{4, 4, -0.5, 49})
+		crowded := group("meanrev", "ETH-EUR", 0, 50, Try{4, 4, -0.5, 49, 0})
 		crowded.Crowded = true
-		_, err := l.Append(group("smacross", "BTC-EUR", 0, 80, Try{1, 1, 0.25, 79}, Try{2, 1, 0.25, 79}),
-			group("smacross", "BTC-EUR", 0, 60, Try{3, 3, 0.5, 59}), crowded)
+		_, err := l.Append(group("smacross", "BTC-EUR", 0, 80, Try{1, 1, 0.25, 79, 12}, Try{2, 1, 0.25, 79, 12}),
+			group("smacross", "BTC-EUR", 0, 60, Try{3, 3, 0.5, 59, 0}), crowded)
 		require.NoError(t, err)
 		_, err = view(t, l).Seal(Span{[]string{"BTC-EUR"}, 80 * day0, 100 * day0}, 1_700_000_000_001)
 		require.NoError(t, err)
@@ -382,9 +392,9 @@ func TestVersion2IsRead(t *testing.T) {
 	}{families(t, l), view(t, l).Seals, view(t, l).Seals[0].Opened}
 	text, err := json.MarshalIndent(have, "", " ")
 	require.NoError(t, err)
-	golden.Require(t, *update, "trials-2.json", append(text, '\n'))
+	golden.Require(t, *update, "trials-3.json", append(text, '\n'))
 	require.Zero(t, view(t, l).Damage)
-	_, err = l.Append(group("a", "BTC-EUR", 0, 80, Try{5, 5, 0, 79}))
+	_, err = l.Append(group("a", "BTC-EUR", 0, 80, Try{5, 5, 0, 79, 0}))
 	require.NoError(t, err)
 	all := families(t, l)
 	require.Equal(t, int64(5), all[0].Tries+all[1].Tries)
@@ -406,7 +416,7 @@ func FuzzLedger(f *testing.F) {
 		before := v.rows
 		_, err = v.Families()
 		require.NoError(t, err)
-		cut, err := l.Append(group("a", "X-EUR", 0, 10, Try{7, 7, 0, 9}))
+		cut, err := l.Append(group("a", "X-EUR", 0, 10, Try{7, 7, 0, 9, 0}))
 		require.NoError(t, err)
 		require.Equal(t, v.Damage.End, cut > 0)
 		v = view(t, l)

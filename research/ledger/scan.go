@@ -117,7 +117,8 @@ type frame struct {
 func (f *frame) try(i int) Try {
 	b := f.rows[i*trySize:]
 	return Try{Key: binary.LittleEndian.Uint64(b), Series: binary.LittleEndian.Uint64(b[8:]),
-		Sharpe: math.Float64frombits(binary.LittleEndian.Uint64(b[16:])), Days: binary.LittleEndian.Uint32(b[24:])}
+		Sharpe: math.Float64frombits(binary.LittleEndian.Uint64(b[16:])), Days: binary.LittleEndian.Uint32(b[24:]),
+		Trips: binary.LittleEndian.Uint32(b[28:])}
 }
 
 // tries is the number of tries.
@@ -147,6 +148,9 @@ func (l *Ledger) visitFrom(r *reader, from int64, each func(*frame) error) (d Da
 		return d, fmt.Errorf("open the ledger of tries: %w", err)
 	}
 	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		return d, &ForeignError{fmt.Sprintf("read %s: is a directory", l.path)}
+	}
 	size, err := sizeOf(file)
 	if err != nil {
 		return d, fmt.Errorf("read %s: %w", l.path, err)

@@ -64,7 +64,7 @@ func TestTheListHasTheFiguresOfResultJSON(t *testing.T) {
 	b := newBench(t)
 	b.made.Backtest("deep/down/slow", "slow", "trend", "20", "100")
 	b.made.Backtest("fast", hostile, "trend", "5", "20")
-	b.made.Write("broken/result.json", `{"schema": 2, "tit`)
+	b.made.Write("broken/result.json", `{"schema": 3, "tit`)
 	b.made.Write("newer/result.json", `{"schema": 99}`)
 	list := b.list(shelf.Query{Sort: "sharpe"})
 	require.Equal(t, 4, list.Total)
@@ -365,8 +365,8 @@ func TestHostileFilesAreRowsWithAnError(t *testing.T) {
 	b.made.Backtest("a", "a", "trend", "5", "20")
 	good := b.made.Read("a/result.json")
 	for i, text := range []string{"", "null", "[]", "{", good[:len(good)/2], strings.Repeat("[", 100_000),
-		`{"schema":2,"assumptions":["",""],"strategies":[{}]}`, `{"schema":2,"performance":{"return":1e308}}`,
-		`{"schema":2,"from":{"ms":-9223372036854775808}}`, "\x00\xff"} {
+		`{"schema":3,"assumptions":["",""],"strategies":[{}]}`, `{"schema":3,"performance":{"return":1e308}}`,
+		`{"schema":3,"from":{"ms":-9223372036854775808}}`, "\x00\xff"} {
 		folder := fmt.Sprintf("h%d", i)
 		b.made.Write(folder+"/result.json", text)
 		for _, name := range []string{"days.csv", "equity.csv", "trades.csv"} {
