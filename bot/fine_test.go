@@ -40,7 +40,8 @@ func TestPricesOfVeryManyUnitsHaveEveryView(t *testing.T) {
 	for _, d := range shipped.Definitions() {
 		switch d.Name {
 		case "smacross", "breakout", "rsirevert", "grid", "dca", "bandrevert", "accumulate":
-			text += fmt.Sprintf("[strategies.%s]\nkind = %q\nmarkets = [\"ACME-EUR\"]\ninterval = \"1h\"\n", d.Name, d.Name)
+			text += fmt.Sprintf("[strategies.%[1]s]\nkind = %[1]q\nmarkets = [\"ACME-EUR\"]\ninterval = \"1h\"\n",
+				d.Name)
 		}
 	}
 	final := map[string]float64{}

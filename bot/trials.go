@@ -186,7 +186,8 @@ func (l *trialList) text() string {
 			line("  best        Sharpe %s on %d days (%s); luck's bar at this count: %s", f.Best.Sharpe.Text(2),
 				f.Best.Days, f.Best.Strategy, f.Best.Bar.Text(2))
 			if f.Best.Few {
-				line("              it made %d round trips: fewer than ten are too few to tell it from luck", f.Best.Trips)
+				line("              it made %d round trips: fewer than ten are too few to tell it from luck",
+					f.Best.Trips)
 			}
 		}
 	}

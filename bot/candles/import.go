@@ -197,9 +197,10 @@ type importInfo struct {
 func importInfoOf(r *candles.ImportReport) importInfo {
 	return importInfo{Rows: r.Rows, Added: r.Added, Unchanged: r.Unchanged, Kept: r.Kept, Replaced: r.Replaced,
 		Duplicates: r.Duplicates, Unordered: r.Unordered,
-		Ended: r.Ended, Running: r.Running, Bad: r.Bad, Empty: r.Empty, Rounded: r.Rounded, RoundedRows: r.RoundedPrices,
-		Missing: r.Missing,
-		Files:   r.Files, FirstMS: r.First.Millis(),
+		Ended: r.Ended, Running: r.Running, Bad: r.Bad, Empty: r.Empty, Rounded: r.Rounded,
+		RoundedRows: r.RoundedPrices,
+		Missing:     r.Missing,
+		Files:       r.Files, FirstMS: r.First.Millis(),
 		LastMS: r.Last.Millis(), PriceDigits: r.PriceDigits,
 		VolumeDigits: r.VolumeDigits}
 }

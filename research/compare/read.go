@@ -102,8 +102,8 @@ func Decode(dir string, text []byte) (*backtest.Result, error) {
 		return nil, fmt.Errorf("%s has a result of schema %d, and this program reads %d: use the newer program", dir,
 			r.Schema, backtest.Schema)
 	case r.Schema < backtest.Schema:
-		return nil, fmt.Errorf("%s has a result of schema %d, whose daily returns lack the first day; run the backtest "+
-			"again", dir, r.Schema)
+		return nil, fmt.Errorf("%s has a result of schema %d, whose daily returns lack the first day; run the "+
+			"backtest again", dir, r.Schema)
 	}
 	return r, nil
 }

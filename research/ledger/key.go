@@ -17,7 +17,8 @@ import (
 
 // NewTry is the try of a plan with its daily returns, the first of which ends at a time. excess are
 // the returns less those of a hold at the plan's own exposure. Both count as float32. trips are its
-// round trips. Two plans have one key if nothing that decides their result differs; how a config writes it does not count.
+// round trips. Two plans have one key if nothing that decides their result differs; how a config
+// writes it does not count.
 func NewTry[F float32 | float64](p *backtest.Plan, o *Origin, end market.Time, daily, excess []F,
 	trips int64) (Try, error) {
 	first := int32(end / market.Time(24*time.Hour))

@@ -135,7 +135,8 @@ func (l *Ledger) begun(file *os.File, size int64) (bool, error) {
 		return false, nil
 	case len(b) < headSize || string(b[:len(magic)]) != magic ||
 		crc32.Checksum(b[:12], crcTable) != binary.LittleEndian.Uint32(b[12:]):
-		text := fmt.Sprintf("%s is no ledger of tries, or its first %d bytes are damaged; move it away", l.path, headSize)
+		text := fmt.Sprintf("%s is no ledger of tries, or its first %d bytes are damaged; move it away", l.path,
+			headSize)
 		if string(b[:min(len(b), len(magic))]) != magic && !newScanner(l.path, file, headSize, size).next() {
 			return false, &ForeignError{text}
 		}

@@ -55,7 +55,8 @@ func TestTheSameTryAgainIsNoNewTry(t *testing.T) {
 	require.Empty(t, families(t, l))
 	for range 2 {
 		_, err := l.Append(group("a", "BTC-EUR", 0, 100, Try{1, 10, 0.1, 99, 0}, Try{2, 10, 0.1, 99, 0}),
-			group("b", "BTC-EUR", 99, 200, Try{3, 30, 0.2, 100, 0}), group("b", "BTC-EUR", 200, 300, Try{4, 40, 0, 99, 0}),
+			group("b", "BTC-EUR", 99, 200, Try{3, 30, 0.2, 100, 0}),
+			group("b", "BTC-EUR", 200, 300, Try{4, 40, 0, 99, 0}),
 			group("b", "ETH-EUR", 0, 300, Try{5, 50, 0, 99, 0}))
 		require.NoError(t, err)
 	}
@@ -75,7 +76,8 @@ func TestTheSameTryAgainIsNoNewTry(t *testing.T) {
 func TestATryIsCountedWithThoseThatItWouldJoin(t *testing.T) {
 	l := fresh(t, t.TempDir())
 	own := Try{9, 90, 0, 10, 0}
-	_, err := l.Append(group("a", "X-EUR", 0, 10, Try{1, 10, 0, 9, 0}), group("a", "X-EUR", 20, 30, Try{2, 10, 0, 9, 0}))
+	_, err := l.Append(group("a", "X-EUR", 0, 10, Try{1, 10, 0, 9, 0}),
+		group("a", "X-EUR", 20, 30, Try{2, 10, 0, 9, 0}))
 	require.NoError(t, err)
 	for _, c := range []struct {
 		from, to      int64
@@ -95,7 +97,8 @@ func TestSharpeRatiosOfOneRangeAreCompared(t *testing.T) {
 	l := fresh(t, t.TempDir())
 	crowded := group("a", "X-EUR", 0, 10, Try{3, 30, 9, 9, 0}, Try{1, 10, 1, 9, 0})
 	crowded.Crowded = true
-	_, err := l.Append(crowded, group("a", "X-EUR", 0, 10, Try{1, 10, 1, 9, 0}, Try{2, 20, 3, 9, 0}, Try{4, 20, 3, 9, 0}),
+	_, err := l.Append(crowded,
+		group("a", "X-EUR", 0, 10, Try{1, 10, 1, 9, 0}, Try{2, 20, 3, 9, 0}, Try{4, 20, 3, 9, 0}),
 		group("a", "X-EUR", 0, 9, Try{5, 50, 100, 8, 0}))
 	require.NoError(t, err)
 	spread, err := view(t, l).Spread(Span{[]string{"X-EUR"}, 0, 10 * day0})

@@ -231,8 +231,8 @@ func (c *csvImport) roundPrices() {
 	}
 }
 
-// priceDigits are the decimals with which prices up to a whole one have at most 10^15 units: float64
-// holds those, and int64 the sums of thousands.
+// priceDigits are the decimals with which prices up to a whole one have at most 10^15 units:
+// float64 holds those, and int64 the sums of thousands.
 func priceDigits(highest int64) (digits uint8) {
 	for digits < market.MaxDigits && highest < 1e15/market.Pow10(digits+1) {
 		digits++
