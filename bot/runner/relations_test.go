@@ -43,7 +43,8 @@ func (s *stage) ends(p *process) (told string) {
 	for _, r := range s.OpenAtTheExchange() {
 		o := &r.Order
 		if o.OperatorID == 7 {
-			lines = append(lines, fmt.Sprintf("%s %s %d of %d at %d", o.Side, o.Type, o.FilledAmount, o.Amount, o.TriggerAmount))
+			lines = append(lines, fmt.Sprintf("%s %s %d of %d at %d", o.Side, o.Type, o.FilledAmount, o.Amount,
+				o.TriggerAmount))
 		}
 	}
 	slices.Sort(lines)
@@ -65,8 +66,8 @@ func TestWhatTheOwnerDoesWithTheRestChangesNoOrder(t *testing.T) {
 		for name, happen := range map[string]func(s *stage, p *process){
 			"deposit of quote":       func(s *stage, _ *process) { s.deposit("EUR", "1000") },
 			"withdrawal of own base": func(s *stage, _ *process) { s.withdraw("BTC", "0.4", address) },
-			"an order of others":     func(s *stage, _ *process) { s.place(s.Auditor, 99, market.Buy, "0.001", "5000") },
-			"a sale of own base":     func(s *stage, _ *process) { s.place(s.Auditor, 99, market.Sell, "0.3", "20000") },
+			"an order of others":     func(s *stage, _ *process) { s.place(s.Auditor, 9, market.Buy, "0.001", "5000") },
+			"a sale of own base":     func(s *stage, _ *process) { s.place(s.Auditor, 9, market.Sell, "0.3", "20000") },
 		} {
 			require.Equal(t, want, heldLife(t, over, func(s *stage, p *process) *process {
 				happen(s, p)
@@ -83,7 +84,8 @@ func TestAFaultThatIsOverLeavesTheLifeAsWithoutIt(t *testing.T) {
 		for name, fault := range map[string]func(s *stage, on bool){
 			"no network": func(s *stage, on bool) { s.traffic.cut(on) },
 			"halted": func(s *stage, on bool) {
-				require.NoError(s.T, s.status(map[bool]market.MarketStatus{true: market.Halted, false: market.Trading}[on]))
+				is := map[bool]market.MarketStatus{true: market.Halted, false: market.Trading}
+				require.NoError(s.T, s.status(is[on]))
 			},
 			"a minimum, and the exit is taken": func(s *stage, on bool) {
 				s.rule(func(m *market.Market) {
