@@ -20,6 +20,7 @@ import (
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/smacross"
 )
 
 // What BenchmarkTable runs on: made-up candles and strategies that do nothing but place orders.
@@ -202,6 +203,30 @@ func (l *ladderer) OnCandle(d *strategy.Desk, c market.Candle) {
 func ladder(n int) strategy.Definition {
 	return define("ladder", func() strategy.Strategy { return &ladderer{orders: n} })
 }
+
+// plain is smacross as one OnCandle, without Skip.
+var plain = strategy.Define("plain", "smacross without Skip",
+	func(p smacross.Params) strategy.Needs { return strategy.Needs{Warmup: p.Slow + 1} },
+	func(p smacross.Params, s strategy.Setup) (strategy.Strategy, error) {
+		built, err := smacross.Definition.New(map[string]any{"fast": int64(p.Fast), "slow": int64(p.Slow)}, s)
+		return struct{ strategy.Strategy }{built}, err
+	})
+
+// guarded buys once, with a stop and a target that no price reaches.
+type guarded struct {
+	strategy.Base
+	asked bool
+}
+
+func (g *guarded) OnCandle(d *strategy.Desk, c market.Candle) {
+	if !g.asked {
+		_, err := d.In(c.Market).Buy(strategy.Amount(1_000_000), strategy.StopAt(c.Close/100),
+			strategy.TargetAt(c.Close*100))
+		g.asked = err == nil
+	}
+}
+
+var protected = define("guarded", func() strategy.Strategy { return &guarded{} })
 
 func define(name string, build func() strategy.Strategy) strategy.Definition {
 	return strategy.Define(name, "for a benchmark", func(struct{}) strategy.Needs { return strategy.Needs{} },

@@ -49,6 +49,21 @@ func (t *table) sweep() {
 	_, err = store.Put(candles.WriteOptions{Market: "BTC-EUR", Interval: market.Interval1m}, all, 2, 4, nil)
 	require.NoError(t.b, err)
 	plans, fills := t.pairs(store, all[1000].Start, sets), int64(0)
+	bare := slices.Clone(plans)
+	for i, p := range plans {
+		bare[i] = &backtest.Plan{}
+		*bare[i] = *p
+		bare[i].Strategies = slices.Clone(p.Strategies)
+		bare[i].Strategies[0].Kind = plain
+	}
+	lockstep := func(plans []*backtest.Plan) func() {
+		return func() {
+			for group := range slices.Chunk(plans, 24) {
+				_, err := backtest.RunTogether(context.Background(), group, backtest.Together{})
+				require.NoError(t.b, err)
+			}
+		}
+	}
 	rounds := *t
 	rounds.rounds = min(cmp.Or(t.rounds, 9), 4)
 	took := rounds.least(func() { kept += scan(all) }, func() {
@@ -56,16 +71,12 @@ func (t *table) sweep() {
 		for _, p := range plans {
 			fills += t.run(p).Orders.Fills
 		}
-	}, func() {
-		for group := range slices.Chunk(plans, 24) {
-			_, err := backtest.RunTogether(context.Background(), group, backtest.Together{})
-			require.NoError(t.b, err)
-		}
-	})
+	}, lockstep(plans), lockstep(bare))
 	for i := range took {
 		took[i] /= float64(n)
 	}
-	alone, together := took[1]/float64(sets), took[2]/float64(sets)
+	alone, together, plainly := took[1]/float64(sets), took[2]/float64(sets), took[3]/float64(sets)
+	t.compare("sweep, candle·set, plain OnCandle", "with Skip", together, plainly, "ns", 2.2)
 	t.compare(fmt.Sprintf("sweep, candle·set (%d fills a set)", fills/int64(sets)), "one after another", alone,
 		together,
 		"ns", 0.6)

@@ -120,7 +120,9 @@ func TestAFillThatComesDuringAQueryIsAskedForAfterIt(t *testing.T) {
 		p.box.move(79_00)
 		p.tellAll(p.kept(exchange.NoticeFill))
 		time.Sleep(250 * time.Millisecond)
-		require.Equal(t, 1, p.s.fills)
+		fills := 0
+		require.NoError(t, p.loop.Inspect(t.Context(), func(market.Time) { fills = p.s.fills }))
+		require.Equal(t, 1, fills)
 		p.end()
 		p.agree()
 	})
