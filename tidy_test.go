@@ -174,6 +174,7 @@ var exceptions = map[string]map[string]string{
 		"time.Since": "the same", "time.After": "the pause before the next connection"},
 	"exchange/stream/session.go": {"time.After": "the wait between two pings, and until a refused subscription is " +
 		"tried again"},
+	"exchange/stream/unasked.go": {"time.Now": "one line a minute of what the exchange refuses again and again"},
 	"exchange/stream/channel.go": {"time.Since": "the age of the latest event, by which a silent channel is found"},
 	"state/blackout/blackout.go": {"math/rand/v2": "what of a file is left by a power cut is drawn from the " +
 		"caller's source, in tests alone"},

@@ -109,3 +109,49 @@ func (b *trader) story(order int64) string {
 	_, out, _ := call(b.t.Context(), "explain", fmt.Sprint(order), "--state", b.folder)
 	return out
 }
+
+// The market of a bot goes: its position is written off by a command that is a process of its own.
+func TestAMarketThatHasGoneIsWrittenOffByAProcess(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts several processes")
+	}
+	t.Parallel()
+	b := &trader{t: t, exchange: serve(t, nil), folder: t.TempDir() + "/state"}
+	to, err := url.Parse(b.exchange.facts.BaseURL)
+	require.NoError(t, err)
+	var gone atomic.Bool
+	proxy := &httputil.ReverseProxy{
+		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(&url.URL{Scheme: to.Scheme, Host: to.Host}) },
+		Transport: bottest.Delisted{Next: http.DefaultTransport, Market: "BTC-EUR", Gone: &gone}}
+	server := httptest.NewServer(proxy)
+	t.Cleanup(server.Close)
+	b.start("--set", "exchange.base_url="+server.URL+"/v2", "--set", "poll.rules=500ms")
+	b.waitToHold()
+	writeOff := func(typed string) (code int, out, errs string) {
+		cmd := bottest.Child(bottest.Program(t), "resolve", "--gone", "BTC-EUR", "--state", b.folder, "--wait", "5m")
+		var o, e bytes.Buffer
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(typed), &o, &e
+		require.NoError(t, cmd.Start())
+		_ = bottest.Ended(cmd)
+		return cmd.ProcessState.ExitCode(), o.String(), e.String()
+	}
+	code, _, errs := writeOff("resolve\n")
+	require.NotZero(t, code)
+	require.Contains(t, errs, "the exchange lists BTC-EUR (trading): bot flatten sells what is held there")
+	gone.Store(true)
+	bottest.Await(t, func() bool {
+		_, _, errs = writeOff("no\n")
+		require.Contains(t, errs, `nothing is done: the word is "resolve"`)
+		var out string
+		code, out, errs = writeOff("resolve\n")
+		return code == 0 && strings.Contains(out, "BTC-EUR")
+	}, "%s", errs)
+	var p positions
+	b.ask("positions", &p)
+	for _, row := range p.Positions {
+		require.Equal(t, "0", row.Amount)
+	}
+	b.stop()
+	code, out, _ := call(t.Context(), "state", "check", "--state", b.folder)
+	require.Zero(t, code, out)
+}

@@ -31,7 +31,8 @@ type Intent struct {
 type Record struct {
 	Order market.Order
 	Fills []market.Fill
-	// BySocket: it came over a WebSocket. Fills and an end that it tells of are no proof.
+	// BySocket: it came over a WebSocket. Fills and an end that it tells of are no proof, nor is a
+	// refusal that came in its place.
 	BySocket bool
 }
 

@@ -92,7 +92,7 @@ var next = [States][inputs]State{
 	Rejected: {
 		// the exchange refused it, or seemed to, and has it all the same
 		saysNew: Open, saysAwaitingTrigger: AwaitingTrigger,
-		saysPartiallyFilled: PartiallyFilled, saysFilled: Filled,
+		saysPartiallyFilled: PartiallyFilled, saysFilled: Filled, saysCanceled: Canceled, saysExpired: Expired,
 	},
 }
 

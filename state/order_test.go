@@ -29,7 +29,7 @@ var lives = map[State][]string{
 	Canceled: {"-", "-", "-", "-", "-", "-", "-", "-", "-"},
 	Expired:  {"-", "-", "-", "-", "-", "-", "-", "-", "-"},
 	// where its absence was only inferred
-	Rejected: {"open", "awaitingTrigger", "partiallyFilled", "filled", "-", "-", "-", "-", "-"},
+	Rejected: {"open", "awaitingTrigger", "partiallyFilled", "filled", "canceled", "expired", "-", "-", "-"},
 }
 
 // inState makes an order of a state by the reports that lead there. An order that is done is kept

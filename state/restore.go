@@ -48,6 +48,26 @@ func parseSaved(data []byte, orders [][]byte) (*SavedAccount, error) {
 	return s, nil
 }
 
+// SavedTotals is what a saved account has of each asset, all allocations together. The units have
+// to be those of the catalog.
+func SavedTotals(catalog *market.Catalog, data []byte) (map[market.AssetID]market.Money, error) {
+	s := &SavedAccount{}
+	if err := market.ParseSaved(data, savedVersion, s); err != nil {
+		return nil, err
+	}
+	totals := map[market.AssetID]market.Money{}
+	for i := range s.Allocations {
+		for symbol, money := range s.Allocations[i].Totals {
+			asset := catalog.AssetNamed(symbol)
+			if asset == nil || asset.Digits != s.Assets[symbol] {
+				return nil, fmt.Errorf("%s is not an asset of the catalog with %d decimals", symbol, s.Assets[symbol])
+			}
+			totals[asset.ID] += money
+		}
+	}
+	return totals, nil
+}
+
 // SavedMarkets lists the markets, by strategy and sorted, in which a saved account has base or an
 // order.
 func SavedMarkets(data []byte, orders [][]byte) (map[string][]string, error) {

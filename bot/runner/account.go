@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
@@ -72,8 +73,8 @@ func (r *runner) checkLastOrder(ctx context.Context) error {
 }
 
 // knows reports whether the exchange may know something of the run: the latest order that it took,
-// or one of the latest trades. It forgets orders that have ended: untraded is the answer for a run
-// of which nothing has filled.
+// or one of the latest trades, or its balances. It forgets orders that have ended: untraded is the
+// answer for a run of which nothing has filled.
 func (r *runner) knows(ctx context.Context, last *journal.OrderRow, untraded bool) bool {
 	_, err := r.client.Order(ctx, last.Market, last.ClientOrderID, last.ExchangeID)
 	if !errors.Is(err, exchange.ErrCode(exchange.CodeNotFound)) {
@@ -90,7 +91,39 @@ func (r *runner) knows(ctx context.Context, last *journal.OrderRow, untraded boo
 			return true
 		}
 	}
-	return false
+	return r.balancesFit(ctx)
+}
+
+// balancesFit reports whether the balances of a run that has traded are, to the unit, what the
+// books have and what was beyond them at the last comparison: another exchange or account has
+// others.
+func (r *runner) balancesFit(ctx context.Context) bool {
+	parts, _, err := folder.Parts(r.store)
+	if err != nil {
+		return false
+	}
+	books, err := state.SavedTotals(r.plan.Catalog, parts[engine.PartAccount])
+	if err != nil {
+		return false
+	}
+	beyond, err := folder.ReadCheckpoints(r.store)
+	if err != nil {
+		return false
+	}
+	held, err := r.client.Holdings(ctx)
+	if err != nil {
+		return true // nothing is known
+	}
+	there := map[market.AssetID]market.Money{}
+	for _, h := range held {
+		there[h.Asset] = h.Available + h.Orders
+	}
+	for _, asset := range r.plan.Catalog.Assets() {
+		if there[asset.ID] != books[asset.ID]+beyond[asset.Symbol].Surplus {
+			return false
+		}
+	}
+	return true
 }
 
 // latestFills are the latest fills at the exchange in the traded markets, one of each.

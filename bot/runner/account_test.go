@@ -207,20 +207,25 @@ func (f *forgetful) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// An exchange that has forgotten the run's orders and knows its trades has not begun anew.
+// An exchange that has forgotten the run's orders and knows its trades has not begun anew, nor has
+// one that has forgotten the trades too and has its balances to the unit.
 func TestAnExchangeThatForgetsOrdersHasNotBegunAnew(t *testing.T) {
-	for _, trades := range []bool{false, true} {
+	for _, c := range []struct{ trades, moved bool }{{false, true}, {true, false}, {true, true}} {
 		synctest.Test(t, func(t *testing.T) {
-			s := newStage(t, 4, nil)
+			trades := c.trades
+			s := newStage(t, 4, func(c *sandbox.Config) { c.Admin = "open" })
 			p := s.start()
 			time.Sleep(2 * time.Minute)
 			require.NoError(t, p.end())
+			if c.moved {
+				s.deposit("EUR", "0.01")
+			}
 			s.wrap = func(next http.RoundTripper) http.RoundTripper { return &forgetful{next, trades} }
 			plan := s.plan(&wire{traffic: s.traffic})
 			plan.Config.Bot.Mode = config.ModeSandbox
 			require.Contains(t, s.log.String(), `"message":"fill"`, "the run has traded")
 			r, err := openRunner(t.Context(), plan, zerolog.New(&s.log), s.options())
-			if trades {
+			if trades && c.moved {
 				require.ErrorContains(t, err, "the exchange has begun anew")
 			} else {
 				require.NoError(t, err)

@@ -55,7 +55,9 @@ func (r *runner) agreements() (map[market.AssetID]live.BalanceCheckpoint, error)
 			agreed[asset.ID] = live.BalanceCheckpoint(a)
 		}
 	}
-	r.journal.agreed = noted
+	if r.journal.agreed = noted; r.given != 0 && len(noted) > 0 {
+		r.journal.saveAgreed() // with what was given
+	}
 	return agreed, nil
 }
 

@@ -1,9 +1,13 @@
 package runner
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -237,5 +241,82 @@ func TestTheLastLinesOfARunSayWhatIsNotWatched(t *testing.T) {
 		b := both
 		c.change(&b)
 		require.Equal(t, c.want, b.Away(m, c.exit))
+	}
+}
+
+// requests notes what a bot asks and sends, in order. It is safe for concurrent use.
+type requests struct {
+	http.RoundTripper
+	mu   sync.Mutex // guards list
+	list []string
+}
+
+func (q *requests) RoundTrip(r *http.Request) (*http.Response, error) {
+	var body []byte
+	if r.Body != nil {
+		body, _ = io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	q.mu.Lock()
+	q.list = append(q.list, r.Method+" "+r.URL.Path+" "+string(body))
+	q.mu.Unlock()
+	return q.RoundTripper.RoundTrip(r)
+}
+
+// noted are the requests that begin with a text and have another, and their places among all.
+func (q *requests) noted(begins, has string) (places []int, found []string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for i, text := range q.list {
+		if strings.HasPrefix(text, begins) && strings.Contains(text, has) {
+			places, found = append(places, i), append(found, text)
+		}
+	}
+	return places, found
+}
+
+// The owner cancels the exit and sells while the bot is away. The start learns of the exit's end
+// before it has compared the balances: no exit is sent until then, and none over what is gone.
+func TestNoExitIsSentBeforeTheBalancesAreCompared(t *testing.T) {
+	for sold, left := range map[string]string{"1.01": "", "1.006": "0.004"} {
+		for _, hears := range []string{overPolls, overStream} {
+			synctest.Test(t, func(t *testing.T) {
+				s := stageOf(t, "patient", patientKind)
+				s.hears = hears
+				p := s.start()
+				time.Sleep(45 * time.Second)
+				old := s.resting()
+				p.kill()
+				p.bury()
+				s.byHand(old, market.CommandCancel, 0)
+				s.place(s.Auditor, 99, market.Sell, sold, "20000")
+				time.Sleep(20 * time.Second)
+				q := &requests{}
+				s.wrap = func(next http.RoundTripper) http.RoundTripper {
+					q.RoundTripper = next
+					return q
+				}
+				p = s.start()
+				time.Sleep(time.Minute)
+				compared, _ := q.noted("GET /v2/balance", "")
+				exits, text := q.noted("POST /v2/order", `"side":"sell"`)
+				require.NotEmpty(t, compared)
+				require.Greater(t, exits[0], compared[0])
+				for i := range text {
+					buys, _ := q.noted("POST /v2/order", `"side":"buy"`)
+					if left == "" {
+						require.Greater(t, exits[i], buys[0], "it is the exit of the next purchase")
+					} else {
+						require.Contains(t, text[i], left)
+					}
+				}
+				p.look(func() {
+					_, halted := p.engine.Halted(1)
+					require.False(t, halted)
+					require.Empty(t, p.engine.Bare())
+				})
+				require.NoError(t, p.end())
+			})
+		}
 	}
 }

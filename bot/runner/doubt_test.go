@@ -1,8 +1,11 @@
 package runner
 
 import (
+	"io"
 	"net/http"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // A write that was about to leave when the bot died is known to have come to nothing as soon as the
@@ -57,4 +62,99 @@ func TestAWriteThatDidNotLeaveIsInDoubtForTheWindowThatTheJournalTells(t *testin
 			s.agree(p)
 		})
 	}
+}
+
+// onceHalfKind rests one bid over 0.015, in a bracket, between bid and ask.
+var onceHalfKind = strategy.Define("onehalf", "rests one bid in a bracket",
+	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
+	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &onceHalf{}, nil })
+
+type onceHalf struct {
+	half
+	asked bool
+}
+
+func (s *onceHalf) OnTicker(d *strategy.Desk, t market.Ticker) {
+	if !s.asked {
+		s.asked = true
+		s.half.OnTicker(d, t)
+	}
+}
+
+// hidden is an exchange that shows nothing of a place whose answer is lost, until it does. Then
+// something happens between its list and the record.
+type hidden struct {
+	http.RoundTripper
+	shows   atomic.Bool
+	lost    atomic.Bool
+	between func()
+	once    sync.Once
+}
+
+func (h *hidden) RoundTrip(r *http.Request) (*http.Response, error) {
+	if h.shows.Load() {
+		if r.Method == http.MethodGet && r.URL.Path == "/v2/order" {
+			h.once.Do(h.between)
+		}
+		return h.RoundTripper.RoundTrip(r)
+	}
+	answer, err := h.RoundTripper.RoundTrip(r)
+	switch {
+	case err != nil:
+	case r.Method == http.MethodPost && r.URL.Path == "/v2/order":
+		if !h.lost.Swap(true) {
+			return nil, errWire
+		}
+	case r.URL.Path == "/v2/order":
+		answer.StatusCode = http.StatusNotFound
+		answer.Body = io.NopCloser(strings.NewReader(`{"errorCode":240,"error":"No order found."}`))
+	case r.URL.Path == "/v2/ordersOpen", r.URL.Path == "/v2/trades":
+		answer.Body = io.NopCloser(strings.NewReader("[]"))
+	}
+	return answer, err
+}
+
+// A purchase is taken for absent, and is there all the same: the list shows it, and by the record
+// it has filled in part and been cancelled. Its row ends as the exchange says, its story tells both
+// in order, and what it bought has its exit.
+func TestAnOrderThatWasRejectedAndHasFilledEndsAsTheExchangeSays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := halfStage(t)
+		s.kinds = append(s.kinds, onceHalfKind)
+		s.config = strings.NewReplacer("strategies.half", "strategies.onehalf", `"half"`, `"onehalf"`).Replace(s.config)
+		s.hears = overPolls
+		h := &hidden{between: func() {
+			s.sellInto("0.005")
+			open := s.OpenAtTheExchange()
+			require.Len(t, open, 1)
+			s.byHand(open[0].Order, market.CommandCancel, 0)
+		}}
+		s.wrap = func(next http.RoundTripper) http.RoundTripper {
+			h.RoundTripper = next
+			return h
+		}
+		p := s.start()
+		time.Sleep(time.Minute)
+		p.look(func() { require.Equal(t, state.Rejected, p.account.Known(1).State) })
+		h.shows.Store(true)
+		time.Sleep(2 * time.Minute)
+		p.look(func() {
+			require.Nil(t, p.account.Known(1))
+			require.EqualValues(t, 500_000, p.account.Position(1, 1).Amount)
+			require.Equal(t, market.Qty(500_000), p.engine.Covered(1, 1))
+			require.Empty(t, p.engine.Bare())
+			require.NoError(t, p.account.Check())
+		})
+		require.NoError(t, p.end())
+		row, err := s.Stored().Order(1)
+		require.NoError(t, err)
+		require.Equal(t, state.Canceled, row.State)
+		require.EqualValues(t, 500_000, row.FilledAmount)
+		story := s.told(nil, "explain", "1")
+		rejected, cancelled := strings.Index(story, "rejected"), strings.LastIndex(story, "canceled")
+		require.Positive(t, rejected, story)
+		require.Greater(t, cancelled, rejected, story)
+		s.told(nil, "state", "check")
+		s.agree(p)
+	})
 }

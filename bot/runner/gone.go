@@ -118,6 +118,7 @@ func (c *control) writeOffNow(at market.Time, m *market.Market, report *operator
 		}
 		r.carry(max(at, r.engine.Now()), &market.Event{Asset: m.Base, Market: m.ID, Money: -market.Money(held),
 			Owner: strategyID(i + 1)})
+		r.loop.Unallocate(m.Base, market.Money(held))
 		report.Strategies = append(report.Strategies, name)
 		report.WrittenOff = append(report.WrittenOff, operator.WrittenOff{Strategy: name, Market: m.Name,
 			Amount: m.FormatQty(held)})

@@ -1,12 +1,8 @@
 package runner
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
@@ -72,46 +69,6 @@ func TestInAMarketThatHasGoneTheExchangeKnowsNoOrder(t *testing.T) {
 	require.Equal(t, exchange.CodeInvalid, code(ask()), "it is back")
 }
 
-// delisted is an exchange that lists a market no more from some moment on: it is in no list, and a
-// request that names it is refused with 205.
-type delisted struct {
-	next   http.RoundTripper
-	market string
-	gone   *atomic.Bool
-}
-
-// RoundTrip is of http.RoundTripper.
-func (w delisted) RoundTrip(r *http.Request) (*http.Response, error) {
-	if !w.gone.Load() {
-		return w.next.RoundTrip(r)
-	}
-	var asked []byte
-	if r.Body != nil {
-		asked, _ = io.ReadAll(r.Body)
-		r.Body = io.NopCloser(bytes.NewReader(asked))
-	}
-	answer, err := w.next.RoundTrip(r)
-	if err != nil {
-		return nil, err
-	}
-	body, err := io.ReadAll(answer.Body)
-	if err != nil {
-		return nil, err
-	}
-	var list []map[string]any
-	switch {
-	case strings.Contains(r.URL.String()+string(asked), w.market):
-		answer.StatusCode = http.StatusBadRequest
-		body = []byte(`{"errorCode":205,"error":"market parameter is invalid."}`)
-	case json.Unmarshal(body, &list) == nil:
-		list = slices.DeleteFunc(list, func(row map[string]any) bool { return row["market"] == w.market })
-		body, _ = json.Marshal(list)
-	}
-	answer.Body, answer.ContentLength = io.NopCloser(bytes.NewReader(body)), -1
-	answer.Header.Del("Content-Length")
-	return answer, nil
-}
-
 // A market goes while a position is held there: the operator writes it off, the journal tells of
 // it, and the next start goes on, with the market still in the config.
 func TestAMarketThatHasGoneIsWrittenOffAndTheNextStartGoesOn(t *testing.T) {
@@ -124,7 +81,9 @@ func TestAMarketThatHasGoneIsWrittenOffAndTheNextStartGoesOn(t *testing.T) {
 		})
 		s.config = strings.Replace(s.config, "[poll]\n", "[poll]\nrules = \"30s\"\n", 1)
 		var gone atomic.Bool
-		s.wrap = func(next http.RoundTripper) http.RoundTripper { return delisted{next, "BTC-EUR", &gone} }
+		s.wrap = func(next http.RoundTripper) http.RoundTripper {
+			return bottest.Delisted{Next: next, Market: "BTC-EUR", Gone: &gone}
+		}
 		p := s.start()
 		time.Sleep(30 * time.Second)
 		require.NotEmpty(t, s.resting())
@@ -138,6 +97,7 @@ func TestAMarketThatHasGoneIsWrittenOffAndTheNextStartGoesOn(t *testing.T) {
 		require.Equal(t, []operator.WrittenOff{{Strategy: "held", Market: "BTC-EUR", Amount: "0.01"}},
 			report.WrittenOff)
 		require.True(t, report.Done)
+		require.Contains(t, p.unallocated(), "1.01 BTC", "at once, and it is no news later")
 		p.look(func() {
 			require.Zero(t, p.account.Position(1, 1).Amount)
 			require.NoError(t, p.account.Check())
@@ -158,5 +118,6 @@ func TestAMarketThatHasGoneIsWrittenOffAndTheNextStartGoesOn(t *testing.T) {
 			require.False(t, halted)
 		})
 		require.NoError(t, p.end())
+		require.Empty(t, s.concluded())
 	})
 }

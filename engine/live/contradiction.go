@@ -102,8 +102,8 @@ func (l *Loop) contradict(id market.OrderID, strategy market.StrategyID) {
 	}
 	l.channelDown()
 	l.Log.Error().Int64("order", int64(id)).Stringer("for", asideFor).
-		Msg("the stream said that an order has filled or ended, and the exchange denies it over REST: the stream is " +
-			"set aside, orders are sent and asked for over REST")
+		Msg("the stream said that an order has filled, ended or been refused, and the exchange denies it over REST: " +
+			"the stream is set aside, orders are sent and asked for over REST")
 	if l.SetAside != nil {
 		l.SetAside(asideFor)
 	}

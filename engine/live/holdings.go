@@ -176,6 +176,15 @@ func (l *Loop) checkpoint(asset market.AssetID, now BalanceCheckpoint) {
 	l.ReconcileLog.Checkpoint(asset, now)
 }
 
+// Unallocate notes that money has left the books and not the account, so that the next comparison
+// expects it beyond the books. Call it within Do.
+func (l *Loop) Unallocate(asset market.AssetID, money market.Money) {
+	if now, compared := l.holdings.checkpoints[asset]; compared {
+		now.Surplus += money
+		l.checkpoint(asset, now)
+	}
+}
+
 // inquiry is what the exchange says of the time since the last checkpoint.
 type inquiry struct {
 	asked   market.Time            // before the balances to be explained were queried

@@ -56,7 +56,7 @@ type Config struct {
 	Muted func()
 
 	// SetAside is called when the exchange denies a fill or an end that an event told, or an answer
-	// over a socket: nothing is to leave over a socket for so long. nil: not called.
+	// or a refusal over a socket: nothing is to leave over a socket for so long. nil: not called.
 	SetAside func(long time.Duration)
 
 	OpenEvery     market.Duration // between two lists of open orders; a minute

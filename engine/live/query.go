@@ -25,6 +25,7 @@ type query struct {
 	short         *reply      // a record that lacks fills: the trades are queried next; nil: none
 	listsSince    market.Time // when the 240 was queried that led to the lists
 	trusted       bool        // the next record is booked in any case: a person has decided
+	refusal       *reply      // of a place over a socket, until a query does not find the order; nil: none
 	unsent        bool        // the last command could not be sent; logged already
 
 	asked   market.Time // when the order was queried last

@@ -61,6 +61,9 @@ func (l *Loop) receive(q *query, r *reply) {
 	if own == nil && l.fillsAfterEnd(r) {
 		return
 	}
+	if l.holdsBack(q, own, r) {
+		return
+	}
 	now := l.outcomeOf(q, own)
 	a := l.read(q, now, own, r)
 	if a != answerRefuted && own != nil {

@@ -1,6 +1,8 @@
 package live
 
 import (
+	"errors"
+
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
@@ -43,4 +45,31 @@ func (l *Loop) withoutProof(q *query, own *state.Order, r *reply) {
 	got.FilledAmount, got.FilledAmountQuote, got.FeePaid = own.FilledAmount, own.FilledAmountQuote, own.FeePaid
 	got.OnHold = max(got.OnHold, own.OnHold)
 	got.RestatementReason = own.RestatementReason
+}
+
+var errFalseRefusal = errors.New("it was refused over the socket, and the exchange has the order")
+
+// holdsBack holds the refusal of a place back that came over a socket: it counts when a query that
+// was put after it does not find the order. Where the query finds the order, the place is
+// unresolved, and the record tells its outcome.
+func (l *Loop) holdsBack(q *query, own *state.Order, r *reply) bool {
+	refusal := q.refusal
+	switch {
+	case own == nil || own.InFlight != market.CommandPlace || q.unresolved != nil:
+		q.refusal = nil
+	case refusal == nil && r.from == fromSend && r.record.BySocket && exchange.OutcomeOf(r.err) == exchange.Rejected:
+		q.refusal = r
+		q.soon(l.now)
+		return true
+	case refusal == nil || r.from != fromQuery || r.asked < refusal.asked:
+	case isNotFound(r.err):
+		l.receive(q, refusal)
+		q.refusal = nil
+		return true
+	case r.err == nil:
+		refusal.err = errFalseRefusal
+		l.receive(q, refusal)
+		l.contradict(q.id, own.Strategy)
+	}
+	return false
 }

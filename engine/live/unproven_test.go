@@ -179,3 +179,74 @@ func TestAFillInTheAnswerToAWriteOfAForgottenOrderIsBookedOnce(t *testing.T) {
 		p.agree()
 	})
 }
+
+// The refusal of a place over a socket counts when REST does not find the order. Until then the
+// order counts against every limit, and the strategy hears nothing.
+func TestARefusalOverASocketCountsWhenTheExchangeDoesNotFindTheOrder(t *testing.T) {
+	for name, act := range map[string]func(*strategy.Desk){"resting": bid(80_00), "at market": buyAtMarket} {
+		synctest.Test(t, func(t *testing.T) {
+			p := playing(t, first(market.CommandPlace, isRefused), act)
+			p.overSocket(nil)
+			p.box.deafen("order")
+			p.run()
+			p.tick(5)
+			own, open := p.own(1)
+			require.True(t, open, name)
+			require.Equal(t, state.Sent, own.State, name)
+			require.Empty(t, p.s.heard, name)
+			require.NoError(t, p.loop.Inspect(t.Context(), func(market.Time) {
+				require.Equal(t, 1, p.account.OpenBy(1))
+				require.Positive(t, p.account.Total(1).Held)
+			}))
+			p.box.deafen("")
+			p.tick(8)
+			_, open = p.own(1)
+			require.False(t, open, name)
+			require.Equal(t, []string{"rejected place"}, p.s.heard, name)
+			require.Empty(t, p.loop.ChannelAside())
+			p.end()
+			p.agree()
+		})
+	}
+}
+
+// The exchange has carried the place out: its order is booked within a second, the strategy is
+// never told of a refusal, and the third within a minute halts it.
+func TestAFalseRefusalOverASocketIsNotBelieved(t *testing.T) {
+	for name, c := range map[string]struct {
+		act   func(*strategy.Desk)
+		fills int
+	}{"resting": {bid(80_00), 0}, "at market": {buyAtMarket, 1}, "crossing limit": {bid(102_00), 1}} {
+		synctest.Test(t, func(t *testing.T) {
+			p := playing(t, first(market.CommandPlace, isDenied), c.act)
+			var aside []time.Duration
+			p.loop.SetAside = func(long time.Duration) { aside = append(aside, long) }
+			p.overSocket(nil)
+			p.run()
+			p.tick(3)
+			_, open := p.own(1)
+			require.Equal(t, c.fills == 0, open, name)
+			require.Equal(t, c.fills, p.s.fills, name)
+			require.NotContains(t, p.s.heard, "rejected place", name)
+			require.Len(t, aside, 1, name)
+			require.Equal(t, p.naive(), p.books(), name)
+			p.end()
+			p.agree()
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		deny := func(i *exchange.Intent) fate {
+			if i.Command == market.CommandPlace {
+				return isDenied
+			}
+			return arrives
+		}
+		p := playing(t, deny, bid(80_00), nil, nil, bid(80_00), nil, nil, bid(80_00))
+		p.overSocket(nil)
+		p.run()
+		p.tick(12)
+		require.Equal(t, []market.StrategyID{1}, p.haltedNow(), "the third within a minute")
+		p.end()
+		p.agree()
+	})
+}

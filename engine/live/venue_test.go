@@ -77,6 +77,7 @@ const (
 	isFeigned        // the exchange accepts it and does nothing
 	isRefused        // with 423: the market is halted
 	isUnsent         // the exchange cannot be reached: it never leaves
+	isDenied         // it is carried out, and a socket says 423
 )
 
 // hides reports whether questions of a name are answered without orders.
@@ -213,16 +214,17 @@ func (s *sender) Send(_ context.Context, i *exchange.Intent) (exchange.Record, e
 		s.t.Errorf("%s of order %d left before its intent was durable", i.Command, i.Order)
 	}
 	before, after, delay := s.drop()
+	denied := false
 	if s.meets != nil {
 		s.mu.Lock()
 		s.leaves = append(s.leaves, *i)
 		meets := s.meets(i)
 		s.mu.Unlock()
-		switch before, after = meets == isLost, meets == goesUnheard; meets {
+		switch before, after, denied = meets == isLost, meets == goesUnheard, meets == isDenied; meets {
 		case isFeigned:
 			return exchange.Record{Order: market.Order{ClientOrderID: i.ClientOrderID}}, nil
 		case isRefused:
-			return exchange.Record{}, exchange.ErrCode(exchange.CodeHalted)
+			return exchange.Record{BySocket: s.bySocket != nil}, exchange.ErrCode(exchange.CodeHalted)
 		case isUnsent:
 			return exchange.Record{}, exchange.ErrNotSent
 		}
@@ -238,8 +240,11 @@ func (s *sender) Send(_ context.Context, i *exchange.Intent) (exchange.Record, e
 	time.Sleep(delay - back)
 	record, err := s.carryOut(i)
 	time.Sleep(back)
-	if after {
+	switch {
+	case after:
 		return exchange.Record{}, errLost
+	case denied:
+		return exchange.Record{BySocket: true}, exchange.ErrCode(exchange.CodeHalted)
 	}
 	return record, err
 }

@@ -105,14 +105,13 @@ func (c *Client) act(ctx context.Context, r *request, done func(http.Header, int
 	var refusal *exchange.Error
 	switch {
 	case err == nil:
+		r.isCarried()
 		done(nil, http.StatusOK, nil)
-		if r.carried != nil {
-			*r.carried = true
-		}
 		return c.hideBody(read(response), response, "")
 	case errors.Is(err, exchange.ErrNotSent):
 		return err
 	case errors.As(err, &refusal):
+		r.isCarried()
 		if refusal.Code == codeNoCredentials {
 			r.socket.Reset(fmt.Errorf("%s: %w", actions[r.at], refusal))
 		}
@@ -124,6 +123,13 @@ func (c *Client) act(ctx context.Context, r *request, done func(http.Header, int
 	}
 	done(nil, 0, nil)
 	return &transportError{c.scrubber("").Error(err)}
+}
+
+// isCarried notes that the answer came over a socket.
+func (r *request) isCarried() {
+	if r.carried != nil {
+		*r.carried = true
+	}
 }
 
 // codeNoCredentials says that a request, or a socket, is not authenticated.

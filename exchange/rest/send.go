@@ -62,7 +62,7 @@ func (c *Client) sendBy(ctx context.Context, intent *exchange.Intent, socket Soc
 		return nil
 	})
 	if err != nil {
-		return exchange.Record{}, err
+		return exchange.Record{BySocket: bySocket}, err
 	}
 	record.Order.ID, record.BySocket = intent.Order, bySocket
 	for i := range record.Fills {

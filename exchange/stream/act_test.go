@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,6 +26,9 @@ type desk struct {
 	trading exchange.Trading
 	client  *rest.Client
 	writes  int // over HTTP
+	url     string
+
+	key, secret rest.Secret
 }
 
 // RoundTrip counts the writes.
@@ -47,6 +51,7 @@ func newDesk(t *testing.T, socket bool) *desk {
 		server.Close()
 	})
 	key := config.Accounts[0].Keys[0]
+	d.url, d.key, d.secret = server.URL, rest.NewSecret(key.Key), rest.NewSecret(key.Secret)
 	d.ledger = rest.NewLedger(rest.LedgerConfig{Now: d.clock.Now,
 		After: func(market.Duration, func()) func() bool { return func() bool { return true } }})
 	d.client, err = rest.New(rest.Config{BaseURL: server.URL, Key: rest.NewSecret(key.Key), Transport: d,
@@ -58,16 +63,23 @@ func newDesk(t *testing.T, socket bool) *desk {
 	if d.trading = d.client; !socket {
 		return d
 	}
-	on, err := New(Config{BaseURL: server.URL, Key: rest.NewSecret(key.Key), Secret: rest.NewSecret(key.Secret),
-		Now: d.clock.Now, Log: zerolog.Nop()})
+	d.overSocket(t, server.URL, zerolog.Nop())
+	return d
+}
+
+// overSocket lets the orders leave over a socket to an address.
+func (d *desk) overSocket(t *testing.T, url string, log zerolog.Logger) *Connection {
+	on, err := New(Config{BaseURL: url, Key: d.key, Secret: d.secret, Now: d.clock.Now, Log: log})
 	require.NoError(t, err)
 	open := make(chan struct{})
-	on.Subscribe(&Channel{Name: "account", Private: true, Topics: []Topic{{}}, Opened: func() { close(open) }})
+	var once sync.Once
+	on.Subscribe(&Channel{Name: "account", Private: true, Topics: []Topic{{}},
+		Opened: func() { once.Do(func() { close(open) }) }})
 	r := &rig{t: t, on: on}
 	r.run()
 	<-open
 	d.trading = d.client.Over(on)
-	return d
+	return on
 }
 
 // send sends a command, and returns what came of it.

@@ -68,6 +68,7 @@ type Connection struct {
 	url      string
 	channels []*Channel
 	client   *http.Client
+	unasked  unasked
 
 	mu      sync.Mutex // guards everything below
 	session *session   // nil: there is no connection now

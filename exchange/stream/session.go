@@ -92,9 +92,10 @@ func (s *session) wait(d time.Duration) bool {
 	}
 }
 
-// listen tells channels of a silence that is not usual.
+// listen tells channels of a silence that is not usual, and logs what the exchange has refused.
 func (s *session) listen() {
 	for s.wait(time.Second) {
+		s.unasked.due(&s.config.Log)
 		for _, ch := range s.channels {
 			if !ch.open.Load() || ch.Silent == nil {
 				continue
@@ -332,7 +333,7 @@ func (s *session) take(frame []byte) error {
 	taken := s.forget(h.id)
 	switch {
 	case taken == nil && h.refusal != nil:
-		s.config.Log.Warn().Err(h.refusal).Msg("the exchange refuses something on the stream")
+		s.unasked.note(&s.config.Log, h.refusal)
 	case taken == nil:
 	case h.refusal != nil:
 		taken(nil, h.refusal)
