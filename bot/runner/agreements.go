@@ -55,9 +55,7 @@ func (r *runner) agreements() (map[market.AssetID]live.BalanceCheckpoint, error)
 			agreed[asset.ID] = live.BalanceCheckpoint(a)
 		}
 	}
-	if r.journal.agreed = noted; r.given != 0 && len(noted) > 0 {
-		r.journal.saveAgreed() // with what was given
-	}
+	r.journal.agreed = noted
 	return agreed, nil
 }
 
