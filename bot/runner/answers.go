@@ -16,6 +16,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
+	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // status answers `bot status`.
@@ -144,7 +145,12 @@ func (c *control) statusOfLoop(s *operator.Status) error {
 // bare lists the positions of strategies, nil for all, that should have an exit and have none. Only
 // the loop's goroutine may call it.
 func (r *runner) bare(ids []market.StrategyID) (list []operator.Unprotected) {
-	for _, u := range r.engine.Bare() {
+	all := r.engine.Bare()
+	for _, u := range r.loop.UnknownExits() {
+		all = append(all, strategy.Unprotected{Strategy: u.Strategy, Market: u.Market, Amount: u.Amount,
+			Cause: strategy.CauseUnknown, Since: u.Since})
+	}
+	for _, u := range all {
 		if ids != nil && !slices.Contains(ids, u.Strategy) {
 			continue
 		}

@@ -33,7 +33,9 @@ func (r *runner) writeStop(failed error) error {
 	for i, name := range r.plan.Names() {
 		r.logPositions(i+1, name)
 	}
-	defer func() { r.watch.stopped(reason, len(open), r.logAway(r.store, r.plan.Catalog)+r.logUnbooked()) }()
+	defer func() {
+		r.watch.stopped(reason, len(open), r.logAway(r.store, r.plan.Catalog)+r.logUnbooked()+r.logUnknown())
+	}()
 	r.journal.writeDue(r.engine.Now(), true, r.journal.journalRefusal)
 	r.journal.batch.Journal(r.engine.Now(), &journal.Stop{Run: r.run, Reason: reason, Open: len(open)})
 	if err := r.saveTwin(); err != nil {
@@ -98,6 +100,15 @@ func (r *runner) logUnbooked() (told string) {
 			told += r.positionLeft(zerolog.WarnLevel, r.nameOf(o.Strategy), r.plan.Catalog.Market(o.Market), rest,
 				"bought, and the exchange has not listed the trades: it has no exit until the next start")
 		}
+	}
+	return told
+}
+
+// logUnknown logs what no bracket covers of purchases that are newer than the state file.
+func (r *runner) logUnknown() (told string) {
+	for _, u := range r.loop.UnknownExits() {
+		told += r.positionLeft(zerolog.WarnLevel, r.nameOf(u.Strategy), r.plan.Catalog.Market(u.Market), u.Amount,
+			"bought after the copy of the state file was made, and which exit it had is not known: it has none")
 	}
 	return told
 }

@@ -32,6 +32,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/internal/lives"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // player plays a life of lives.Life on a stage. It acts through public doors alone: the exchange's
@@ -338,12 +339,16 @@ func (p *player) tells() *lives.Told {
 		p.bot.ask(operator.PathOrders, &operator.Request{}, &orders) != nil {
 		return nil
 	}
-	told := &lives.Told{Unprotected: map[string]int64{}, Positions: map[string]int64{}, Open: status.OpenOrders}
+	told := &lives.Told{Unprotected: map[string]int64{}, Unknown: map[string]int64{}, Positions: map[string]int64{},
+		Open: status.OpenOrders}
 	for i := range orders.Orders {
 		told.Orders = append(told.Orders, orders.Orders[i].ClientOrderID)
 	}
 	for _, u := range status.Unprotected {
 		told.Unprotected[u.Market] += p.units(u.Market, u.Amount)
+		if u.Cause == strategy.CauseUnknown.String() {
+			told.Unknown[u.Market] += p.units(u.Market, u.Amount)
+		}
 	}
 	for i := range positions.Positions {
 		held := &positions.Positions[i]
@@ -358,7 +363,8 @@ func (p *player) units(name, amount string) int64 {
 	return int64(q)
 }
 
-// mend ends the faults, opens the markets, and gives back the rules; the owner's orders go.
+// mend ends the faults, opens the markets, and gives back the rules; the owner's orders go, and
+// after a restored backup the operator looks and resumes.
 func (p *player) mend() {
 	p.admin(http.MethodDelete, "faults", nil)
 	p.restore(true)
@@ -369,7 +375,11 @@ func (p *player) mend() {
 			p.cancels(&o)
 		}
 	}
-	p.around.with(func(a *around) { a.blind = time.Now().Add(30 * time.Second) })
+	restored := false
+	p.around.with(func(a *around) { a.blind, restored = time.Now().Add(30*time.Second), a.restored })
+	if restored {
+		p.operate(&lives.Event{Actor: "operator", Verb: "resume"})
+	}
 }
 
 // end judges the end of the life and stops the bot.

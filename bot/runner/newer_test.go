@@ -158,3 +158,44 @@ func TestAnExitOfALaterRunHaltsInsteadOfBeingDoubled(t *testing.T) {
 		require.NoError(t, p.end())
 	})
 }
+
+// A backup from before the entry, whose exit the owner cancels while no bot runs: which exit it had
+// is not known. The status lists the position, after a resume too, and the end of the run tells of
+// it.
+func TestABackupFromBeforeTheEntryTellsOfAPositionWithoutAnExit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := halfStage(t)
+		p, err := s.open()
+		require.NoError(t, err)
+		require.NoError(t, p.journal.Commit(p.trading.Now()))
+		file := p.copyState()
+		ctx := p.ctx()
+		go func() { p.done <- p.trade(ctx) }()
+		time.Sleep(3 * time.Second)
+		s.sellInto("0.005")
+		time.Sleep(15 * time.Second)
+		p.kill()
+		p.bury()
+		for _, o := range s.OpenAtTheExchange() {
+			s.byHand(o.Order, market.CommandCancel, 0)
+		}
+		s.putBack(file)
+		p = s.start()
+		time.Sleep(time.Minute)
+		require.Empty(t, s.OpenAtTheExchange())
+		c := &control{r: p.runner, ctx: context.Background()}
+		for range 2 {
+			p.look(func() {
+				bare := p.bare(nil)
+				require.Len(t, bare, 1)
+				require.Equal(t, "0.005", bare[0].Amount)
+				require.Equal(t, "unknown", bare[0].Cause)
+			})
+			_, err = c.resume(t.Context(), &operator.Request{})
+			require.NoError(t, err)
+			time.Sleep(time.Second)
+		}
+		require.NoError(t, p.end())
+		require.Contains(t, s.log.Tail(3), "position left: bought after the copy of the state file was made")
+	})
+}

@@ -41,6 +41,7 @@ type Newer struct {
 	lent     map[lender]market.Qty           // base that newer purchases are to give back
 	asked    map[uuid.UUID]bool              // names of trades whose orders have been asked for
 	searched bool                            // all trades have been looked through
+	settled  market.Time                     // a position that was opened later is none of these orders
 }
 
 // Lent notes that a strategy got base of the unallocated balance for a sale of the kill switch that
@@ -230,6 +231,7 @@ func (l *Loop) doubt(o *market.Order, does string) {
 // settleNewer ends what the newer orders leave to do, before brackets act: orders that nothing
 // protects or expects are cancelled, and strategies whose positions are not known are halted.
 func (l *Loop) settleNewer() {
+	l.Newer.settled = l.engineTime()
 	bought := map[market.StrategyID][]string{}
 	var cancels []market.OrderID
 	for _, number := range slices.Sorted(maps.Keys(l.Newer.orders)) {
@@ -257,4 +259,35 @@ func (l *Loop) settleNewer() {
 			"or another bot has the same operator_id. No exit is placed beside them: compare bot status with the " +
 			"exchange, cancel what is left (bot cancel-all --including-foreign), then bot resume"})
 	}
+}
+
+// UnknownExit is base of a position that has no exit, because it is not known which.
+type UnknownExit struct {
+	Strategy market.StrategyID
+	Market   market.ID
+	Amount   market.Qty
+	Since    market.Time
+}
+
+// UnknownExits are the positions, or parts, that newer purchases brought and no bracket covers: the
+// exits that they had are not known. Only the loop's goroutine may call it.
+func (l *Loop) UnknownExits() (list []UnknownExit) {
+	bought := map[lender]market.Qty{}
+	for _, number := range slices.Sorted(maps.Keys(l.Newer.orders)) {
+		o := l.Newer.orders[number]
+		if key := (lender{o.Strategy, o.Market}); o.Side == market.Buy && o.FilledAmount > 0 {
+			if _, is := bought[key]; !is {
+				list = append(list, UnknownExit{Strategy: o.Strategy, Market: o.Market, Since: l.began})
+			}
+			bought[key] += o.FilledAmount
+		}
+	}
+	for i := range list {
+		u := &list[i]
+		held := l.Account.Position(u.Strategy, u.Market)
+		if settled := l.Newer.settled; settled == 0 || held.Opened <= settled {
+			u.Amount = min(held.Amount-l.Engine.Covered(u.Strategy, u.Market), bought[lender{u.Strategy, u.Market}])
+		}
+	}
+	return slices.DeleteFunc(list, func(u UnknownExit) bool { return u.Amount <= 0 })
 }

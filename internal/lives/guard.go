@@ -22,8 +22,9 @@ type Ledger struct {
 // Told is what a bot tells of itself, by market: its status and its positions.
 type Told struct {
 	Unprotected, Positions map[string]int64
-	Open                   int      // orders, of its status
-	Orders                 []string // the same, each by its client order id, of its list
+	Unknown                map[string]int64 // of Unprotected: which exit it is to have is not known
+	Open                   int              // orders, of its status
+	Orders                 []string         // the same, each by its client order id, of its list
 }
 
 // Look is one look at the exchange and the bot.
@@ -65,6 +66,7 @@ type Guard struct {
 	// market: at least and at most. Between the two the bot may or may not have heard of it.
 	sure, most map[string]int64
 	since      map[string]time.Duration
+	restored   bool // what was bought since the backup may have lost its bracket
 	// Findings has the first finding of each promise.
 	Findings []Finding
 	// Held counts, by promise, the looks at which it had something to hold.
@@ -164,6 +166,7 @@ func (g *Guard) Restored() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	clear(g.since)
+	g.restored = true
 }
 
 // takes follows what leaves the account without an order of the bot.
@@ -294,6 +297,8 @@ func (g *Guard) wants(name string, l *Ledger, look *Look, cancelled bool) int64 
 		return 0
 	case cancelled && look.Told != nil:
 		return g.bare(name, l) - look.Told.Unprotected[name]
+	case g.restored && look.Told != nil:
+		return g.bare(name, l) - look.Told.Unknown[name]
 	}
 	return g.bare(name, l)
 }
@@ -306,7 +311,7 @@ func (g *Guard) Quiet(look *Look) bool {
 }
 
 // End judges the end of a life, when everything is well again: each position has its exit. A word
-// is enough where the operator cancelled the exits.
+// is enough where the operator cancelled the exits, or a restored backup does not know them.
 func (g *Guard) End(look *Look, cancelled bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
