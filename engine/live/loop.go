@@ -384,7 +384,6 @@ func (l *Loop) step(ev *market.Event) {
 	if l.failed != nil {
 		return
 	}
-	l.lend(ev.Fills)
 	ev.At = l.engineTime()
 	commands := l.stepEngine(ev)
 	l.Journal.Event(ev)
