@@ -203,7 +203,9 @@ func TestARefusalOverASocketCountsWhenTheExchangeDoesNotFindTheOrder(t *testing.
 			_, open = p.own(1)
 			require.False(t, open, name)
 			require.Equal(t, []string{"rejected place"}, p.s.heard, name)
-			require.Empty(t, p.loop.ChannelAside())
+			require.NoError(t, p.loop.Inspect(t.Context(), func(market.Time) {
+				require.Empty(t, p.loop.ChannelAside())
+			}))
 			p.end()
 			p.agree()
 		})
