@@ -228,7 +228,7 @@ func TestTheKillSwitchLeavesNoPositionBareForItsSize(t *testing.T) {
 
 // Where the market ends to trade between the cancel of an exit and the sale in its place, the
 // switch tells of the position without exit. The bot, beside it or started later, goes on: it sells
-// when the market trades, and nobody resumes anything.
+// when the market trades, without a bot resume.
 func TestASaleOfTheKillSwitchThatIsRefusedGoesOn(t *testing.T) {
 	for name, beside := range map[string]bool{"a start": false, "a running bot": true} {
 		t.Run(name, func(t *testing.T) {

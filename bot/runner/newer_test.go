@@ -66,20 +66,27 @@ func TestAStartThatFailsAfterARestoreHidesNoOrder(t *testing.T) {
 	})
 }
 
+// boughtAfterACopy starts a bot, copies its state file before it trades, and lets half of its entry
+// be filled.
+func (s *stage) boughtAfterACopy() (p *process, file string) {
+	p, err := s.open()
+	require.NoError(s.T, err)
+	require.NoError(s.T, p.journal.Commit(p.trading.Now()))
+	file = p.copyState()
+	ctx := p.ctx()
+	go func() { p.done <- p.trade(ctx) }()
+	time.Sleep(3 * time.Second)
+	s.sellInto("0.005")
+	time.Sleep(15 * time.Second)
+	return p, file
+}
+
 // A backup from before the entry: what it bought since is in the books, its exit guards it, the
 // rest of the entry is cancelled, and the strategy waits for a person.
 func TestABackupFromBeforeTheEntryBooksWhatWasBought(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := halfStage(t)
-		p, err := s.open()
-		require.NoError(t, err)
-		require.NoError(t, p.journal.Commit(p.trading.Now()))
-		file := p.copyState()
-		ctx := p.ctx()
-		go func() { p.done <- p.trade(ctx) }()
-		time.Sleep(3 * time.Second)
-		s.sellInto("0.005")
-		time.Sleep(15 * time.Second)
+		p, file := s.boughtAfterACopy()
 		require.Len(t, s.OpenAtTheExchange(), 2)
 		p.kill()
 		p.bury()
@@ -165,15 +172,7 @@ func TestAnExitOfALaterRunHaltsInsteadOfBeingDoubled(t *testing.T) {
 func TestABackupFromBeforeTheEntryTellsOfAPositionWithoutAnExit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := halfStage(t)
-		p, err := s.open()
-		require.NoError(t, err)
-		require.NoError(t, p.journal.Commit(p.trading.Now()))
-		file := p.copyState()
-		ctx := p.ctx()
-		go func() { p.done <- p.trade(ctx) }()
-		time.Sleep(3 * time.Second)
-		s.sellInto("0.005")
-		time.Sleep(15 * time.Second)
+		p, file := s.boughtAfterACopy()
 		p.kill()
 		p.bury()
 		for _, o := range s.OpenAtTheExchange() {
@@ -191,7 +190,7 @@ func TestABackupFromBeforeTheEntryTellsOfAPositionWithoutAnExit(t *testing.T) {
 				require.Equal(t, "0.005", bare[0].Amount)
 				require.Equal(t, "unknown", bare[0].Cause)
 			})
-			_, err = c.resume(t.Context(), &operator.Request{})
+			_, err := c.resume(t.Context(), &operator.Request{})
 			require.NoError(t, err)
 			time.Sleep(time.Second)
 		}

@@ -92,7 +92,7 @@ func (f *fake) levels() (levels market.Bracket) {
 	return levels
 }
 
-// any is an order of the fake, or one that is not known.
+// any draws the number of an order of the fake, or the next number, which no order has yet.
 func (f *fake) any() market.OrderID { return market.OrderID(1 + f.chance.IntN(int(f.newest)+1)) }
 
 // asks does what a strategy may do within a callback.
