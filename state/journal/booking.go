@@ -32,7 +32,7 @@ func (k BookingKind) String() string {
 // the order in which the journal has them. The table keeps them for good: Prune leaves it whole.
 type Booking struct {
 	Number uint64 // from 1, without gaps
-	Entry  uint64 // of the journal; 0: a migration found the row in the table of fills alone
+	Entry  uint64 // of the journal
 	Kind   BookingKind
 
 	// Fill is the fill, with Tag of its order. A BookedFee has Market, ID, Order, Fee and
@@ -54,10 +54,9 @@ type Booking struct {
 	Cost market.Value // of the position
 }
 
-// Worth is a transfer as the account saw it, in the account's currency. Rows that a migration made
-// lack it.
+// Worth is a transfer as the account saw it, in the account's currency.
 type Worth struct {
-	Known  bool
+	Known  bool         // false: an asset had no price
 	Value  market.Money // of what moved, signed like Money
 	Equity market.Money // of the account, after it
 }

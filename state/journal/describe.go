@@ -275,8 +275,7 @@ func (s *Store) DescribeFill(f *FillRow) Fields {
 	return d.fields
 }
 
-// describeBooking returns the fields of a booking; worth is left out, which a migration cannot
-// know.
+// describeBooking returns the fields of a booking, without its worth.
 func (s *Store) describeBooking(b *Booking) Fields {
 	d := describer{Names: s.names}
 	d.text("number", fmt.Sprint(b.Number))
