@@ -102,7 +102,8 @@ func TestTheDocumentSaysTheSame(t *testing.T) {
 		e := Explain(f)
 		fmt.Fprintf(&table, "| %s | %s | %s | %s |\n", e.Name, e.Says, e.SaysNot, untitled(e.Source))
 	}
-	require.Contains(t, string(document), table.String(), "docs/statistics.md must have this table:\n\n%s", table.String())
+	require.Contains(t, string(document), table.String(), "docs/statistics.md must have this table:\n\n%s",
+		table.String())
 }
 
 // untitled is a source without the titles of its works.
