@@ -2,7 +2,7 @@
 // triggers, self-trade prevention) over one of two sources of liquidity, the path of candles,
 // tickers or trades, or a book between accounts. It reads no clock, starts no goroutine and draws
 // no random number: the same commands and movements give the same events. Start at Venue;
-// docs/venue.md names every rule, where it comes from and the scenario in testdata that shows it.
+// docs/venue.md names every rule and where it comes from; the scenarios in testdata show them.
 //
 // A command waits in arrive.go until it is due; match.go admits it (by the rules of package
 // exchange) and trades it, past own orders (selftrade.go); the rest stays in a ladder of prices
