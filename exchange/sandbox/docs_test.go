@@ -47,7 +47,7 @@ func parameters(e *door.Endpoint) string {
 		switch {
 		case p.Kind == door.Integer && p.Min > math.MinInt64 && p.Max < lastMillis:
 			text += fmt.Sprintf(" %d to %d", p.Min, p.Max)
-		case p.Kind == door.Word && len(p.Words) <= 6:
+		case p.Kind == door.Word && len(p.Words) <= 2:
 			text += " (" + strings.Join(p.Words, ", ") + ")"
 		}
 		list = append(list, text)
@@ -61,7 +61,7 @@ func requireTable(t *testing.T, title string, rows []string) {
 	t.Helper()
 	table := title + "\n" + strings.Repeat("|---", strings.Count(title, "|")-1) + "|\n" + strings.Join(rows, "\n") +
 		"\n\n"
-	require.Contains(t, docsPage(t)+"\n", table, "docs/exchange.md must have this table:\n\n%s", table)
+	require.Truef(t, strings.Contains(docsPage(t)+"\n", table), "docs/exchange.md must have this table:\n\n%s", table)
 }
 
 func TestTheDocsListEveryEndpoint(t *testing.T) {
@@ -72,10 +72,10 @@ func TestTheDocsListEveryEndpoint(t *testing.T) {
 		if e.WeightAll > 0 {
 			weight += fmt.Sprintf(", %d without `market`", e.WeightAll)
 		}
-		rows = append(rows, fmt.Sprintf("| `%s %s` | %s | %s | %s | %s |", e.Method, e.Path, e.Summary, weight,
-			permission(e.Needs), parameters(e)))
+		rows = append(rows, fmt.Sprintf("| `%s %s` | %s | %s | %s |", e.Method, e.Path, weight, permission(e.Needs),
+			parameters(e)))
 	}
-	requireTable(t, "| endpoint | what | weight | permission | parameters |", rows)
+	requireTable(t, "| endpoint | weight | permission | parameters |", rows)
 }
 
 func TestTheDocsListEveryAdminEndpoint(t *testing.T) {
