@@ -141,7 +141,6 @@ var unplayed = map[string]string{
 	"bot resolve --gone MARKET":   "needs a market that has gone: bot/runner/gone_test.go",
 
 	"bot sweep --listen 4222 --vary strategies.trend.params.fast=5:100:5": "waits for workers: farm_test.go",
-	"bot sweep --listen 4222":               "the same",
 	"bot worker --join 4222":                "the same",
 	"bot worker":                            "the same",
 	"bot dashboard -c configs/sandbox.toml": "goes on until Ctrl-C: dashboard_test.go plays it",
