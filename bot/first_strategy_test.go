@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A reader does what docs/first-strategy.md says, in a module of its own: it types the commands,
+// A reader does what docs/start.md says, in a module of its own: it types the commands,
 // writes the files and makes the changes.
 type reader struct {
 	shell              // its program is built from the module as it is now; empty: not yet
@@ -25,7 +25,7 @@ func TestTheFirstStrategyIsWrittenAsItsPageSays(t *testing.T) {
 	r := &reader{shell: shell{dir: filepath.Join(t.TempDir(), "mine")}}
 	blocks := regexp.MustCompile("(?ms)^```(console|go|diff|text)\n(.*?)^```")
 	file := regexp.MustCompile("`(mine/\\w+\\.go)`")
-	text, at := read(t, "../docs/first-strategy.md"), 0
+	text, at := read(t, "../docs/start.md"), 0
 	found := blocks.FindAllStringSubmatchIndex(text, -1)
 	require.Greater(t, len(found), 10)
 	for _, b := range found {
