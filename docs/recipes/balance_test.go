@@ -17,6 +17,8 @@ func (s *balance) OnCandles(d *strategy.Desk, g strategy.Group) {
 	}
 }
 
+// end
+
 var balanceDefinition = strategy.Define("balance", "keeps the same share of each market",
 	func(struct{}) strategy.Needs { return strategy.Needs{} },
 	func(_ struct{}, setup strategy.Setup) (strategy.Strategy, error) {
@@ -26,5 +28,3 @@ var balanceDefinition = strategy.Define("balance", "keeps the same share of each
 		}
 		return s, nil
 	})
-
-// end

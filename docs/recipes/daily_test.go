@@ -26,10 +26,10 @@ func nine(now market.Time) market.Time {
 	return market.Interval1d.Floor(now.Add(-9 * time.Hour)).Add((24 + 9) * time.Hour)
 }
 
+// end
+
 var dailyDefinition = strategy.Define("daily", "buys at 9:00 UTC each day",
 	func(struct{}) strategy.Needs { return strategy.Needs{} },
 	func(_ struct{}, s strategy.Setup) (strategy.Strategy, error) {
 		return &daily{market: s.Markets[0].ID, size: s.Size("25 quote")}, nil
 	})
-
-// end

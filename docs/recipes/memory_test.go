@@ -29,10 +29,10 @@ func (s *memory) OnFill(_ *strategy.Desk, f market.Fill) {
 	}
 }
 
+// end
+
 var memoryDefinition = strategy.Define("memory", "buys back only below its last sale",
 	func(struct{}) strategy.Needs { return strategy.Needs{} },
 	func(_ struct{}, s strategy.Setup) (strategy.Strategy, error) {
 		return &memory{PerMarket: strategy.Each(s, func(market.Market) known { return known{} })}, nil
 	})
-
-// end
