@@ -133,6 +133,17 @@ func TestTheDocumentsPointToWhatIsThere(t *testing.T) {
 	}
 }
 
+func TestTheIndexHasEveryPage(t *testing.T) {
+	all := pages(t)
+	i := slices.IndexFunc(all, func(p page) bool { return p.path == "docs/index.md" })
+	require.GreaterOrEqual(t, i, 0)
+	for _, p := range all {
+		if name := path.Base(p.path); path.Dir(p.path) == "docs" && name != "index.md" {
+			require.True(t, strings.Contains(all[i].text, "]("+name+")"), "docs/index.md has no line for %s", p.path)
+		}
+	}
+}
+
 // linked is the page that a link of p leads to, if it is one of all; no path is p itself.
 func linked(all []page, p page, to string) (page, bool) {
 	if to == "" {
