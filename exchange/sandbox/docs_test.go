@@ -32,12 +32,13 @@ func permission(r door.Right) string {
 	return strings.Join(words, " and ")
 }
 
-// parameters lists those of an endpoint that do not stand in its path; required ones in bold.
-func parameters(e *door.Endpoint) string {
+// parameters lists those of an endpoint that do not stand in its path, or only the required ones;
+// these are bold.
+func parameters(e *door.Endpoint, all bool) string {
 	var list []string
 	for i := range e.Params {
 		p := &e.Params[i]
-		if p.InPath {
+		if p.InPath || !all && !p.Required {
 			continue
 		}
 		text := "`" + p.Name + "`"
@@ -47,7 +48,7 @@ func parameters(e *door.Endpoint) string {
 		switch {
 		case p.Kind == door.Integer && p.Min > math.MinInt64 && p.Max < lastMillis:
 			text += fmt.Sprintf(" %d to %d", p.Min, p.Max)
-		case p.Kind == door.Word && len(p.Words) <= 2:
+		case p.Kind == door.Word && (all || len(p.Words) <= 2):
 			text += " (" + strings.Join(p.Words, ", ") + ")"
 		}
 		list = append(list, text)
@@ -73,16 +74,17 @@ func TestTheDocsListEveryEndpoint(t *testing.T) {
 			weight += fmt.Sprintf(", %d without `market`", e.WeightAll)
 		}
 		rows = append(rows, fmt.Sprintf("| `%s %s` | %s | %s | %s |", e.Method, e.Path, weight, permission(e.Needs),
-			parameters(e)))
+			parameters(e, false)))
 	}
-	requireTable(t, "| endpoint | weight | permission | parameters |", rows)
+	requireTable(t, "| endpoint | weight | permission | required parameters |", rows)
 }
 
 func TestTheDocsListEveryAdminEndpoint(t *testing.T) {
 	var rows []string
 	for i := range adminEndpoints {
 		e := &adminEndpoints[i].endpoint
-		rows = append(rows, fmt.Sprintf("| `%s /admin%s` | %s | %s |", e.Method, e.Path, e.Summary, parameters(e)))
+		rows = append(rows, fmt.Sprintf("| `%s /admin%s` | %s | %s |", e.Method, e.Path, e.Summary,
+			parameters(e, true)))
 	}
 	requireTable(t, "| endpoint | what | parameters |", rows)
 }
