@@ -9,13 +9,16 @@ type CCI struct {
 	ring  ring[market.Price] // three times the typical price
 	sum   market.Price
 	value float64
+	limit limit
 }
 
 // NewCCI returns an index over n candles; 20 is usual. It panics where n is below 2.
-func NewCCI(n int) CCI { return CCI{ring: newRing[market.Price](atLeast(2, n))} }
+func NewCCI(n int) CCI { return CCI{ring: newRing[market.Price](atLeast(2, n)), limit: room(3 * n)} }
 
-// Push takes the next candle. It reads all n: their mean moves with each.
+// Push takes the next candle. It reads all n: their mean moves with each. It panics where 3·n such
+// prices leave an int64.
 func (x *CCI) Push(c market.Candle) {
+	x.limit.hold(c.High)
 	n, now := market.Price(len(x.ring.list)), typical3(c)
 	x.sum += now - x.ring.push(now)
 	apart := 0.0

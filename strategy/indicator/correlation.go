@@ -12,15 +12,20 @@ type Correlation struct {
 	ring       ring[pair]
 	x, y       market.Price // sums
 	xx, yy, xy int128       // sums of products
+	limit      limit
 }
 
 type pair struct{ x, y market.Price }
 
 // NewCorrelation returns a correlation of n pairs. It panics where n is below 2.
-func NewCorrelation(n int) Correlation { return Correlation{ring: newRing[pair](atLeast(2, n))} }
+func NewCorrelation(n int) Correlation {
+	return Correlation{ring: newRing[pair](atLeast(2, n)), limit: room(n)}
+}
 
-// Push takes the next pair, which may be negative.
+// Push takes the next pair, which may be negative. It panics where n such prices leave an int64.
 func (r *Correlation) Push(x, y market.Price) {
+	r.limit.hold(x)
+	r.limit.hold(y)
 	old := r.ring.push(pair{x, y})
 	r.x, r.y = r.x+x-old.x, r.y+y-old.y
 	r.xx = r.xx.plus(product(x, x)).minus(product(old.x, old.x))

@@ -62,9 +62,7 @@ func (x *Cross) Push(close market.Price) Direction {
 //go:noinline
 func (x *Cross) pushRare(close, is market.Price) (direction Direction) {
 	if close > x.highest {
-		panic(fmt.Sprintf("indicator: a close of %d units is above %d, up to which averages of these lengths compare "+
-			"exactly; give its prices at least %d fewer decimals (bot candles import --replace --price-digits)",
-			close, x.highest, len(fmt.Sprint(close/x.highest))))
+		limit(x.highest).refuse(close)
 	}
 	if x.Ready() {
 		direction = crossed(x.was, is)

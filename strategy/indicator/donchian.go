@@ -30,7 +30,7 @@ func (d *Donchian) High() market.Price { return d.highs.top() }
 func (d *Donchian) Low() market.Price { return -d.lows.top() }
 
 // Middle is the mean of both.
-func (d *Donchian) Middle() Level { return Level(d.High()+d.Low()) / 2 }
+func (d *Donchian) Middle() Level { return (Level(d.High()) + Level(d.Low())) / 2 }
 
 // Warmup is n.
 func (d *Donchian) Warmup() int { return d.n }

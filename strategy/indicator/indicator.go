@@ -31,5 +31,6 @@
 // earlier start then moves the average by less than 0.3 % of the range of what it averages.
 //
 // Known limitation: a sum over a window must fit an int64, which a price of a million with eight
-// decimals does over 92,000 candles, and the sum of three such prices of a candle over 30,000.
+// decimals does over 92,000 candles, and the sum of three such prices of a candle over 30,000. Push
+// panics at a price that is too high for its window, and says how many decimals fewer fit.
 package indicator

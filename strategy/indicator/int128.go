@@ -1,9 +1,6 @@
 package indicator
 
-import (
-	"math"
-	"math/bits"
-)
+import "math/bits"
 
 // int128 is an integer in two's complement that wraps at 2^128. Sums of squares and of weighted
 // prices stay within it wherever the sum of the prices fits an int64.
@@ -41,5 +38,5 @@ func (u int128) float() float64 {
 	if int64(u.hi) < 0 {
 		return -int128{}.minus(u).float()
 	}
-	return math.Ldexp(float64(u.hi), 64) + float64(u.lo)
+	return float64(u.hi)*0x1p64 + float64(u.lo)
 }

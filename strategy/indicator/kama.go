@@ -16,13 +16,15 @@ type KAMA struct {
 	before market.Price // the price before the oldest of the ring
 	moves  market.Price // Σ of the last n moves
 	seen   int          // up to n+1
+	limit  limit
 }
 
 // NewKAMA returns an average over n moves; 10 is usual. It panics where n is below 1.
-func NewKAMA(n int) KAMA { return KAMA{ring: newRing[market.Price](n)} }
+func NewKAMA(n int) KAMA { return KAMA{ring: newRing[market.Price](n), limit: room(2 * n)} }
 
-// Push takes the next price.
+// Push takes the next price. It panics where 2·n such prices leave an int64.
 func (k *KAMA) Push(p market.Price) {
+	k.limit.hold(p)
 	n := len(k.ring.list)
 	old := k.ring.push(p)
 	if k.seen > 0 {

@@ -8,13 +8,17 @@ type Regression struct {
 	line
 	slope float64
 	sums  weighted
+	limit limit
 }
 
 // NewRegression returns a line through n prices. It panics where n is below 2.
-func NewRegression(n int) Regression { return Regression{sums: newWeighted(atLeast(2, n))} }
+func NewRegression(n int) Regression {
+	return Regression{sums: newWeighted(atLeast(2, n)), limit: room(n)}
+}
 
-// Push takes the next price.
+// Push takes the next price. It panics where n such prices leave an int64.
 func (r *Regression) Push(p market.Price) {
+	r.limit.hold(p)
 	r.sums.push(wide(p))
 	n := len(r.sums.list)
 	rise := r.sums.weighted.times(2).minus(r.sums.sum.times(n + 1)) // Σ (2i−n−1)·x

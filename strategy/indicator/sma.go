@@ -5,15 +5,17 @@ import "github.com/tidemark-trading/tidemark/market"
 // SMA is the simple moving average of the last n prices.
 type SMA struct {
 	line
-	ring ring[market.Price]
-	sum  market.Price
+	ring  ring[market.Price]
+	sum   market.Price
+	limit limit
 }
 
 // NewSMA returns an average over n prices. It panics where n is below 1.
-func NewSMA(n int) SMA { return SMA{ring: newRing[market.Price](n)} }
+func NewSMA(n int) SMA { return SMA{ring: newRing[market.Price](n), limit: room(n)} }
 
-// Push takes the next price.
+// Push takes the next price. It panics where n such prices leave an int64.
 func (s *SMA) Push(p market.Price) {
+	s.limit.hold(p)
 	s.sum += p - s.ring.push(p)
 	s.level = Level(float64(s.sum) / float64(len(s.ring.list)))
 }

@@ -12,13 +12,15 @@ type StdDev struct {
 	ring    ring[market.Price]
 	sum     market.Price
 	squares int128
+	limit   limit
 }
 
 // NewStdDev returns a deviation over n prices. It panics where n is below 1.
-func NewStdDev(n int) StdDev { return StdDev{ring: newRing[market.Price](n)} }
+func NewStdDev(n int) StdDev { return StdDev{ring: newRing[market.Price](n), limit: room(n)} }
 
-// Push takes the next price.
+// Push takes the next price. It panics where n such prices leave an int64.
 func (s *StdDev) Push(p market.Price) {
+	s.limit.hold(p)
 	old := s.ring.push(p)
 	s.sum += p - old
 	s.squares = s.squares.plus(product(p, p)).minus(product(old, old))

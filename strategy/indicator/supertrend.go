@@ -25,7 +25,7 @@ func (s *Supertrend) Push(c market.Candle) {
 	if !s.reach.Ready() {
 		return
 	}
-	middle, away := Level(c.High+c.Low)/2, Level(s.k*s.reach.Value())
+	middle, away := (Level(c.High)+Level(c.Low))/2, Level(s.k*s.reach.Value())
 	lower, upper := middle-away, middle+away
 	if began && lower < s.lower && s.last >= s.lower {
 		lower = s.lower

@@ -6,7 +6,7 @@ import "github.com/tidemark-trading/tidemark/market"
 // closed lower, since the first one, whose volume counts as a rise. It never forgets its start:
 // look at how it changes (Slope, LineCross), not at the number.
 type OBV struct {
-	sum  market.Volume
+	sum  int128
 	last market.Price
 }
 
@@ -17,9 +17,9 @@ func NewOBV() OBV { return OBV{} }
 func (o *OBV) Push(c market.Candle) {
 	switch {
 	case c.Close > o.last:
-		o.sum += c.Volume
+		o.sum = o.sum.plus(wide(c.Volume))
 	case c.Close < o.last:
-		o.sum -= c.Volume
+		o.sum = o.sum.minus(wide(c.Volume))
 	}
 	o.last = c.Close
 }
@@ -28,7 +28,7 @@ func (o *OBV) Push(c market.Candle) {
 func (o *OBV) Ready() bool { return o.last != 0 }
 
 // Value is the sum, in units of 10^-Market.VolumeDigits of the base asset.
-func (o *OBV) Value() float64 { return float64(o.sum) }
+func (o *OBV) Value() float64 { return o.sum.float() }
 
 // Warmup is 1: from then on its changes are right.
 func (o *OBV) Warmup() int { return 1 }
@@ -40,6 +40,7 @@ type MFI struct {
 	up, down int128
 	last     market.Price
 	seen     int // up to n+1
+	limit    limit
 }
 
 // flow is that of a candle, up or down.
@@ -48,10 +49,11 @@ type flow struct {
 }
 
 // NewMFI returns an index over n candles; 14 is usual. It panics where n is below 1.
-func NewMFI(n int) MFI { return MFI{ring: newRing[flow](n)} }
+func NewMFI(n int) MFI { return MFI{ring: newRing[flow](n), limit: room(3 * n)} }
 
-// Push takes the next candle.
+// Push takes the next candle. It panics where 3·n such prices leave an int64.
 func (m *MFI) Push(c market.Candle) {
+	m.limit.hold(c.High)
 	price, last := typical3(c), m.last
 	m.last = price
 	if m.seen++; m.seen == 1 {

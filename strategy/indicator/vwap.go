@@ -6,14 +6,18 @@ import "github.com/tidemark-trading/tidemark/market"
 // (high+low+close) ÷ 3. It is 0 where nothing was traded.
 type VWAP struct {
 	line
-	sums byVolume
+	sums  byVolume
+	limit limit
 }
 
 // NewVWAP returns an average over n candles. It panics where n is below 1.
-func NewVWAP(n int) VWAP { return VWAP{sums: newByVolume(n)} }
+func NewVWAP(n int) VWAP { return VWAP{sums: newByVolume(n), limit: room(3 * n)} }
 
-// Push takes the next candle.
-func (v *VWAP) Push(c market.Candle) { v.level = v.sums.push(typical3(c), c.Volume) / 3 }
+// Push takes the next candle. It panics where 3·n such prices leave an int64.
+func (v *VWAP) Push(c market.Candle) {
+	v.limit.hold(c.High)
+	v.level = v.sums.push(typical3(c), c.Volume) / 3
+}
 
 // Ready reports whether n candles were pushed and something was traded in one of them.
 func (v *VWAP) Ready() bool { return v.sums.ready() }
@@ -25,14 +29,18 @@ func (v *VWAP) Warmup() int { return len(v.sums.list) }
 // traded.
 type VWMA struct {
 	line
-	sums byVolume
+	sums  byVolume
+	limit limit
 }
 
 // NewVWMA returns an average over n candles. It panics where n is below 1.
-func NewVWMA(n int) VWMA { return VWMA{sums: newByVolume(n)} }
+func NewVWMA(n int) VWMA { return VWMA{sums: newByVolume(n), limit: room(n)} }
 
-// Push takes the next candle.
-func (v *VWMA) Push(c market.Candle) { v.level = v.sums.push(c.Close, c.Volume) }
+// Push takes the next candle. It panics where n such prices leave an int64.
+func (v *VWMA) Push(c market.Candle) {
+	v.limit.hold(c.Close)
+	v.level = v.sums.push(c.Close, c.Volume)
+}
 
 // Ready reports whether n candles were pushed and something was traded in one of them.
 func (v *VWMA) Ready() bool { return v.sums.ready() }
@@ -47,7 +55,7 @@ func typical3(c market.Candle) market.Price { return c.High + c.Low + c.Close }
 type byVolume struct {
 	ring[traded]
 	value  int128 // Σ price·volume
-	volume market.Volume
+	volume int128
 }
 
 type traded struct {
@@ -60,12 +68,12 @@ func newByVolume(n int) byVolume { return byVolume{ring: newRing[traded](n)} }
 // push adds a price and returns the average.
 func (b *byVolume) push(p market.Price, v market.Volume) Level {
 	old := b.ring.push(traded{p, v})
-	b.volume += v - old.volume
+	b.volume = b.volume.plus(wide(v)).minus(wide(old.volume))
 	b.value = b.value.plus(product(p, v)).minus(product(old.price, old.volume))
-	if b.volume == 0 {
+	if b.volume == (int128{}) {
 		return 0
 	}
-	return Level(b.value.float() / float64(b.volume))
+	return Level(b.value.float() / b.volume.float())
 }
 
-func (b *byVolume) ready() bool { return b.full && b.volume > 0 }
+func (b *byVolume) ready() bool { return b.full && b.volume != (int128{}) }

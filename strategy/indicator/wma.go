@@ -1,6 +1,7 @@
 package indicator
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/tidemark-trading/tidemark/market"
@@ -10,14 +11,16 @@ import (
 // oldest 1.
 type WMA struct {
 	line
-	sums weighted
+	sums  weighted
+	limit limit
 }
 
 // NewWMA returns an average over n prices. It panics where n is below 1.
-func NewWMA(n int) WMA { return WMA{sums: newWeighted(n)} }
+func NewWMA(n int) WMA { return WMA{sums: newWeighted(n), limit: room(n)} }
 
-// Push takes the next price.
+// Push takes the next price. It panics where n such prices leave an int64.
 func (w *WMA) Push(p market.Price) {
+	w.limit.hold(p)
 	w.sums.push(wide(p))
 	w.level = Level(w.sums.weighted.float() / float64(w.sums.weights()))
 }
@@ -33,16 +36,22 @@ func (w *WMA) Warmup() int { return len(w.sums.list) }
 type HMA struct {
 	line
 	half, full, last weighted
+	limit            limit
 }
 
-// NewHMA returns an average over n prices. It panics where n is below 2.
+// NewHMA returns an average over n prices. It panics where n is below 2 or above 100,000, where its
+// sums have no room.
 func NewHMA(n int) HMA {
+	if n > 100_000 {
+		panic(fmt.Sprintf("indicator: a HMA over %d prices", n))
+	}
 	return HMA{half: newWeighted(atLeast(2, n) / 2), full: newWeighted(n),
-		last: newWeighted(int(math.Sqrt(float64(n))))}
+		last: newWeighted(int(math.Sqrt(float64(n)))), limit: room(n)}
 }
 
-// Push takes the next price.
+// Push takes the next price. It panics where n such prices leave an int64.
 func (h *HMA) Push(p market.Price) {
+	h.limit.hold(p)
 	h.half.push(wide(p))
 	h.full.push(wide(p))
 	if !h.full.full {
