@@ -26,9 +26,10 @@ func (d *driver) roundedCosts() (lines []string) {
 		bps := func(of market.Price) float64 { return 1e4 * float64(of) / float64(last) }
 		cost := spread.Paid(market.Buy, last, m.TickSize) - last
 		if stated := float64(set) / 1e4; bps(cost) > 1.1*stated {
-			const line = "%s: half the spread and the slippage, %.4g bps, come to %.4g bps at its last price: " +
-				"a tick is %.4g bps, and prices are on ticks."
-			lines = append(lines, fmt.Sprintf(line, m.Name, stated, bps(cost), bps(m.TickSize)))
+			const line = "%s: half the spread and the slippage, %s bps, come to %s bps at its last price: " +
+				"a tick is %s bps, and prices are on ticks."
+			lines = append(lines, fmt.Sprintf(line, m.Name, significant(stated), significant(bps(cost)),
+				significant(bps(m.TickSize))))
 		}
 	}
 	return lines

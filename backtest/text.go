@@ -39,9 +39,15 @@ func numeral(x float64, decimals int) string {
 func (a Amount) Short() string {
 	x := a.Float()
 	if x != 0 && math.Abs(x) < 1 {
-		return strconv.FormatFloat(x, 'g', 4, 64)
+		return significant(x)
 	}
 	return grouped(strconv.FormatFloat(x, 'f', 2, 64))
+}
+
+// significant writes a number with four significant digits, as a decimal however small it is.
+func significant(x float64) string {
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64) // its own output
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
 }
 
 // Points formats a return in per cent without the sign %, short enough for a table of months.

@@ -290,6 +290,23 @@ func TestBreakEvenPaysBothFees(t *testing.T) {
 	require.Less(t, b.realised(), market.Money(2))
 }
 
+// Bought at 0.03 with a fee of 0.25 %: a sale at 0.0302 would bring what was paid, so that 0.04 is
+// the first price that does. The cost of 0.030075 is not rounded to 0.04 before.
+func TestBreakEvenAtCoarsePricesIsRoundedOnce(t *testing.T) {
+	fees := func(*market.Market) exchange.Fees { return exchange.Fees{Maker: 150_000, Taker: 250_000} }
+	s := &script{candle: once(func(d *strategy.Desk) {
+		d.In(1).Buy(strategy.Amount(1000*btc), strategy.StopAt(1), strategy.BreakEvenAfter(percent))
+	})}
+	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{Fees: fees}})
+	at := func(prices ...market.Price) {
+		for _, p := range prices {
+			b.group(market.Candle{Market: 1, Interval: market.Interval1m, Open: p, High: p, Low: p, Close: p})
+		}
+	}
+	at(3, 3, 7, 7, 7)
+	require.Equal(t, []string{"buy 1000", "stop 1000 @ 0.01 attached", "update 2 stop 0.04"}, b.sent)
+}
+
 // A gain below the costs never moves the stop above the price.
 func TestBreakEvenWaitsForAPriceAboveIt(t *testing.T) {
 	fees := func(*market.Market) exchange.Fees { return exchange.Fees{Maker: 250_000, Taker: 250_000} }
