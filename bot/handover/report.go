@@ -117,13 +117,19 @@ func (h *handing) describeExits() error {
 		if err != nil {
 			return err
 		}
+		left, err := folder.Left(h.store, h.From, p.Market)
+		if err != nil {
+			return err
+		}
 		for j := range brackets {
 			b := &brackets[j]
 			if b.Strategy != h.From || b.Market != p.Market {
 				continue
 			}
 			held -= b.Amount
-			if b.Rests(m) == "" {
+			if b.Rests(m) == "" && left != "" {
+				h.note("%s of %s have no exit: %s", m.FormatQty(b.Amount), p.Market, left)
+			} else if b.Rests(m) == "" {
 				h.note("%s of %s have no exit at the exchange; the next start places it (%s)", m.FormatQty(b.Amount),
 					p.Market, b.Unwatched(m))
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/bot/handover"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
@@ -69,21 +70,51 @@ func TestInAMarketThatHasGoneTheExchangeKnowsNoOrder(t *testing.T) {
 	require.Equal(t, exchange.CodeInvalid, code(ask()), "it is back")
 }
 
+// ownedUntilItGoes is a stage of a bot that holds a position. BTC-EUR goes where the bool is set,
+// and ETH-EUR stays.
+func ownedUntilItGoes(t *testing.T) (*stage, *atomic.Bool) {
+	s := owned(t, overPolls, func(c *sandbox.Config) {
+		c.Assets = append(c.Assets, sandbox.Asset{Symbol: "ETH", Decimals: 8})
+		other := c.Markets[0]
+		other.Name = "ETH-EUR"
+		c.Markets = append(c.Markets, other)
+	})
+	s.config = strings.Replace(s.config, "[poll]\n", "[poll]\nrules = \"30s\"\n", 1)
+	gone := &atomic.Bool{}
+	s.wrap = func(next http.RoundTripper) http.RoundTripper {
+		return bottest.Delisted{Next: next, Market: "BTC-EUR", Gone: gone}
+	}
+	return s, gone
+}
+
+// A handover promises no exit in a market that has gone.
+func TestAHandoverSaysThatAMarketThatHasGoneHasNoExit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, gone := ownedUntilItGoes(t)
+		p := s.start()
+		time.Sleep(30 * time.Second)
+		require.NotEmpty(t, s.resting())
+		gone.Store(true)
+		time.Sleep(6 * time.Minute)
+		require.NoError(t, p.end())
+		s.rename("held", "heir")
+		r, err := s.adopt("held", "heir", func(*handover.Ask) {})
+		require.NoError(t, err)
+		said := strings.Join(r.Notes, "\n")
+		require.Contains(t, said, "0.01 of BTC-EUR have no exit: the exchange lists BTC-EUR no more")
+		require.NotContains(t, said, "the next start places it")
+		p = s.start()
+		time.Sleep(time.Minute)
+		p.look(func() { require.EqualValues(t, 1_000_000, p.account.Position(1, 1).Amount) })
+		require.NoError(t, p.end())
+	})
+}
+
 // A market goes while a position is held there: the operator writes it off, the journal tells of
 // it, and the next start goes on, with the market still in the config.
 func TestAMarketThatHasGoneIsWrittenOffAndTheNextStartGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := owned(t, overPolls, func(c *sandbox.Config) {
-			c.Assets = append(c.Assets, sandbox.Asset{Symbol: "ETH", Decimals: 8})
-			other := c.Markets[0]
-			other.Name = "ETH-EUR"
-			c.Markets = append(c.Markets, other)
-		})
-		s.config = strings.Replace(s.config, "[poll]\n", "[poll]\nrules = \"30s\"\n", 1)
-		var gone atomic.Bool
-		s.wrap = func(next http.RoundTripper) http.RoundTripper {
-			return bottest.Delisted{Next: next, Market: "BTC-EUR", Gone: &gone}
-		}
+		s, gone := ownedUntilItGoes(t)
 		p := s.start()
 		time.Sleep(30 * time.Second)
 		require.NotEmpty(t, s.resting())
