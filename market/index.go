@@ -3,16 +3,20 @@ package market
 import "math/bits"
 
 // Index is a hash table by order id, several times faster than a map. Order ids are a sequence, and
-// multiples of the golden ratio spread a sequence evenly: collisions are rare. The order with the
-// highest id stays outside the table until the next one comes: most orders end before that. The
-// zero Index is empty and ready.
+// multiples of the golden ratio spread a sequence evenly: collisions are rare. The latest orders
+// stay outside the table until as many others have come: most orders end before that. The zero
+// Index is empty and ready.
 type Index[T any] struct {
-	newest  slot[T]   // the highest id so far; free after its Delete
-	highest OrderID   // so far
-	slots   []slot[T] // a power of two of them, at most half used
-	shift   uint8     // 64 less that power
-	used    int       // slots
+	latest  [latest]slot[T] // by id modulo their number: each once the highest id; free after its Delete
+	highest OrderID         // so far
+	slots   []slot[T]       // a power of two of them, at most half used
+	shift   uint8           // 64 less that power
+	used    int             // slots
 }
+
+// latest is how many orders stay outside the table, a power of two: those that meet one open are
+// often a few.
+const latest = 8
 
 // home is the first slot of an id. Four consecutive ids are neighbours: they share a line of the
 // processor's cache, and orders placed one after the other are used together.
@@ -28,8 +32,8 @@ type slot[T any] struct {
 
 // Get returns the value of an id, or nil.
 func (x *Index[T]) Get(id OrderID) *T {
-	if id == x.newest.id {
-		return x.newest.value
+	if s := &x.latest[id&(latest-1)]; s.id == id {
+		return s.value
 	}
 	return x.find(id)
 }
@@ -52,14 +56,16 @@ func (x *Index[T]) find(id OrderID) *T {
 
 // Put sets the value of an id, which must not be 0.
 func (x *Index[T]) Put(id OrderID, what *T) {
+	s := &x.latest[id&(latest-1)]
 	switch {
-	case id < x.highest:
+	case id < x.highest && id != s.id:
 		x.insert(id, what)
 		return
-	case id > x.highest && x.newest.id != 0:
-		x.insert(x.newest.id, x.newest.value)
+	case id != s.id && s.id != 0:
+		x.insert(s.id, s.value)
 	}
-	x.newest, x.highest = slot[T]{id, what}, id
+	s.id, s.value = id, what
+	x.highest = max(x.highest, id)
 }
 
 // insert is Put into the table.
@@ -80,8 +86,8 @@ func (x *Index[T]) insert(id OrderID, what *T) {
 
 // Delete removes an id, if it is there.
 func (x *Index[T]) Delete(id OrderID) {
-	if id == x.newest.id {
-		x.newest = slot[T]{}
+	if s := &x.latest[id&(latest-1)]; s.id == id {
+		s.id, s.value = 0, nil
 		return
 	}
 	x.remove(id)
@@ -114,8 +120,10 @@ func (x *Index[T]) remove(id OrderID) {
 // All calls yield for each id and its value, in no order, until it returns false. The Index must
 // not change meanwhile.
 func (x *Index[T]) All(yield func(id OrderID, what *T) bool) {
-	if x.newest.id != 0 && !yield(x.newest.id, x.newest.value) {
-		return
+	for i := range x.latest {
+		if x.latest[i].id != 0 && !yield(x.latest[i].id, x.latest[i].value) {
+			return
+		}
 	}
 	for i := range x.slots {
 		if x.slots[i].id != 0 && !yield(x.slots[i].id, x.slots[i].value) {
@@ -126,10 +134,13 @@ func (x *Index[T]) All(yield func(id OrderID, what *T) bool) {
 
 // Len is the number of ids.
 func (x *Index[T]) Len() int {
-	if x.newest.id != 0 {
-		return x.used + 1
+	n := x.used
+	for i := range x.latest {
+		if x.latest[i].id != 0 {
+			n++
+		}
 	}
-	return x.used
+	return n
 }
 
 func (x *Index[T]) grow() {
