@@ -44,7 +44,7 @@ func (o *lastCash) Ended(a *state.Account) {
 }
 
 // A market buy by amount that fills dearer than it was decided takes the money of its strategy
-// below zero: docs/running.md says so.
+// below zero: docs/operate.md says so.
 func TestAnAllocationGoesBelowZeroByADearerFill(t *testing.T) {
 	buyer := strategy.Define("allin", "", func(struct{}) strategy.Needs { return strategy.Needs{} },
 		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &allIn{}, nil })

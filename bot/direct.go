@@ -39,7 +39,7 @@ const directHelp = `
 for the bot's open orders and cancels them itself. --flatten sells at market the positions in holdings.json of the
 state folder, less later sales; if that file is missing, it reads markets and amounts from standard input. Each
 request is in direct.log before it is sent. The next start of the bot books that log; a running bot books it too, and
-halts its strategies. See docs/running.md.`
+halts its strategies. See docs/operate.md.`
 
 // killSwitch is `bot cancel-all --direct` at work.
 type killSwitch struct {

@@ -43,7 +43,7 @@ By order: an episode lasts from a strategy's first order that differs until live
 first cause carries its gap, others contribute; bot explain tells the story of the order. The largest ten are shown.
 
 It reads the state folder and changes nothing there. --out writes gap.html, a page with the way from the backtest to
-live; gap.csv, its steps; and episodes.csv, all episodes. docs/gap.md
+live; gap.csv, its steps; and episodes.csv, all episodes. docs/rerun.md
 
 --write-assumptions measures instead, from the bot's orders, what a backtest assumes: half spread, slippage, latency,
 and the chance that a touch fills a resting order. It writes them as a [backtest] section. The next backtest with that

@@ -25,7 +25,7 @@ recording.
 
 A kill loses at most the last seconds (record.flush). The recording is bounded by record.limit_mb, and ends where the
 disk has less room than record.keep_free_mb. ` + "`bot backtest`" + ` runs on it with data.recording, and
-` + "`bot recording`" + ` lists and exports it. docs/recording.md`
+` + "`bot recording`" + ` lists and exports it. docs/rerun.md`
 
 // recordFlags are the flags of the command.
 type recordFlags struct {

@@ -19,7 +19,7 @@ import (
 )
 
 const replayHelp = `Plays what entered the engine of a stopped bot through the same strategies again, with the same
-settings, and compares every command with the journal. So it proves a new build before it trades: docs/running.md puts
+settings, and compares every command with the journal. So it proves a new build before it trades: docs/operate.md puts
 it before each upgrade. It reads the state folder and writes nothing.
 
 The first command that differs is shown with its event, what was asked then, and what is asked now. The exit code is

@@ -22,7 +22,7 @@ func (a *app) resolveCommand() *cobra.Command {
 		Short:   "Decide about a disputed order, or a market that has gone",
 		Args:    cobra.MaximumNArgs(1),
 		Example: "  bot resolve 12 --as-exchange -c configs/sandbox.toml\n  bot resolve 12 --as-absent --wait 1m",
-		Long: "Decides about an order whose answers were not booked, because they break a rule (docs/running.md). " +
+		Long: "Decides about an order whose answers were not booked, because they break a rule (docs/recovery.md). " +
 			"Look at the\nexchange's own page first. --as-exchange books the next answer to a query as it is; " +
 			"--as-absent ends the order in the\nbooks with the booked fills. Type the word " + resolveWord +
 			" to confirm. Both values go to the journal: bot explain ORDER\nshows them.\n\n--gone MARKET takes " +

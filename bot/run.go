@@ -23,7 +23,7 @@ const runHelp = `Trade: run strategies until Ctrl-C on an exchange that speaks t
 The bot writes each order to disk before it sends it. It queries an order without a clear answer and never sends it
 again. Kill the bot at any moment and start it again: it goes on where it was. Ctrl-C stops the strategies, cancels
 their orders (or keeps them, as configured), waits for the exchange to confirm, and lists the rest. A second Ctrl-C
-cancels the orders without the strategies, and ends. docs/running.md shows the way from sandbox to live.
+cancels the orders without the strategies, and ends. docs/operate.md shows the way from sandbox to live.
 
 --canary NEW starts another program, or this one with another config, beside the bot. It gets what the bot records and
 decides in shadow; it sends nothing and needs no key. bot canary shows whether it decides the same.`

@@ -22,7 +22,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/recording"
 )
 
-// The proof of docs/gap.md takes about five minutes:
+// The proof of docs/rerun.md takes about five minutes:
 //
 //	go test ./bot/assumptions -run HoldsTheSecondHalf -assumption-runs 200 -v -timeout 1h
 var assumptionRuns = flag.Int("assumption-runs", 2, "runs of TestTheBandOfTheFirstHalfHoldsTheSecondHalf")

@@ -116,7 +116,7 @@ const FirstLine = "# Measured from "
 // comment. What the orders do not support is a comment too, and leaves the backtest's default.
 func (m *Measured) Section() string {
 	var b, again strings.Builder
-	fmt.Fprintf(&b, FirstLine+"%s.\n# A backtest with these lines says so; compare docs/gap.md.\n\n[backtest]\n",
+	fmt.Fprintf(&b, FirstLine+"%s.\n# A backtest with these lines says so; compare docs/rerun.md.\n\n[backtest]\n",
 		m.source())
 	for _, s := range m.settings() {
 		switch {

@@ -24,7 +24,7 @@ type trail struct {
 }
 
 // unlike are the fields of an order, a fill and a position that a live bot and a backtest do not
-// share. docs/running.md has the same list.
+// share. docs/rerun.md says where results may differ.
 var unlike = map[string]string{
 	"ID":            "each exchange and each run gives its own",
 	"ExchangeID":    "each exchange gives its own",

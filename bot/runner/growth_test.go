@@ -58,7 +58,7 @@ var busy = flag.Duration("busy", 8*time.Minute,
 
 // TestTheFileOfABusyBotGrowsSlowly measures the growth of a state file in the second half of the
 // time, in which five strategies place, move and cancel an order a second. What stands where in the
-// file, for docs/running.md:
+// file:
 //
 //	go test ./bot/runner -run FileOfABusyBot -busy 2h -v
 func TestTheFileOfABusyBotGrowsSlowly(t *testing.T) {

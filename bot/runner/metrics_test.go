@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/stream"
 )
 
-func TestThePageOnRunningNamesEveryMetricAndNoOther(t *testing.T) {
+func TestThePageOnMetricsNamesEveryMetricAndNoOther(t *testing.T) {
 	c := config.DefaultRun()
 	c.Strategies = map[string]config.StrategySection{"trend": {Shadow: true}}
 	p := &plan.Live{Access: plan.Access{Config: c}}
@@ -35,7 +35,7 @@ func TestThePageOnRunningNamesEveryMetricAndNoOther(t *testing.T) {
 			names[name[1]] = true
 		}
 	}
-	page, err := os.ReadFile("../../docs/running.md")
+	page, err := os.ReadFile("../../docs/metrics.md")
 	require.NoError(t, err)
 	told := map[string]bool{}
 	for _, name := range regexp.MustCompile("(?m)^\\| `(tidemark_[a-z_]+)`").FindAllStringSubmatch(string(page), -1) {

@@ -215,7 +215,7 @@ func (t *told) lowest(from time.Time) float64 {
 	return lowest
 }
 
-// reckon follows the equity, as docs/running.md defines the limits on it: the day's loss counts
+// reckon follows the equity, as docs/limits.md defines the limits on it: the day's loss counts
 // from the last equity of the UTC day before, the drawdown from the highest equity ever, and it
 // stays.
 func (g *gauge) reckon(day int64) {

@@ -1,7 +1,7 @@
 package audit
 
 // Rule names a rule that an answer about an own order must keep. The names appear in the log, the
-// journal, the metric and docs/running.md.
+// journal, the metric and docs/recovery.md.
 type Rule string
 
 // The rules about the order itself.

@@ -34,7 +34,7 @@ func usualIntent(o *state.Order) *Intent {
 
 // BenchmarkFileSize plays the whole lives of orders (a place with all its figures, sent, accepted,
 // filled), one commit a step, and measures how large the file becomes, compacted, and pruned of
-// nine tenths. For the figure of docs/running.md: -bench FileSize -benchtime 100000x.
+// nine tenths. For the figure of docs/operate.md: -bench FileSize -benchtime 100000x.
 func BenchmarkFileSize(b *testing.B) {
 	s := botStore(b)
 	s.db.NoSync = true
