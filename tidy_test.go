@@ -20,8 +20,8 @@ import (
 
 const module = "github.com/tidemark-trading/tidemark/"
 
-// mayImport is who may import whom of ours (ARCHITECTURE.md, "Where things are"). Test files may
-// import anything. A path that is missing is looked up by its folder with a star: strategy/smacross
+// mayImport has, for each package, the packages of ours that it may import. Test files may import
+// anything. A path that is missing is looked up by its folder with a star: strategy/smacross
 // as strategy/*.
 var mayImport = map[string][]string{
 	"market":                nil,

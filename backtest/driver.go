@@ -1,13 +1,3 @@
-// Package backtest replays stored candles through the engine against the simulated venue, and
-// reports the result. It never decides an order and never fills one: engine and venue are those of
-// live and paper trading. Start at Run; driver.go is the loop, recorder.go records the results.
-//
-// Ordering invariant: of a group of candles that close at the same instant, first the venue walks
-// all their paths, then the strategies receive them. An order decided on a candle reaches the venue
-// at the next candle's open or later.
-//
-// Known limitation: markets whose driving candles have different intervals move at the closes of
-// their own candles, so a strategy learns of a fill in the coarser one only at its close.
 package backtest
 
 import (

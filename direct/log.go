@@ -1,7 +1,3 @@
-// Package direct is the kill switch that needs no loop: it cancels a bot's open orders and sells
-// what its strategies hold, straight at the exchange, for a bot that hangs or cannot start. It
-// never sends a request before its log has it on disk, and never sends a sale twice. Start at
-// Switch; Log is its record, Holdings is what the bot leaves for it.
 package direct
 
 import (

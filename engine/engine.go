@@ -1,7 +1,3 @@
-// Package engine turns events into commands: it folds each event into the account, calls the
-// strategies, and passes their asks through the gate. It reads no clock, starts no goroutine and
-// draws no random number, so that backtest, paper and live run the same engine on different events.
-// Start at Engine.Step.
 package engine
 
 import (

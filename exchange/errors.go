@@ -1,8 +1,3 @@
-// Package exchange holds the rules that gate and venue share: which orders a market accepts, what
-// an order holds and costs, the exchange's error table, the JSON record of an order; and the two
-// ports of a live bot, MarketData and Trading. It never sends anything and never decides what to
-// trade. Start at CheckPlace for the rules, at Error for refusals, at AppendOrder and ParseOrder
-// for the record of an order (package wire has its JSON), at Intent for what Trading sends.
 package exchange
 
 import (

@@ -1,7 +1,3 @@
-// Package market holds the nouns of the trade: Market, Order, Fill, Candle, OrderBook, Ticker,
-// Trade, Event and Command, and the fixed-point numbers they are made of. It never decides anything
-// and imports nothing else of this project. Start at Market for the units, at Event and Command for
-// what flows through the engine.
 package market
 
 import (

@@ -1,6 +1,3 @@
-// Package research searches the parameters of strategies over stored candles, and says what the
-// best set that it found is worth. It never reads a config, prints, or trades: a Job brings a
-// function that makes the plan of a set. Start at Sweep.
 package research
 
 import (

@@ -1,6 +1,3 @@
-// Package risk decides which orders may leave the process: it rounds, checks rule by rule, and
-// refuses with a reason. It never talks to a venue and never changes an order's meaning. Start at
-// Gate.Check; limits.go lists the rules.
 package risk
 
 import (

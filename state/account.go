@@ -1,6 +1,3 @@
-// Package state holds the Account: orders, positions and balances, folded from events. It decides
-// nothing, never talks to an exchange and never touches a disk: the stores are packages below it
-// (journal, candles, recording). Start at Account.Apply.
 package state
 
 import (

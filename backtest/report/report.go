@@ -1,11 +1,3 @@
-// Package report writes report.html, the page of a finished backtest. It gets numbers and texts of
-// the run, computes what only the page shows (sums over round trips, rolling figures, pictures),
-// and packs all round trips and candles for the page's script.
-//
-// It never runs anything, knows no engine and no strategy, and imports market, chart and page
-// alone. The same Run gives the same bytes.
-//
-// Start at Run and its method Write.
 package report
 
 import (

@@ -1,7 +1,3 @@
-// Package assumptions measures, from the orders of a live bot, what a backtest assumes of an
-// exchange: half spread, slippage, latency, and the chance that a touch fills a resting order. It
-// writes them as a [backtest] section for the next backtest. It never trades and never runs one.
-// Start at Measure.
 package assumptions
 
 import (

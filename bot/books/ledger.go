@@ -1,7 +1,3 @@
-// Package books answers what a bot has earned: round trips, profit by period or by strategy, and
-// equity curves. It reads the bookings and the curves of a state file and nothing else, so it asks
-// neither an engine nor an exchange, and a running bot answers from a goroutine of its own. Start
-// at Trades, Profit and Equity; every reader takes a Source and a Query.
 package books
 
 import (

@@ -1,7 +1,3 @@
-// Package canary lets another program, or this one with another config, decide in shadow what a
-// live bot decides: a child process that gets the bot's records over a pipe and replays them. It
-// never sends an order and never holds up the bot. Start at Start, then at Play, which is the
-// child's side.
 package canary
 
 import (

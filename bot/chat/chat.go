@@ -1,8 +1,3 @@
-// Package chat answers questions about a bot in messages, as from a phone, and carries out halt,
-// resume and flatten. It never touches an engine: it asks a bot over bot/operator, as the commands
-// do. It never answers chats or users that are not allowed.
-//
-// Start at Messenger, then at Server. commands.go lists the commands.
 package chat
 
 import (

@@ -1,5 +1,3 @@
-// Package doctor checks everything that a live bot depends on and reports its findings. It sends no
-// order and changes nothing. Start at Examine.
 package doctor
 
 import (

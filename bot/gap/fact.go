@@ -1,7 +1,3 @@
-// Package gap says why a live bot earned something else than a backtest of the same time. It runs
-// the strategies again and again, each time with more of what the recording knows in the place of
-// the model, and names what each kind of record changes. It reads a state folder and writes
-// nothing. Start at Run, then at runner.
 package gap
 
 // Fact is a kind of record that takes the place of the model in a run.

@@ -1,6 +1,3 @@
-// Package parquet writes candles and result tables as Parquet, for notebooks: a column has one
-// type, times are timestamps, and numbers with decimals are doubles. It never replaces CSV, which
-// keeps every decimal exactly. Start at Candles and Table.
 package parquet
 
 import (

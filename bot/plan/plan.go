@@ -1,6 +1,3 @@
-// Package plan turns the sections of a config into one Plan of strategies, limits and allocations.
-// A backtest completes the plan with candles (Backtest), a live bot with its exchange (Live). The
-// package never prints, trades or opens a state file, and imports no command. Start at Plan.
 package plan
 
 import (

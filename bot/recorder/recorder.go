@@ -1,6 +1,3 @@
-// Package recorder records the market data of an exchange without trading: tickers, order books,
-// trades, candles, rules. It has no key and sends no order. It writes the recording of a bot, with
-// a start that names markets and rules. Start at Run; start.go opens, recorder.go records.
 package recorder
 
 import (

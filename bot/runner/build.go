@@ -1,7 +1,3 @@
-// Package runner runs a bot: it builds engine, loop, journal and feeds of a plan, gives the
-// strategies their money, answers on the socket, watches the loop, and ends in good order. It never
-// reads a config and never prints: it logs. Start at Run, then at runner.open, which lists the
-// parts in the order in which they are built.
 package runner
 
 import (

@@ -1,6 +1,3 @@
-// Package server serves the simulated exchange over HTTP. It makes a sandbox of a config, listens,
-// logs requests, and prints addresses and keys for a client. It never matches an order: package
-// sandbox does. Start at Plan, then at Server.
 package server
 
 import (

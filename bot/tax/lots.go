@@ -1,8 +1,3 @@
-// Package tax sorts an account's history into lots: what was bought or came, at which cost, and
-// which lots each sale used up by FIFO, LIFO and average cost. It is evidence for an adviser and
-// knows no law: it never decides what is taxed. Lots are pooled over the account, whatever strategy
-// or person traded. Start at Report; History and Trades read what an exchange has, and Comparison
-// joins both.
 package tax
 
 import (

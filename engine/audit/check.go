@@ -1,7 +1,3 @@
-// Package audit decides what an answer of the exchange may say about an own order: it checks the
-// answer against the sent terms, the booked fills, the market's rules and the known prices. It
-// never calls the exchange and changes only fields of the answer that are missing or do not apply.
-// Start at Check.Record.
 package audit
 
 import (

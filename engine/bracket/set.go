@@ -1,8 +1,3 @@
-// Package bracket keeps the exits of positions: which of a bracket's two exits rests at the venue,
-// when they are swapped, how large they are, and how long a position had none. It sends nothing
-// itself: it calls the engine through Orders. Start at Set; follow.go handles reports, attempt.go
-// places exits, price.go handles prices, levels.go changes levels, trail.go lets exits follow the
-// price and the time, part.go sells partial targets, close.go leaves positions.
 package bracket
 
 import (

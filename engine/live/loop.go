@@ -1,10 +1,3 @@
-// Package live is the loop around the engine: it takes market events and the exchange's answers one
-// by one, steps the engine, makes the intents of its commands durable, and only then sends them. It
-// decides nothing about orders and never sends a write twice: a missing answer is resolved by
-// queries. Start at Loop.Run, and at transitions (outcome.go) for what answers lead to.
-//
-// Ordering invariant: one goroutine, that of Run, owns engine, account and journal. Other
-// goroutines only talk to the exchange and hand back its answers.
 package live
 
 import (

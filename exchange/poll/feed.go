@@ -1,6 +1,3 @@
-// Package poll polls an exchange's public data and makes a stream of market events of it: tickers,
-// order books, closed candles, status and rules of markets. It never trades and never interprets an
-// event. Start at Feed.Run; candles.go delivers each closed candle in order, exactly once.
 package poll
 
 import (

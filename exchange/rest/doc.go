@@ -44,4 +44,20 @@
 //	POST /withdrawal              MayWithdraw (of nothing: it asks for the right alone)
 //	GET /withdrawalHistory        WithdrawalHistory
 //	none                          Close, Now, Offset, Over, Prepare, RoundTrip, Use, Weight
+//
+// # Decisions
+//
+//   - Prepared as an intent, sent once. Prepare makes all but the signature; it is journalled, then
+//     Send signs. No write is ever repeated, by client or transport. An answer that speaks of
+//     another order counts as none.
+//   - A request under way counts in two minutes. Only the exchange knows in which minute it read a
+//     request, so the ledger adds each unanswered one to both. Only code 105 is a ban: a status
+//     alone may be a proxy's. Price: some points of a minute stay unused.
+//   - The exchange's time goes on by uptime. Sync ties an instant to the monotonic clock, measured
+//     again every five minutes and after a sleep; an answer that took more than four seconds does
+//     not count.
+//   - A socket is another carrier. An action has the members of the intent's body; queries, lists
+//     and timers always go over HTTP, for a proof must not share the fate of a lost order. A
+//     connection of its own, and a minute as window. Price: a lost order keeps its funds for a
+//     minute.
 package rest

@@ -1,22 +1,3 @@
-// Package sim is the simulated exchange: the life of an order (states, holds, fees, refusals,
-// triggers, self-trade prevention) over one of two sources of liquidity, the path of candles,
-// tickers or trades, or a book between accounts. It reads no clock, starts no goroutine and draws
-// no random number: the same commands and movements give the same events. Start at Venue;
-// docs/venue.md names every rule and where it comes from; the scenarios in testdata show them.
-//
-// A command waits in arrive.go until it is due; match.go admits it (by the rules of package
-// exchange) and trades it, past own orders (selftrade.go); the rest stays in a ladder of prices
-// (ladder.go). A candle becomes a path (path.go), and the venue walks the path from one entry to
-// the next (walk.go); auction.go handles a market's status, trade.go moves the money, quiet.go says
-// which candles need no walk at all. With Config.Book, commands come through perform.go and meet
-// each other in depth.go and cross.go; liquidity.go is the house, the exchange's own offers.
-//
-// Ordering invariant: the effect of a command depends on its time of arrival, never on the time of
-// the call. A command decided on a candle arrives at the next candle's open or later; only commands
-// of a bracket or a tactic (Command.Attached) act inside a path.
-//
-// Known limitation: fills are settled at once; of the exchange's price protections only that at
-// placement acts on a path, all of them in a book.
 package sim
 
 import (

@@ -1,9 +1,3 @@
-// Package stream hears an exchange over its WebSocket (websocket-facts): one connection with the
-// channels that are registered on it, and a feed of market events, the same as those of package
-// poll. It never trades and never interprets an event. Start at Connection.Run, then at Feed.
-//
-// Ordering invariant: one goroutine reads a connection. It calls Opened of a channel before the
-// channel's first event, Event in the order of arrival, and Closed after the last one.
 package stream
 
 import (

@@ -1,7 +1,3 @@
-// Package wire reads and writes the JSON between client and exchange: one scanner for answers and
-// for the bodies of requests, one writer for both, and exact decimals, never floats. It never sends
-// anything, and it never decides the meaning of a member or which members are allowed. Read Scanner
-// next, then Writer.
 package wire
 
 import (

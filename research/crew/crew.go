@@ -1,6 +1,3 @@
-// Package crew is what machines that search together agree on: which program a worker must be, what
-// it is sent, and the interface of the connection between them. It opens no connection: package
-// research/farm does. Start at Farm.
 package crew
 
 import (

@@ -1,7 +1,3 @@
-// Package farm runs the groups of a search on other machines, over NATS JetStream: a coordinator
-// with a server of its own, or any NATS server, and workers that come and go. A result is a message
-// with its group in the subject, so a second delivery does not count. It decides nothing
-// about sets, and knows no config. Start at Farm.
 package farm
 
 import (

@@ -1,7 +1,3 @@
-// Package placebo tests a whole search on surrogates of its candles, which have nothing to find:
-// they keep the size of every move and the drift, and draw the directions by coin. The winner of
-// the data is ranked among the winners of the surrogates. It never chooses a set, prints, or reads
-// a config. Start at Run; Data makes the surrogates.
 package placebo
 
 import (

@@ -1,7 +1,3 @@
-// Package stress asks what breaks a backtest: it resamples the run's own record, and runs the plan
-// again at higher costs, later, from other days, without its best entries, with missed fills and
-// over candles with noise. It reads no config, prints nothing, chooses nothing and counts no try.
-// Start at Run; change.go has the table of changes, record.go the resampled record.
 package stress
 
 import (

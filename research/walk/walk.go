@@ -1,6 +1,3 @@
-// Package walk is the walk-forward: parameters are chosen on a part of the data, trade the part
-// that follows, and so on; the traded parts, stitched together, are one run that no choice has
-// seen. It never reads a config and never prints. Start at New.
 package walk
 
 import (

@@ -1,10 +1,3 @@
-// Package blackout computes the possible content of a bbolt file after a power cut. It never writes
-// a file itself and knows nothing of its records. Start at Cut.
-//
-// bbolt commits in two steps: it writes the new pages, to places that the last commit does not use,
-// and syncs; then it writes one of the two head pages, and syncs again. When the power fails, the
-// disk has all synced bytes, and any part of the later ones, down to sectors of 512 bytes. A test
-// of package journal compares this order with recorded system calls.
 package blackout
 
 import (

@@ -1,11 +1,3 @@
-// Package boltfile opens bbolt files whole or not at all: it makes them, locks them, checks their
-// structure on raw bytes before bbolt follows it, turns damage into errors and releases pages that
-// were read. It does not know the meaning of keys and values. Start at Open.
-//
-// bbolt trusts its file: on a damaged page it panics, even in a goroutine of its own, reads beyond
-// its mapping, or loops. After check none of that can happen: each page is reached once, every
-// element lies in its page where bbolt writes it, keys rise within pages and across them, inline
-// buckets fill their value, and no page in use is in the list of free pages.
 package boltfile
 
 import (

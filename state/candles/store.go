@@ -1,6 +1,3 @@
-// Package candles is the candle store: one bbolt file of packed candles by market and interval,
-// with their known gaps. It imports, exports, verifies and resamples; it never talks to an
-// exchange. Start at Store.Put and Reader.Next.
 package candles
 
 import (

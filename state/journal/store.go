@@ -1,7 +1,3 @@
-// Package journal is the state file of a bot, bot.db: the journal (a hash chain of every decision,
-// request and answer) and the tables that the bot reads at its start. One turn of the live loop is
-// one Batch, and one Batch is one synced transaction. It never decides anything. Start at
-// Store.Commit; Entry lists the records of the journal.
 package journal
 
 import (

@@ -1,7 +1,3 @@
-// Package recording keeps what enters the engine of a bot in compressed segments beside its state
-// file: market events, the exchange's answers, timers, acts of people, and of each start what it
-// began with. It is never synced and may lose its end; its reader reports the missing records.
-// Start at Record, then at Writer.Write and Reader.Next.
 package recording
 
 import (

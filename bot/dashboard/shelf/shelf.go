@@ -1,9 +1,3 @@
-// Package shelf reads the folder of results: backtests, searches, and gaps between a bot and its
-// backtest. It runs nothing, writes nothing, takes no lock, and opens no file outside the folder,
-// whatever names and links it finds there.
-//
-// Start at Shelf. Each question answers with a document, which is also the answer for programs; a
-// document that cannot be read says so in its field error, beside the others.
 package shelf
 
 import (

@@ -1,6 +1,3 @@
-// Package price makes the prices of a simulated exchange: fixed, made up, or replayed from candles,
-// as movements in order of time. It never places an order and knows no account; package sandbox
-// brings the movements to its venue and its clock. Read Source next, then Synthetic and Replay.
 package price
 
 import (

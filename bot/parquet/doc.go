@@ -1,0 +1,9 @@
+// Package parquet writes candles and result tables as Parquet, for notebooks: a column has one
+// type, times are timestamps, and numbers with decimals are doubles. It never replaces CSV, which
+// keeps every decimal exactly. Start at Candles and Table.
+//
+// # Decisions
+//
+//   - A library behind one package. parquet-go makes the program 7 MB larger; a writer of our own
+//     would be smaller, and ours to keep correct.
+package parquet

@@ -1,0 +1,65 @@
+// Package engine turns events into commands: it folds each event into the account, calls the
+// strategies, and passes their asks through the gate. It reads no clock, starts no goroutine and
+// draws no random number, so that backtest, paper and live run the same engine on different events.
+// Start at Engine.Step.
+//
+// # Decisions
+//
+//   - Groups of candles: the engine waits, the driver does not. OnCandles needs all candles of an
+//     instant. A backtest knows when they are whole (Config.WholeGroups); live, group.go gathers
+//     them until the group is whole, a later instant comes, or strategy.GroupGrace ends. The newest
+//     group is saved. Price: a strategy with OnCandles has no rows of quiet candles.
+//   - Rebalancing keeps the buys. On a spot exchange buys need the money of sells. The engine keeps
+//     the buys as amounts until the last sell has ended and its fills are booked, then sends them
+//     as orders over money, which never cost more than there is. A sell that fails takes from the
+//     buys, not from the cash that the weights leave. A plan that needs base of other own sells is
+//     refused whole. In a backtest the buys act where the paths of all markets stand. Price: a buy
+//     spends its money also where the price is better than the worst assumed.
+//   - Replacing: the new order waits in the engine, its money in the account. The exchange would
+//     answer 216 before the old order's end is confirmed. The new order is no order of the account
+//     yet, so no query, count or cancel can mistake it; a claim (Account.Claim) holds its money. At
+//     the call the gate checks it with the old one taken out (Account.Without). A restart drops it.
+//     Price: for a moment there is no order.
+//   - Tactics count, they do not set aside. MakerFirst and TWAP are state machines beside the
+//     brackets; their orders are plain orders. A tactic counts fills and all that its orders could
+//     still trade, so no lost answer lets it trade more than its size. All its orders buy for the
+//     bracket of the first. In a backtest it acts inside the path; with one, all timers ring inside
+//     it. Price: money that the strategy spends meanwhile makes the rest smaller.
+//   - The desk works on one goroutine, in its own callbacks. Engine.Admit compares the goroutine,
+//     and the desk's strategy with the one being called. A use from elsewhere is refused and halts
+//     the strategy when its callback returns. Live, each callback has a goroutine of its own, for
+//     runtime.Goexit. Known limit: a goroutine that only computes is not seen, and one that panics
+//     ends the process. Price: 2 ns an ask, 1 µs a live callback.
+//   - The callback cell. Callback holds the strategy and the callback under way, stored plainly,
+//     without a clock; a watchdog with a clock compares it with its value a second ago.
+//   - Strategies get values. Candles, tickers, fills, orders and rules are copies, a book is a view
+//     that closes when OnBook returns. A kept pointer into the driver's buffer once showed the
+//     future. Price: 64 bytes copied twice a candle. Skip reads the candles where they are.
+//   - Quiet candles go in rows. Nearly all candles change nothing. The venue says between which
+//     prices that is so, watched prices of brackets end it, and StepQuiet steps the candles inside
+//     in one loop, exactly as Step would one by one; tests hold both equal. Off while series are
+//     merged, tickers are made, a bracket follows prices or lacks its exit, or a limit follows the
+//     equity. Price: two ways through the engine.
+//   - Skip looks at a block. A strategy may have one method more for speed (strategy.Skipper). The
+//     engine calls it once for the quiet candles that are left and OnCandle where it stops, and
+//     knows no indicator. Price: code of a strategy sees candles before their time;
+//     --check-lookahead and strategytest.CheckSkip make both runs and name the candle that differs.
+//   - A universe is ranked by the plan, kept by the engine. The engine has a list of members by
+//     time (Slot.Universe) and knows no volumes. All markets that are ever members are fed from the
+//     start; only buys are held to the members. Live, the next ranked markets are fed as well
+//     (standby), and at midnight only the list changes. Price: a universe of 20 may read a hundred
+//     markets; a market from below the standby waits for a restart.
+//   - Warm-up is per market and interval. Each interval has a warm-up in its own candles, each
+//     market waits for its own. Strategies are called in it, for indicators live in callbacks; the
+//     gate refuses their asks. Price: markets whose candles begin together begin each with its own
+//     candle.
+//   - Reload grafts strategies into the running engine. A new engine would have to take over
+//     account, orders, brackets and all that points at them. Successors are warmed up beside the
+//     loop, from parts that a commit saved, then take over (TakeOver). A test holds a reload equal
+//     to a walk-forward's border. Price: the old strategy hears no OnStop, and a new one needs the
+//     same candles, tickers and books.
+//   - Adoption rewrites saved parts. A strategy hands over between two runs: saved parts and rows
+//     change in one transaction, and the start restores the result as any other. The position goes
+//     as a sum, so an adoption waits for fees. Price: the bot stops for it, and what was earned
+//     stays behind.
+package engine
