@@ -173,7 +173,6 @@ func (c *coordinator) answer() error {
 		handle  nats.MsgHandler
 	}{
 		{hello, c.greet}, {subject(id, "blob"), c.blob}, {subject(id, "beat"), c.beat},
-		{subject(id, "bye"), func(m *nats.Msg) { c.left(string(m.Data), "left") }},
 		{"$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES." + jobs(id) + "." + workers, c.poisoned},
 	} {
 		if _, err := c.conn.Subscribe(s.subject, s.handle); err != nil {
@@ -222,11 +221,15 @@ func (c *coordinator) blob(m *nats.Msg) {
 	_ = m.RespondMsg(reply)
 }
 
-// beat notes that a worker lives.
+// beat notes that a worker lives, or leaves.
 func (c *coordinator) beat(m *nats.Msg) {
 	var b beat
 	if err := json.Unmarshal(m.Data, &b); err != nil {
 		return // no worker of this program
+	}
+	if b.Leaves {
+		c.left(b.Name, "left")
+		return
 	}
 	now := time.Now().UnixMilli()
 	c.mutex.Lock()

@@ -7,6 +7,6 @@
 //
 //   - Results by subject, a program of its own. A group is an order in a JetStream queue; its
 //     result is a message whose subject has the group's number, one a subject, so each counts once.
-//     A silent worker loses its orders after eight seconds. NATS makes 2,700 allocations at each
-//     start, so it is linked into bot-farm alone. Price: two files to install.
+//     A silent worker loses its orders after eight seconds. NATS allocates at each start of a
+//     program, so it is linked into bot-farm alone. Price: two files to install.
 package farm

@@ -97,11 +97,13 @@ type greeting struct {
 	Program crew.Program `json:"program"`
 }
 
-// beat is a worker's sign of life.
+// beat is a worker's sign of life. The last one says that the worker leaves: on the subject of the
+// others it cannot overtake one of them.
 type beat struct {
 	Name   string `json:"name"`
 	Cores  int    `json:"cores"`
 	Groups int    `json:"groups"` // that it has finished since it joined
+	Leaves bool   `json:"leaves,omitempty"`
 }
 
 // answer is the coordinator's to a greeting.

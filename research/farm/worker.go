@@ -151,7 +151,7 @@ func (w *worker) sweep(ctx context.Context, a answer) error {
 		queue: make(chan jetstream.Msg, maxQueue*w.Cores)}
 	err = s.run(ctx, cancel, hand)
 	_ = ended.Unsubscribe() // the connection may be gone
-	_ = w.conn.Publish(subject(a.ID, "bye"), []byte(w.Name))
+	_ = w.conn.Publish(subject(a.ID, "beat"), s.sign(true))
 	_ = w.conn.FlushTimeout(time.Second)
 	return errors.Join(err, hand.Close())
 }
@@ -302,14 +302,19 @@ func (s *shift) release(m jetstream.Msg) {
 	}
 }
 
+// sign is a beat of this worker as a message.
+func (s *shift) sign(leaves bool) []byte {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	text, _ := json.Marshal(beat{s.Name, s.Cores, s.finished, leaves}) // of texts and numbers
+	return text
+}
+
 // live keeps the orders ours, and ends the shift where the coordinator does not answer any more.
 func (s *shift) live(ctx context.Context, cancel context.CancelFunc) {
 	silent := 0
 	for {
-		s.mutex.Lock()
-		sign, _ := json.Marshal(beat{s.Name, s.Cores, s.finished}) // of a text and numbers
-		s.mutex.Unlock()
-		_, err := s.conn.RequestWithContext(within(ctx, s.wait), subject(s.id, "beat"), sign)
+		_, err := s.conn.RequestWithContext(within(ctx, s.wait), subject(s.id, "beat"), s.sign(false))
 		pause := s.wait / 4
 		switch {
 		case err == nil:

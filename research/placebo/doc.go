@@ -7,7 +7,6 @@
 //
 //   - Coins for directions, factors for sums. A surrogate keeps every move at its place and mirrors
 //     it about the drift where a hash of seed, number and time says so. Blocks with one sign were
-//     tried: they keep the products of neighbours that a search looks for (5 of 100 found instead
-//     of 21). The statistic is the winner's Sharpe ratio in excess of a hold. Price: one long trend
-//     counts as an edge.
+//     tried: they keep the products of neighbours that a search looks for. The statistic is the
+//     winner's Sharpe ratio in excess of a hold. Price: one long trend counts as an edge.
 package placebo
