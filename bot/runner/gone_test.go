@@ -70,9 +70,9 @@ func TestInAMarketThatHasGoneTheExchangeKnowsNoOrder(t *testing.T) {
 	require.Equal(t, exchange.CodeInvalid, code(ask()), "it is back")
 }
 
-// ownedUntilItGoes is a stage of a bot that holds a position. BTC-EUR goes where the bool is set,
-// and ETH-EUR stays.
-func ownedUntilItGoes(t *testing.T) (*stage, *atomic.Bool) {
+// ownedUntilItGoes is a stage and its bot, which holds a position with an exit. BTC-EUR goes where
+// the bool is set, and ETH-EUR stays.
+func ownedUntilItGoes(t *testing.T) (*stage, *process, *atomic.Bool) {
 	s := owned(t, overPolls, func(c *sandbox.Config) {
 		c.Assets = append(c.Assets, sandbox.Asset{Symbol: "ETH", Decimals: 8})
 		other := c.Markets[0]
@@ -84,16 +84,16 @@ func ownedUntilItGoes(t *testing.T) (*stage, *atomic.Bool) {
 	s.wrap = func(next http.RoundTripper) http.RoundTripper {
 		return bottest.Delisted{Next: next, Market: "BTC-EUR", Gone: gone}
 	}
-	return s, gone
+	p := s.start()
+	time.Sleep(30 * time.Second)
+	require.NotEmpty(t, s.resting())
+	return s, p, gone
 }
 
 // A handover promises no exit in a market that has gone.
 func TestAHandoverSaysThatAMarketThatHasGoneHasNoExit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, gone := ownedUntilItGoes(t)
-		p := s.start()
-		time.Sleep(30 * time.Second)
-		require.NotEmpty(t, s.resting())
+		s, p, gone := ownedUntilItGoes(t)
 		gone.Store(true)
 		time.Sleep(6 * time.Minute)
 		require.NoError(t, p.end())
@@ -114,10 +114,7 @@ func TestAHandoverSaysThatAMarketThatHasGoneHasNoExit(t *testing.T) {
 // it, and the next start goes on, with the market still in the config.
 func TestAMarketThatHasGoneIsWrittenOffAndTheNextStartGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, gone := ownedUntilItGoes(t)
-		p := s.start()
-		time.Sleep(30 * time.Second)
-		require.NotEmpty(t, s.resting())
+		s, p, gone := ownedUntilItGoes(t)
 		c := &control{r: p.runner, ctx: t.Context()}
 		_, err := c.resolve(t.Context(), &operator.Request{Gone: "BTC-EUR"})
 		require.ErrorContains(t, err, "the exchange lists BTC-EUR (trading): bot flatten sells what is held there")
