@@ -24,8 +24,8 @@
 //     writes one flag.
 //   - Holds by market and side. AssetExposure looks at the markets of one asset and at no order.
 //     Price: each change of a hold adds twice, also without such a limit.
-//   - Saved orders are parts of their own. A save writes the orders that changed, 2.4 µs among 50
-//     open ones and among 20,000 (`go test -run '^$' -bench SaveAmongResting ./engine`); as one
-//     text it took 60 ms. Price: a part that is gone is saved as nil, and the state file has to
-//     remove it.
+//   - Saved orders are parts of their own. A save writes the orders that changed, the same cost
+//     among 50 open ones and among 20,000 (`go test -run '^$' -bench SaveAmongResting ./engine`).
+//     As one text the cost grew with the open orders. Price: a part that is gone is saved as nil,
+//     and the state file has to remove it.
 package state

@@ -4,6 +4,6 @@
 //
 // # Decisions
 //
-//   - A library behind one package. parquet-go makes the program 7 MB larger; a writer of our own
-//     would be smaller, and ours to keep correct.
+//   - A library behind one package. parquet-go makes the program larger; a writer of our own would
+//     be smaller, and ours to keep correct.
 package parquet

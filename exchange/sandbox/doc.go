@@ -15,7 +15,7 @@
 //     and decoding happen outside. The same requests at the same times get the same answers. Price:
 //     a listing of a thousand trades makes others wait.
 //   - Long lists are copied under the lock, written without it. A slow reader holds neither lock
-//     nor text. Price: 250 bytes an order while it is sent.
+//     nor text. Price: memory for the copied rows while they are sent.
 //   - One text of a book for all readers. Two answers with one nonce differ in time alone; fewer
 //     levels are a prefix. Price: a change that does not touch the nonce would be told late.
 //   - A lazy clock. Due events happen with the next request. A test controls the time, and a

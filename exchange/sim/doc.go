@@ -39,7 +39,8 @@
 //     trades and smaller snapshots reduce it, each amount once. A probability by place was
 //     rejected: no record confirms such a model. Price: cancels from the front never count, so
 //     fills come late.
-//   - Rare cases have functions of their own. An order's life runs 33 KB of code, and the first
-//     cache of code has 32 KB: size counts as much as steps. Texts of errors, growing slices and
-//     rules that a run does not use are functions, noinline where needed. Price: more functions.
+//   - Rare cases have functions of their own. An order's life runs about as much code as the
+//     processor's first cache of code holds (valgrind --tool=callgrind on a benchmark counts it):
+//     size counts as much as steps. Texts of errors, growing slices and rules that a run does not
+//     use are functions, noinline where needed. Price: more functions.
 package sim
