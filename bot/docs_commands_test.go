@@ -137,7 +137,6 @@ var unplayed = map[string]string{
 	"bot resolve 1":               "needs an exchange that answers falsely; testdata/script/resolve.txtar plays it",
 	"bot resolve 1 --as-exchange": "the same",
 	"bot resolve 1 --as-absent":   "the same",
-	"bot resolve":                 "the same",
 	"bot resolve --gone MARKET":   "needs a market that has gone: bot/runner/gone_test.go",
 
 	"bot sweep --listen 4222 --vary strategies.trend.params.fast=5:100:5": "waits for workers: farm_test.go",
@@ -151,7 +150,6 @@ var unplayed = map[string]string{
 	"bot dashboard --state state " +
 		"--behind-proxy --host bot.example.com": "the same",
 	"bot chat -c live.toml":                      "goes on until Ctrl-C: chat_test.go plays it",
-	"bot chat":                                   "the same",
 	"bot record -c configs/record.toml":          "goes on until Ctrl-C: record_test.go plays it",
 	"bot record":                                 "the same",
 	"bot recording list --folder recordings/btc": "needs a recording: the same",
@@ -167,7 +165,6 @@ var unplayed = map[string]string{
 
 	"bot seal":              "needs a backtest of the bot's strategies; testdata/script/seal.txtar plays it",
 	"bot verify":            "needs a seal; the same",
-	"bot seal export":       "the same",
 	"bot seal check":        "the same",
 	"bot seal key seal.key": "the same",
 	"bot seal -c live.toml --result out/backtest --key seal.key":             "the same",

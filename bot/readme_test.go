@@ -38,7 +38,7 @@ func TestTheIndexListsEveryCommandAndEachHasAnExample(t *testing.T) {
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
 		if c.HasParent() && c.IsAvailableCommand() {
-			table += fmt.Sprintf("| `%s` | %s |\n", c.CommandPath(), c.Short)
+			table += fmt.Sprintf("| `%s` | %s |\n", strings.TrimPrefix(c.CommandPath(), "bot "), c.Short)
 		}
 		for _, one := range c.Commands() {
 			walk(one)
@@ -52,5 +52,6 @@ func TestTheIndexListsEveryCommandAndEachHasAnExample(t *testing.T) {
 	require.Greater(t, commands, 20)
 	text, err := os.ReadFile("../docs/index.md")
 	require.NoError(t, err)
-	require.True(t, strings.HasSuffix(string(text), "\n\n"+table), "docs/index.md must end with this table:\n\n%s", table)
+	require.True(t, strings.HasSuffix(string(text), "\n\n"+table),
+		"docs/index.md must end with this table:\n\n%s", table)
 }
