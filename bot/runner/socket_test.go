@@ -2,6 +2,7 @@ package runner
 
 import (
 	"encoding/json"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -37,6 +38,7 @@ func (w *wire) handshake(r *http.Request) (*http.Response, error) {
 	if cable == nil {
 		return answer, nil
 	}
+	answer.Body = &plug{answer.Body.(io.ReadWriteCloser), l}
 	s := &w.sockets
 	s.mu.Lock()
 	s.open[cable] = w
@@ -78,14 +80,42 @@ type line struct {
 
 	guard sync.Mutex
 	asked map[string]*passage // writes that the exchange has not answered, by requestId
+	due   time.Time           // when the latest message for the bot arrives
+}
+
+// plug is the bot's end of a line.
+type plug struct {
+	io.ReadWriteCloser
+	line *line
+}
+
+// Close ends the line: the bot waits for no answer over it any more.
+func (p *plug) Close() error {
+	p.line.guard.Lock()
+	asked := p.line.asked
+	p.line.asked = map[string]*passage{}
+	p.line.guard.Unlock()
+	for _, p := range asked {
+		p.over()
+	}
+	return p.ReadWriteCloser.Close()
 }
 
 // carry is a bottest.Pass.
 func (l *line) carry(fromServer bool, text []byte) ([]byte, time.Duration) {
+	travels := l.sockets.travels()
 	if fromServer {
-		return l.bring(text), l.sockets.travels()
+		l.due = latest(l.due, time.Now().Add(travels)) // a message overtakes none
+		return l.bring(text), travels
 	}
-	return l.take(text), l.sockets.travels()
+	return l.take(text), travels
+}
+
+func latest(x, y time.Time) time.Time {
+	if x.After(y) {
+		return x
+	}
+	return y
 }
 
 // message is a message as far as its sender and receiver are told apart by it.
@@ -104,6 +134,9 @@ func (l *line) take(text []byte) []byte {
 		return text
 	}
 	p := l.leave(method, text)
+	if method == http.MethodPost {
+		p.over = l.place(p.ClientOrderID)
+	}
 	l.guard.Lock()
 	l.asked[m.RequestID.String()] = p
 	l.guard.Unlock()
@@ -124,6 +157,7 @@ func (l *line) bring(text []byte) []byte {
 	delete(l.asked, m.RequestID.String())
 	l.guard.Unlock()
 	if p != nil {
+		time.AfterFunc(time.Until(l.due), p.over)
 		l.carriedOut(p)
 		l.call(&http.Request{Method: p.method}, false)
 	}
@@ -193,18 +227,14 @@ func keys(m map[string]any) (all []string) {
 	return all
 }
 
-// hearMessage takes in what a message tells the bot of its fills and of prices.
+// hearMessage takes in what a message tells the bot of prices, and that the exchange has an order.
+// Fills in it only lead to a question: those in the answer count.
 func (t *traffic) hearMessage(text []byte) {
 	var m struct {
-		Event, Action, Side                string
-		LastPrice, BestBid, BestAsk, Price string
-		FillID                             string `json:"fillId"`
-		Amount, Fee                        string
-		Candle                             [][]json.RawMessage
-		Response                           struct {
-			Side  string
-			Fills []toldFill
-		}
+		Event         string
+		LastPrice     string
+		Candle        [][]json.RawMessage
+		ClientOrderID string `json:"clientOrderId"`
 	}
 	if json.Unmarshal(text, &m) != nil || t.gauge.money == 0 && m.Event != "ticker" {
 		return
@@ -225,14 +255,8 @@ func (t *traffic) hearMessage(text []byte) {
 		t.hearPrice(t.price)
 	case m.Event == "candle":
 		t.hearRows(m.Candle)
-	case m.Event == "fill":
-		t.hearFill(toldFill{ID: m.FillID, Side: m.Side, Amount: m.Amount, Price: m.Price, Fee: m.Fee,
-			Settled: m.Fee != ""})
-	case socketWrites[m.Action] != "":
-		for _, f := range m.Response.Fills {
-			f.Side = m.Response.Side
-			t.hearFill(f)
-		}
+	case m.Event == "order":
+		t.placing[m.ClientOrderID] = false
 	default:
 		return
 	}

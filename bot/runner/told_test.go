@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"math"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -242,6 +243,7 @@ func (g *gauge) reckon(day int64) {
 // end ends a life of the bot, which may not have written down what it heard last.
 func (t *told) end() {
 	t.offered, t.trades = 0, false
+	clear(t.placing)
 	for _, since := range []*time.Time{&t.lost, &t.drawn} {
 		if time.Since(*since) < lastWords {
 			*since = time.Time{}
@@ -294,4 +296,14 @@ func TestTheGaugeKnowsNoFillThatTheBotWaitsFor(t *testing.T) {
 	w.hearOrder(http.MethodPost, bytes.ReplaceAll(fill, []byte(`"1"`), []byte(`"2"`)))
 	over()
 	require.InDelta(t, 0.02, w.base, 1e-9, "the answer itself")
+
+	l := &line{wire: &wire{traffic: w}, asked: map[string]*passage{"7": {over: w.place("c")}}}
+	third := bytes.ReplaceAll(bytes.ReplaceAll(fill, []byte(`"1"`), []byte(`"3"`)), []byte(`"a"`), []byte(`"c"`))
+	w.hearOrder(http.MethodGet, third)
+	w.hearMessage([]byte(`{"event":"fill","fillId":"3","side":"buy","amount":"0.01","price":"100","fee":"0.1"}`))
+	require.InDelta(t, 0.02, w.base, 1e-9, "its place over a socket has no answer yet, and an event is no proof")
+	one, _ := net.Pipe()
+	require.NoError(t, (&plug{one, l}).Close())
+	w.hearOrder(http.MethodGet, third)
+	require.InDelta(t, 0.03, w.base, 1e-9, "its socket has ended")
 }
