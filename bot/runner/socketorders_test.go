@@ -2,6 +2,8 @@ package runner
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/market"
@@ -103,38 +106,58 @@ func TestABotKilledWithOrdersOnItsSocketGoesOn(t *testing.T) {
 	})
 }
 
-// For a minute the replies of the socket say of each order that it has ended, or that it is filled
-// as a whole: REST denies it, nothing is booked, and orders leave over HTTP.
+// For a minute the replies of the socket say of each order that it has ended: REST denies it,
+// nothing is booked, and orders leave over HTTP.
 func TestFalseEndsInTheRepliesOfASocketAreNotBooked(t *testing.T) {
 	for _, status := range []string{"canceled", "expired"} {
-		synctest.Test(t, func(t *testing.T) {
-			s := newSocketStage(t, 5)
-			p := s.start()
-			time.Sleep(20 * time.Second)
-			s.traffic.sockets.mu.Lock()
-			s.traffic.sockets.lie = func(text []byte) []byte {
-				return bytes.Replace(text, []byte(`"status":"new"`), []byte(`"status":"`+status+`"`), 1)
-			}
-			s.traffic.sockets.mu.Unlock()
-			aside := false
-			for range 30 {
-				time.Sleep(2 * time.Second)
-				s.sameOpen(p)
-				require.NoError(t, p.loop.Inspect(t.Context(), func(market.Time) {
-					aside = aside || p.loop.ChannelAside() != ""
-				}))
-			}
-			require.True(t, aside)
-			socket, _ := s.traffic.overSocket()
-			s.traffic.sockets.mu.Lock()
-			s.traffic.sockets.lie = nil
-			s.traffic.sockets.mu.Unlock()
-			time.Sleep(2 * time.Minute)
-			now, _ := s.traffic.overSocket()
-			require.Equal(t, socket, now, "the stream is set aside for ten minutes")
-			require.NoError(t, p.end())
-			s.onlyExits(p)
-			s.agree(p)
+		toldFalsely(t, func(text []byte) []byte {
+			return bytes.Replace(text, []byte(`"status":"new"`), []byte(`"status":"`+status+`"`), 1)
 		})
 	}
+}
+
+// For a minute the replies of the socket refuse each place, update and cancel, and the exchange has
+// carried them out: REST denies it, and the books have what the exchange has.
+func TestFalseRefusalsInTheRepliesOfASocketAreNotBelieved(t *testing.T) {
+	for _, code := range []int{exchange.CodeNotFound, exchange.CodeHalted} {
+		toldFalsely(t, func(text []byte) []byte {
+			var m message
+			_ = json.Unmarshal(text, &m)
+			if socketWrites[m.Action] == "" {
+				return text
+			}
+			return fmt.Appendf(nil, `{"action":%q,"requestId":%s,"errorCode":%d,"error":"no"}`, m.Action, m.RequestID, code)
+		})
+	}
+}
+
+// toldFalsely plays a bot whose socket lies for a minute.
+func toldFalsely(t *testing.T, lie func(text []byte) []byte) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSocketStage(t, 5)
+		p := s.start()
+		time.Sleep(20 * time.Second)
+		s.traffic.sockets.mu.Lock()
+		s.traffic.sockets.lie = lie
+		s.traffic.sockets.mu.Unlock()
+		aside := false
+		for range 30 {
+			time.Sleep(2 * time.Second)
+			s.sameOpen(p)
+			require.NoError(t, p.loop.Inspect(t.Context(), func(market.Time) {
+				aside = aside || p.loop.ChannelAside() != ""
+			}))
+		}
+		require.True(t, aside)
+		socket, _ := s.traffic.overSocket()
+		s.traffic.sockets.mu.Lock()
+		s.traffic.sockets.lie = nil
+		s.traffic.sockets.mu.Unlock()
+		time.Sleep(2 * time.Minute)
+		now, _ := s.traffic.overSocket()
+		require.Equal(t, socket, now, "the stream is set aside for ten minutes")
+		require.NoError(t, p.end())
+		s.onlyExits(p)
+		s.agree(p)
+	})
 }

@@ -35,20 +35,25 @@ func commandOf(q *query, r *reply) *market.Command {
 // enter notes an unresolved write. The account knows all other outcomes.
 func (l *Loop) enter(q *query, r *reply, next outcome) {
 	switch next {
+	case placeInFlight, updateInFlight, cancelInFlight:
+	default:
+		q.refusal = nil
+	}
+	switch next {
 	case placeUnresolved, updateUnresolved, oldUpdateUnresolved, cancelUnresolved:
 		if q.unresolved == nil {
-			q.unresolved = l.unresolvedBy(r.write, next)
+			q.unresolved = l.unresolvedBy(r.write, r.asked, next)
 		}
 	default:
 		q.unresolved = nil
 	}
 }
 
-// unresolvedBy is a write that was sent and is not resolved. Its signature says until when the
-// exchange may take it.
-func (l *Loop) unresolvedBy(o *outgoing, next outcome) *unresolved {
+// unresolvedBy is a write that was sent and is not resolved since its answer came or failed to. Its
+// signature says until when the exchange may take it.
+func (l *Loop) unresolvedBy(o *outgoing, since market.Time, next outcome) *unresolved {
 	until, _ := market.TimeOfMillis(o.intent.Timestamp + o.intent.Window)
-	return &unresolved{outcome: next, command: o.command, since: l.now, until: until.Add(l.Margin)}
+	return &unresolved{outcome: next, command: o.command, since: since, until: until.Add(l.Margin)}
 }
 
 // carryEffect changes the account, or logs.

@@ -45,7 +45,7 @@
 //   - An account event is a reason to ask. Events race REST in no promised order. A fill, or an end
 //     that the bot did not ask for, is only asked for; REST books it. So no event moves money.
 //     Price: a round trip and a point a fill. Answers over a socket prove neither fills nor ends
-//     (unproven.go).
+//     nor refusals (unproven.go).
 //   - A shortfall is explained before it halts. holdings.go keeps, by asset, when balance and books
 //     last agreed, and asks for movements since. Own trades are no explanation, or a fill that was
 //     booked twice would explain itself. Price: a withdrawal takes from shared money first.

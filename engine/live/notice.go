@@ -89,7 +89,7 @@ func (l *Loop) noticeOrder(n *exchange.Notice) {
 	case filledMore(own, got), aside && unasked(l.outcomeOf(q, own), own, got):
 		q.doubt(&doubt{told: n.At, updated: got.Updated, filled: got.FilledAmount, ended: got.Done(), order: true},
 			l.now)
-	case aside, got.Status == market.StatusUnresolved:
+	case aside, q.refusal != nil, got.Status == market.StatusUnresolved:
 		// a status of no known name proves neither that the order rests nor that it has ended
 		q.soon(l.now)
 	case !own.Reported || later(got, &own.Order):

@@ -25,7 +25,7 @@ type query struct {
 	short         *reply      // a record that lacks fills: the trades are queried next; nil: none
 	listsSince    market.Time // when the 240 was queried that led to the lists
 	trusted       bool        // the next record is booked in any case: a person has decided
-	refusal       *reply      // of a place over a socket, until a query does not find the order; nil: none
+	refusal       *reply      // of the write in flight, over a socket, until a query decides about it; nil: none
 	unsent        bool        // the last command could not be sent; logged already
 
 	asked   market.Time // when the order was queried last
@@ -152,7 +152,7 @@ func (l *Loop) queryOrder(work context.Context, q *query) {
 	own := l.ownOf(q)
 	id, client, name := own.Market, own.ClientOrderID, own.ExchangeID
 	question := l.Trading.Order
-	if l.stopped || q.doubted != nil || own.InFlight == market.CommandCancel || own.CancelWanted {
+	if l.stopped || q.doubted != nil || q.refusal != nil || own.InFlight == market.CommandCancel || own.CancelWanted {
 		question = l.Trading.OrderUrgent
 	}
 	r := reply{from: fromQuery, asked: l.now, trusted: q.trusted}

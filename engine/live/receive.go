@@ -66,6 +66,13 @@ func (l *Loop) receive(q *query, r *reply) {
 	}
 	now := l.outcomeOf(q, own)
 	a := l.read(q, now, own, r)
+	if l.judge(q, own, r, a) {
+		if own = l.ownOf(q); own == nil {
+			return
+		}
+		now = l.outcomeOf(q, own)
+		a = readQuery(q, now, r)
+	}
 	if a != answerRefuted && own != nil {
 		defer l.settle(q, own.Strategy, r)
 	}

@@ -47,29 +47,57 @@ func (l *Loop) withoutProof(q *query, own *state.Order, r *reply) {
 	got.RestatementReason = own.RestatementReason
 }
 
-var errFalseRefusal = errors.New("it was refused over the socket, and the exchange has the order")
+var errFalseRefusal = errors.New("it was refused over the socket, and the exchange has carried it out")
 
-// holdsBack holds the refusal of a place back that came over a socket: it counts when a query that
-// was put after it does not find the order. Where the query finds the order, the place is
-// unresolved, and the record tells its outcome.
+// refusalPatience is how long after a refusal over a socket an answer that shows nothing of the
+// write does not count yet: the refusal may be another's, and the write still under way.
+const refusalPatience = firstWait
+
+// holdsBack holds the refusal of a write back that came over a socket: judge decides about it.
 func (l *Loop) holdsBack(q *query, own *state.Order, r *reply) bool {
-	refusal := q.refusal
 	switch {
-	case own == nil || own.InFlight != market.CommandPlace || q.unresolved != nil:
+	case own == nil || own.InFlight == 0 || q.unresolved != nil:
 		q.refusal = nil
-	case refusal == nil && r.from == fromSend && r.record.BySocket && exchange.OutcomeOf(r.err) == exchange.Rejected:
+	case q.refusal == nil && r.from == fromSend && r.record.BySocket && exchange.OutcomeOf(r.err) == exchange.Rejected:
 		q.refusal = r
 		q.soon(l.now)
 		return true
-	case refusal == nil || r.from != fromQuery || r.asked < refusal.asked:
-	case isNotFound(r.err):
-		l.receive(q, refusal)
-		q.refusal = nil
-		return true
-	case r.err == nil:
-		refusal.err = errFalseRefusal
-		l.receive(q, refusal)
-		l.contradict(q.id, own.Strategy)
 	}
 	return false
+}
+
+// judge lets a refusal that was held back count where the answer to a query that was put after it
+// shows that the write changed nothing. Where the answer shows the write carried out, the write is
+// unresolved, and the answer tells its outcome. It reports whether the refusal is decided.
+func (l *Loop) judge(q *query, own *state.Order, r *reply, a answer) bool {
+	refusal := q.refusal
+	if refusal == nil || r.from != fromQuery || r.asked < refusal.asked || a == noAnswer || a == answerRefuted {
+		return false
+	}
+	denied := r.err == nil && refusal.denied(own, &r.record.Order)
+	ended := r.err == nil && r.record.Order.Done()
+	if !denied && !ended && r.asked < refusal.asked.Add(refusalPatience) {
+		return false
+	}
+	id, strategy := q.id, own.Strategy
+	if denied {
+		refusal.err = errFalseRefusal
+	}
+	l.receive(q, refusal)
+	if denied {
+		l.contradict(id, strategy)
+	}
+	return true
+}
+
+// denied reports whether an order shows that a write was carried out which was refused. An order
+// that its cancel did not find may have been cancelled by someone else.
+func (r *reply) denied(own *state.Order, got *market.Order) bool {
+	switch c := &r.write.command; c.Kind {
+	case market.CommandUpdate:
+		return shows(got, c) && !shows(&own.Order, c)
+	case market.CommandCancel:
+		return got.Status == market.StatusCanceled && !isNotFound(r.err)
+	}
+	return true
 }

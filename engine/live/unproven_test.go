@@ -252,3 +252,123 @@ func TestAFalseRefusalOverASocketIsNotBelieved(t *testing.T) {
 		p.agree()
 	})
 }
+
+// refusedWrite is a resting buy at 80 whose update to 79, or whose cancel, a socket refuses.
+type refusedWrite struct {
+	kind    market.CommandKind
+	act     func(*strategy.Desk)
+	carried func(*state.Order, bool) bool // the write has taken effect
+}
+
+var refusedWrites = map[string]refusedWrite{
+	"update": {market.CommandUpdate, move(79_00), func(o *state.Order, open bool) bool {
+		return open && o.Price == 79_00 && o.InFlight == 0
+	}},
+	"cancel": {market.CommandCancel, cancel, func(_ *state.Order, open bool) bool { return !open }},
+}
+
+var refusals = map[string]error{"halted": exchange.ErrCode(exchange.CodeHalted),
+	"order not found": exchange.ErrCode(exchange.CodeNotFound)}
+
+// eachRefusedWrite plays an update and a cancel with each refusal and with a fate.
+func eachRefusedWrite(t *testing.T, becomes fate, play func(name string, w *refusedWrite, code error, p *play)) {
+	for name, w := range refusedWrites {
+		for said, code := range refusals {
+			synctest.Test(t, func(t *testing.T) {
+				p := playing(t, first(w.kind, becomes), bid(80_00), nil, nil, w.act)
+				p.box.refusal = code
+				p.overSocket(nil)
+				p.run()
+				p.tick(3)
+				play(name+", "+said, &w, code, p)
+				p.end()
+				p.agree()
+			})
+		}
+	}
+}
+
+// The refusal of an update or a cancel over a socket counts when REST shows that the order is as it
+// was, a second after it at the earliest. Until then its command is under way.
+func TestARefusedUpdateOrCancelOverASocketCountsWhenTheExchangeShowsTheOrderUnchanged(t *testing.T) {
+	eachRefusedWrite(t, isRefused, func(name string, w *refusedWrite, _ error, p *play) {
+		p.box.deafen("order")
+		p.tick(5)
+		own, open := p.own(1)
+		require.True(p.t, open, name)
+		require.Equal(p.t, w.kind, own.InFlight, "%s: REST has not answered", name)
+		require.NotContains(p.t, p.s.heard, "rejected "+w.kind.String(), name)
+		p.box.deafen("")
+		p.tick(12)
+		own, open = p.own(1)
+		require.True(p.t, open, name)
+		require.Zero(p.t, own.InFlight, name)
+		require.Equal(p.t, market.Price(80_00), own.Price, name)
+		require.Contains(p.t, p.s.heard, "rejected "+w.kind.String(), name)
+		require.NoError(p.t, p.loop.Inspect(p.t.Context(), func(market.Time) {
+			require.Empty(p.t, p.loop.ChannelAside(), name)
+		}))
+	})
+}
+
+// The refusal is false, or another command's: the write has been carried out, or will be in half a
+// second. The books have what the exchange has, and the strategy hears of no refusal but that of a
+// cancel whose order was not found: someone else may have ended that.
+func TestAFalseRefusalOfAnUpdateOrCancelOverASocketIsNotBelieved(t *testing.T) {
+	for _, becomes := range []fate{isDenied, isDeniedSoon} {
+		eachRefusedWrite(t, becomes, func(name string, w *refusedWrite, code error, p *play) {
+			p.tick(4)
+			own, open := p.own(1)
+			require.True(p.t, w.carried(&own, open), name)
+			var aside string
+			require.NoError(p.t, p.loop.Inspect(p.t.Context(), func(market.Time) { aside = p.loop.ChannelAside() }))
+			if w.kind == market.CommandCancel && isNotFound(code) {
+				require.Empty(p.t, aside, name)
+				return
+			}
+			require.NotContains(p.t, p.s.heard, "rejected "+w.kind.String(), name)
+			require.NotEmpty(p.t, aside, "%s: REST has denied it", name)
+		})
+	}
+}
+
+// The refusal comes five seconds before the write does: it was believed, and the books have what
+// the exchange has all the same.
+func TestAWriteThatComesLongAfterItsRefusalIsFound(t *testing.T) {
+	eachRefusedWrite(t, isDeniedLate, func(name string, w *refusedWrite, _ error, p *play) {
+		p.tick(4)
+		own, open := p.own(1)
+		require.True(p.t, open, name)
+		require.Equal(p.t, market.Price(80_00), own.Price, name)
+		p.tick(75)
+		own, open = p.own(1)
+		require.True(p.t, w.carried(&own, open), name)
+	})
+}
+
+// A bot dies before REST has decided about a refusal: its next start asks.
+func TestARefusalOverASocketThatWasNotDecidedIsAskedForAtTheNextStart(t *testing.T) {
+	for _, becomes := range []fate{isRefused, isDenied} {
+		eachRefusedWrite(t, becomes, func(name string, w *refusedWrite, _ error, p *play) {
+			p.box.deafen("order")
+			p.tick(3)
+			p.kill()
+			p.stop()
+			require.ErrorIs(p.t, <-p.done, errKilled, name)
+			p.box.deafen("")
+			p.s = &actor{}
+			p.player = p.s
+			p.begin()
+			p.run()
+			p.tick(80)
+			own, open := p.own(1)
+			if becomes == isDenied {
+				require.True(p.t, w.carried(&own, open), name)
+				return
+			}
+			require.True(p.t, open, name)
+			require.Zero(p.t, own.InFlight, name)
+			require.Equal(p.t, market.Price(80_00), own.Price, name)
+		})
+	}
+}

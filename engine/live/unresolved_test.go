@@ -164,7 +164,7 @@ func (p *play) unresolvedPlace(until market.Time) *query {
 
 func TestAWriteIsUnresolvedForTheWindowAndTheMargin(t *testing.T) {
 	l := &Loop{Config: Config{Margin: 2 * time.Second}}
-	u := l.unresolvedBy(&outgoing{intent: exchange.Intent{Timestamp: 5_000, Window: 10_000}}, placeUnresolved)
+	u := l.unresolvedBy(&outgoing{intent: exchange.Intent{Timestamp: 5_000, Window: 10_000}}, 7, placeUnresolved)
 	require.Equal(t, market.Time(17*time.Second), u.until)
 }
 

@@ -71,13 +71,15 @@ type box struct {
 type fate uint8
 
 const (
-	arrives     fate = iota
-	isLost           // it never arrives
-	goesUnheard      // its answer never arrives
-	isFeigned        // the exchange accepts it and does nothing
-	isRefused        // with 423: the market is halted
-	isUnsent         // the exchange cannot be reached: it never leaves
-	isDenied         // it is carried out, and a socket says 423
+	arrives      fate = iota
+	isLost            // it never arrives
+	goesUnheard       // its answer never arrives
+	isFeigned         // the exchange accepts it and does nothing
+	isRefused         // with 423: the market is halted
+	isUnsent          // the exchange cannot be reached: it never leaves
+	isDenied          // it is carried out, and a socket says 423
+	isDeniedSoon      // a socket says 423, and it is carried out half a second later
+	isDeniedLate      // the same, five seconds later
 )
 
 // hides reports whether questions of a name are answered without orders.
@@ -189,6 +191,7 @@ type sender struct {
 	meets    func(*exchange.Intent) fate
 	leaves   []exchange.Intent // what was sent, in turn
 	prepared error             // what Prepare says; nil: nothing is wrong
+	refusal  error             // of what is refused or denied; nil: 423
 	journal  *ledger
 }
 
@@ -224,7 +227,11 @@ func (s *sender) Send(_ context.Context, i *exchange.Intent) (exchange.Record, e
 		case isFeigned:
 			return exchange.Record{Order: market.Order{ClientOrderID: i.ClientOrderID}}, nil
 		case isRefused:
-			return exchange.Record{BySocket: s.bySocket != nil}, exchange.ErrCode(exchange.CodeHalted)
+			return exchange.Record{BySocket: s.bySocket != nil}, s.refuses()
+		case isDeniedSoon, isDeniedLate:
+			later := map[fate]time.Duration{isDeniedSoon: 500 * time.Millisecond, isDeniedLate: 5 * time.Second}
+			time.AfterFunc(later[meets], func() { _, _ = s.carryOut(i) })
+			return exchange.Record{BySocket: true}, s.refuses()
 		case isUnsent:
 			return exchange.Record{}, exchange.ErrNotSent
 		}
@@ -244,9 +251,16 @@ func (s *sender) Send(_ context.Context, i *exchange.Intent) (exchange.Record, e
 	case after:
 		return exchange.Record{}, errLost
 	case denied:
-		return exchange.Record{BySocket: true}, exchange.ErrCode(exchange.CodeHalted)
+		return exchange.Record{BySocket: true}, s.refuses()
 	}
 	return record, err
+}
+
+func (s *sender) refuses() error {
+	if s.refusal != nil {
+		return s.refusal
+	}
+	return exchange.ErrCode(exchange.CodeHalted)
 }
 
 func (s *sender) carryOut(i *exchange.Intent) (exchange.Record, error) {

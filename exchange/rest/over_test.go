@@ -187,3 +187,13 @@ func TestASocketThatWasSetAsideCarriesNothing(t *testing.T) {
 	buy(true)
 	require.EqualValues(t, 2, over.BySocket())
 }
+
+// What ends orders without naming them has no reply that could be another's.
+func TestTimersAndCancelsOfAllOrdersNeverLeaveOverASocket(t *testing.T) {
+	r, s := newRig(t, nil), &scripted{}
+	var over exchange.Trading = r.Over(s)
+	require.NoError(t, over.CancelAfter(t.Context(), 3, time.Minute))
+	_, err := r.Over(s).CancelOrders(t.Context(), nil, 7)
+	require.NoError(t, err)
+	require.Empty(t, s.acts)
+}
