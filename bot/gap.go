@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +21,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
-const gapHelp = `Says why a stopped bot has earned something else than a backtest of the same time. It runs the bot's
+const gapHelp = `Says why a bot has earned something else than a backtest of the same time. It runs the bot's
 strategies again over what the bot has recorded, each time with one more kind of fact in the place of the model:
 
   S0  nothing: a backtest on candles, with the costs and the latency of -c
@@ -42,8 +43,14 @@ bot replay, events that were lost.
 By order: an episode lasts from a strategy's first order that differs until live and backtest hold the same again. Its
 first cause carries its gap, others contribute; bot explain tells the story of the order. The largest ten are shown.
 
-It reads the state folder and changes nothing there. --out writes gap.html, a page with the way from the backtest to
+The bot may run. The command reads a copy of the state file, which stands in the state folder for a moment and changes
+nothing there. --out writes gap.html, a page with the way from the backtest to
 live; gap.csv, its steps; and episodes.csv, all episodes. docs/rerun.md
+
+--every 1h compares again and again beside a running bot, and prints a line a round: the tracking error of each
+strategy, which is live less backtest in hundredths of a per cent (bps) of the money at the beginning, and its parts.
+--listen serves them to Prometheus. Where one exceeds alerts.tracking_bps of --bot, its receivers get the alert
+tracking. A round that cannot compare says why, and raises no alert.
 
 --write-assumptions measures instead, from the bot's orders, what a backtest assumes: half spread, slippage, latency,
 and the chance that a touch fills a resting order. It writes them as a [backtest] section. The next backtest with that
@@ -51,9 +58,11 @@ section says from how many live orders its assumptions were measured.`
 
 // gapFlags are the flags of `bot gap`.
 type gapFlags struct {
-	state, config, from, to, out string
-	assumptions                  string // file for the measured ones; empty: nothing is measured
-	json                         bool
+	state, bot, config, from, to, out string
+	assumptions                       string // file for the measured ones; empty: nothing is measured
+	json                              bool
+	every                             time.Duration // 0: once
+	listen                            string
 }
 
 func (a *app) gapCommand() *cobra.Command {
@@ -63,11 +72,13 @@ func (a *app) gapCommand() *cobra.Command {
 		Short: "Say why a bot earned something else than a backtest", Long: gapHelp,
 		Example: "  bot gap --state bots/live\n" +
 			"  bot gap --state bots/live -c configs/backtest.toml --out out/gap\n" +
+			"  bot gap --bot live.toml --every 1h --listen 127.0.0.1:9091\n" +
 			"  bot gap --state bots/live --write-assumptions measured.toml",
 		RunE: a.enter(func(ctx context.Context, _ []string) error { return a.gap(ctx, f) }),
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.state, "state", "", "state `FOLDER`; without it state")
+	flags.StringVar(&f.state, "state", "", "state `FOLDER`; without it that of --bot, or state")
+	flags.StringVar(&f.bot, "bot", "", "the bot that runs with this config `FILE`; --every needs it")
 	flags.StringVarP(&f.config, "config", "c", "",
 		"config `FILE` of a backtest: its candles, costs and latency; without it recorded candles, and fees alone")
 	flags.StringVar(&f.from, "from", "", "begin at this time, in full minutes; before it, all runs do what the bot did")
@@ -76,11 +87,17 @@ func (a *app) gapCommand() *cobra.Command {
 	flags.StringVar(&f.assumptions, "write-assumptions", "",
 		"measure a backtest's assumptions from the bot's orders, and write them as a [backtest] section to `FILE`")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
+	flags.DurationVar(&f.every, "every", 0, "compare again and again beside a running bot, like each 1h")
+	flags.StringVar(&f.listen, "listen", "", "`ADDRESS` of /metrics of --every, like 127.0.0.1:9091; without it none")
 	return c
 }
 
 // gap runs the command.
 func (a *app) gap(ctx context.Context, f *gapFlags) (err error) {
+	bot, err := f.read()
+	if err != nil {
+		return err
+	}
 	o := gap.Options{Dir: gapFolder(f.state), Kinds: a.Definitions}
 	for _, one := range [...]struct {
 		flag, text string
@@ -96,16 +113,10 @@ func (a *app) gap(ctx context.Context, f *gapFlags) (err error) {
 	if f.assumptions != "" {
 		return a.measureAssumptions(ctx, f, assumptions.Range{From: o.From, To: o.To})
 	}
-	if f.config != "" {
-		store, err := gapModel(f.config, &o)
-		if err != nil {
-			return err
-		}
-		if store != nil {
-			defer store.Close()
-		}
+	if f.every != 0 {
+		return a.gapRounds(ctx, f, bot, o)
 	}
-	r, err := gap.Run(ctx, o)
+	r, err := f.compare(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -124,6 +135,20 @@ func (a *app) gap(ctx context.Context, f *gapFlags) (err error) {
 	return err
 }
 
+// compare compares with the candles and assumptions of -c.
+func (f *gapFlags) compare(ctx context.Context, o gap.Options) (*gap.Report, error) {
+	if f.config != "" {
+		store, err := gapModel(f.config, &o)
+		if err != nil {
+			return nil, err
+		}
+		if store != nil {
+			defer store.Close()
+		}
+	}
+	return gap.Run(ctx, o)
+}
+
 // writeGap writes the page and the CSVs of a gap.
 func writeGap(dir, state string, r *gap.Report) error {
 	if err := writePage(filepath.Join(dir, "gap.html"), bridge.Page(r, state)); err != nil {
@@ -139,7 +164,7 @@ func writeGap(dir, state string, r *gap.Report) error {
 	return nil
 }
 
-// gapFolder is the state folder: the file in it names it too.
+// gapFolder is the state folder: the file in it names it too. No path: the default one.
 func gapFolder(path string) string {
 	if path == "" {
 		path = config.DefaultRun().Bot.State

@@ -4,20 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"slices"
 
 	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/recorded"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/state/candles"
 	"github.com/tidemark-trading/tidemark/state/journal"
+	"github.com/tidemark-trading/tidemark/state/recording"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // Options say what is compared with what.
 type Options struct {
-	Dir     string // the state folder of a stopped bot
+	Dir     string // the state folder of the bot, which may run
 	Kinds   []strategy.Definition
 	Model   Model
 	Candles *candles.Store // of the backtest; nil: the recorded ones
@@ -25,18 +28,43 @@ type Options struct {
 	// the bot did not run then, or events before it are lost, the comparison begins with its next
 	// start.
 	From, To market.Time
+	// Beside: the bot must run. The state file itself, for which a start could be waiting, is not
+	// opened then.
+	Beside bool
 }
 
-// Run compares the books of a bot with a backtest of the same time, fact by fact. A state file that
-// a running bot holds, a recording that is missing or damaged, and a strategy that the program
-// lacks are errors.
+// Run compares the books of a bot with a backtest of the same time, fact by fact, on a copy of the
+// state file. A recording that is missing or damaged, and a strategy that the program lacks are
+// errors.
 func Run(ctx context.Context, o Options) (*Report, error) {
-	store, err := journal.ReadUntil(ctx, filepath.Join(o.Dir, folder.StateFile))
+	store, err := operator.OpenCopy(ctx, o.Dir, o.Beside)
 	if err != nil {
-		return nil, folder.Error{Err: err}
+		return nil, folder.Wrap(err)
 	}
-	r, err := compare(ctx, store, &o)
+	missing, err := missingIn(o.Dir, store)
+	var r *Report
+	if err == nil {
+		r, err = compare(ctx, store, &o)
+	}
+	if err == nil && missing != "" && r.Short == "" {
+		r.Short = missing
+	}
 	return r, errors.Join(err, store.Close())
+}
+
+// missingIn says what the recording lacks of the time before a copy of the state file; empty:
+// nothing.
+func missingIn(dir string, store *journal.Store) (string, error) {
+	blob, err := store.Blob(folder.RecordingBlob)
+	if err != nil {
+		return "", err
+	}
+	x, err := recording.Describe(recorded.Dir(dir))
+	if next := folder.NextRecord(blob); err == nil && x.Last+1 < next {
+		return fmt.Sprintf("the recording ends at event %d, and the books have what followed from events up to %d",
+			x.Last, next-1), nil
+	}
+	return "", err
 }
 
 // compare compares part by part: a part ends where the bot began with other strategies or markets.
@@ -83,6 +111,9 @@ func (t *tape) compare(ctx context.Context, store *journal.Store, v *survey, o *
 		}
 		read.prices = v.candles.prices
 		v.candles, v.notes = read, append(v.notes, notes...)
+		if len(notes) > 0 {
+			v.short = notes[0]
+		}
 	}
 	c := &comparison{tape: t, survey: v, model: &o.Model, runs: map[Set]*Outcome{},
 		recorded: o.Candles == nil}
@@ -93,8 +124,8 @@ func (t *tape) compare(ctx context.Context, store *journal.Store, v *survey, o *
 			}
 		}
 	}
-	live, err := v.whole, error(nil)
-	if o.To == 0 && t.other == 0 {
+	live, err := v.whole, t.whole()
+	if err == nil && o.To == 0 && t.other == 0 {
 		if live, err = c.books(store); err != nil {
 			return nil, err
 		}
@@ -128,7 +159,7 @@ func (c *comparison) books(store *journal.Store) (*ledger, error) {
 		}
 	}
 	if err := a.Restore(parts[engine.PartAccount], orders, namesOf(last)); err != nil {
-		return nil, fmt.Errorf("the books in %s: %w", store.Path(), err)
+		return nil, fmt.Errorf("the books of %s: %w", c.tape.dir, err)
 	}
 	for _, m := range last.made.Catalog.Markets() {
 		if price := last.account.Last(m.ID); price != 0 {
@@ -162,26 +193,32 @@ func (c *comparison) report(live *ledger) *Report {
 	v := c.survey
 	currency := v.first.made.Catalog.Asset(v.first.made.Limits.Currency)
 	r := &Report{From: v.from, To: v.to, Currency: currency.Symbol, Starts: v.starts,
-		Notes:       append([]string{}, v.notes...),
+		Notes: append([]string{}, v.notes...), Short: v.short,
 		Assumptions: c.assumptions(), Matched: c.matched(), Refused: c.refusals(),
-		Catalog: v.first.made.Catalog}
+		Catalog: v.first.made.Catalog, Run: v.last}
 	for _, s := range Ladder() {
 		r.Runs = append(r.Runs, c.runs[s])
 	}
 	for s, out := range c.runs {
 		if out.Err != nil {
 			r.Notes = append(r.Notes, fmt.Sprintf("the run with %s ended early: %s", s, out.Err))
+			if slices.Contains(Ladder(), s) {
+				r.Short = r.Notes[len(r.Notes)-1]
+			}
 		}
 	}
-	bridge := func(name string, live, turnover market.Money, profit func(*Outcome) market.Money) Bridge {
-		return c.bridge(name, currency.Digits, live, turnover, r.Matched.Enough(),
+	bridge := func(name string, money, live, turnover market.Money, profit func(*Outcome) market.Money) Bridge {
+		b := c.bridge(name, currency.Digits, live, turnover, r.Matched.Enough(),
 			func(s Set) market.Money { return profit(c.runs[s]) })
+		b.Equity = Amount{money, currency.Digits}
+		return b
 	}
-	r.Account = bridge("", live.profit, v.turnover, func(o *Outcome) market.Money { return o.Profit })
+	r.Account = bridge("", v.whole.equity, live.profit, v.turnover,
+		func(o *Outcome) market.Money { return o.Profit })
 	rest := live.profit
 	for i, name := range namesOf(live) {
 		rest -= live.byProfit[i]
-		r.Strategies = append(r.Strategies, bridge(name, live.byProfit[i], v.by[i],
+		r.Strategies = append(r.Strategies, bridge(name, v.whole.byEquity[i], live.byProfit[i], v.by[i],
 			func(o *Outcome) market.Money { return o.Strategies[i] }))
 	}
 	r.Rest = Amount{rest, currency.Digits}

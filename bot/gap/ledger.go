@@ -19,11 +19,14 @@ type ledger struct {
 	profit   market.Money
 	byBegan  []market.Money // by StrategyID − 1
 	byProfit []market.Money
+	equity   market.Money   // once the money of the beginning has come, before anything else enters
+	byEquity []market.Money // likewise, of each strategy
 }
 
 func newLedger(made *replay.CoreConfig) *ledger {
 	n := len(made.Strategies)
-	return &ledger{made: made, byBegan: make([]market.Money, n), byProfit: make([]market.Money, n)}
+	return &ledger{made: made, byBegan: make([]market.Money, n), byProfit: make([]market.Money, n),
+		byEquity: make([]market.Money, n)}
 }
 
 // open begins with the books of the first start; those of later ones only go on.
@@ -39,8 +42,24 @@ func (l *ledger) open(a *state.Account) {
 	}
 }
 
+// fund notes the money at the beginning: the first bookings bring that of a new bot.
+func (l *ledger) fund() {
+	if l.equity != 0 {
+		return
+	}
+	l.equity, _ = l.account.Equity(l.made.Limits.Currency) // an overflow shows at close
+	for i := range l.byEquity {
+		if l.byEquity[i] == 0 {
+			l.byEquity[i], _ = l.account.EquityOf(market.StrategyID(i+1), l.made.Limits.Currency)
+		}
+	}
+}
+
 // note notes money that is paid in or out, before the engine gets it.
 func (l *ledger) note(in *market.Input) {
+	if in.Kind != market.InputBooking {
+		l.fund()
+	}
 	ev := in.Event
 	if ev == nil || ev.Kind != market.KindTransfer || in.Kind != market.InputEvent && in.Kind != market.InputBooking {
 		return
@@ -77,7 +96,13 @@ func (l *ledger) close(a *state.Account) error {
 		if err != nil {
 			return fmt.Errorf("profit of %s: %w", l.made.Strategies[i].Name, err)
 		}
-		l.byProfit[i] = profit - l.byBegan[i]
+		if l.byProfit[i] = profit - l.byBegan[i]; l.byEquity[i] == 0 { // its money came later
+			money, err := a.EquityOf(market.StrategyID(i+1), l.made.Limits.Currency)
+			if err != nil {
+				return err
+			}
+			l.byEquity[i] = money - l.byProfit[i]
+		}
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func (p *parts) join() (*Report, error) {
 		return first, nil
 	}
 	r := &Report{From: first.From, To: last.To, Currency: first.Currency, Assumptions: []string{}, Notes: []string{},
-		Refused: []Refusals{}, Episodes: []Episode{}, Strategies: []Bridge{}, Parts: p.reports,
+		Refused: []Refusals{}, Episodes: []Episode{}, Strategies: []Bridge{}, Parts: p.reports, Run: last.Run,
 		Account: emptyBridge("", first)}
 	for n, part := range p.reports {
 		r.take(part)
@@ -129,6 +129,9 @@ func (r *Report) take(part *Report) {
 	r.Notes = append(r.Notes, part.Notes...)
 	r.Episodes = append(r.Episodes, part.Episodes...)
 	r.Starts += part.Starts
+	if part.Short != "" {
+		r.Short = part.Short
+	}
 	if r.Matched.Run == "" || part.Matched.less(&r.Matched) {
 		r.Matched = part.Matched
 	}
@@ -137,7 +140,7 @@ func (r *Report) take(part *Report) {
 // emptyBridge is a bridge without any profit, with the terms of a report.
 func emptyBridge(name string, like *Report) Bridge {
 	zero := Amount{0, like.Account.Gap.Digits}
-	b := Bridge{Name: name, Live: zero, Gap: zero, Unexplained: zero, Turnover: zero, Outside: zero}
+	b := Bridge{Name: name, Live: zero, Gap: zero, Unexplained: zero, Turnover: zero, Outside: zero, Equity: zero}
 	for range like.Account.Profits {
 		b.Profits = append(b.Profits, zero)
 	}
@@ -148,8 +151,12 @@ func emptyBridge(name string, like *Report) Bridge {
 	return b
 }
 
-// add adds the bridge of a part. The range of a fact is the sum of the ranges.
+// add adds the bridge of a part. The range of a fact is the sum of the ranges. The money is that at
+// the beginning of the first part.
 func (b *Bridge) add(part *Bridge) {
+	if b.Equity.Units == 0 {
+		b.Equity = part.Equity
+	}
 	for i := range b.Profits {
 		b.Profits[i].Units += part.Profits[i].Units
 	}

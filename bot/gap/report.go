@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/google/uuid"
+
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -22,10 +24,14 @@ type Report struct {
 	Starts      int         `json:"starts"`      // of processes
 	Assumptions []string    `json:"assumptions"` // of the model
 	Notes       []string    `json:"notes"`       // holes of the record, and what they mean
-	Episodes    []Episode   `json:"episodes"`    // in the order of their beginnings
-	Runs        []*Outcome  `json:"-"`           // S0 to S6, with the orders of each; of a joined report: none
+	// Short says why live and backtest do not end together, so that their difference says nothing;
+	// empty: they do.
+	Short    string     `json:"short,omitempty"`
+	Episodes []Episode  `json:"episodes"` // in the order of their beginnings
+	Runs     []*Outcome `json:"-"`        // S0 to S6, with the orders of each; of a joined report: none
 
 	Catalog *market.Catalog `json:"-"` // the units of Runs
+	Run     uuid.UUID       `json:"-"` // of the last start
 	// Parts are those that a joined report adds up: the bot began each with other strategies or
 	// markets.
 	Parts []*Report `json:"parts,omitempty"`
@@ -42,6 +48,9 @@ type Bridge struct {
 	Unexplained Amount   `json:"unexplained"`    // Live less S6
 	Turnover    Amount   `json:"turnover"`       // value of the live fills
 	Outside     Amount   `json:"outside"`        // part of Gap that is in no episode: rounding, dust
+	// Equity is the money at the beginning: what Gap is a part of as tracking error. Strategies
+	// without an allocation share theirs.
+	Equity Amount `json:"equity"`
 }
 
 // Term is what one fact changes.
@@ -82,6 +91,15 @@ func (b *Bridge) BPS(a Amount) float64 {
 		return 0
 	}
 	return float64(a.Units) / float64(b.Turnover.Units) * 1e4
+}
+
+// TrackingBPS is an amount in ten-thousandths of the money at the beginning; 0 where there was
+// none. That of Gap is the tracking error.
+func (b *Bridge) TrackingBPS(a Amount) float64 {
+	if b.Equity.Units <= 0 {
+		return 0
+	}
+	return float64(a.Units) / float64(b.Equity.Units) * 1e4
 }
 
 // Amount is money in units of the currency. As JSON it is a decimal.

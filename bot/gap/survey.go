@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/google/uuid"
+
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/replay"
@@ -27,6 +29,8 @@ type survey struct {
 	whole     *ledger // of the run with all facts
 	first     *begin
 	prices    map[string]market.Price // by market, with which the books begin
+	last      uuid.UUID               // the run of the last start
+	short     string                  // why it ends before the books do; empty: it does not
 }
 
 // look plays the tape with all its facts: every input enters the engine as it did live, so the
@@ -41,6 +45,7 @@ func (t *tape) look(ctx context.Context) (*survey, error) {
 	err := t.play(ctx, v.record, func(from, to uint64) {
 		v.notes = append(v.notes, fmt.Sprintf("events %d to %d are lost: what followed from them is unexplained", from,
 			to))
+		v.short = v.notes[len(v.notes)-1]
 		v.stop()
 	})
 	switch {
@@ -59,6 +64,9 @@ func (t *tape) look(ctx context.Context) (*survey, error) {
 		return t.look(ctx)
 	}
 	v.stop()
+	if t.last == 0 {
+		t.last = v.number // a running bot goes on
+	}
 	v.candles.sort()
 	if v.whole == nil && v.err == nil {
 		v.err = fmt.Errorf("%s: %w", t.dir, errIdle)
@@ -100,8 +108,8 @@ func (v *viewer) record(number uint64, rec *recording.Record, b *begin) error {
 		case v.first != nil && !alike(v.first.manifest, b.manifest):
 			return errOthers
 		}
-		v.begin, v.manifest, v.unwritten = b, b.manifest, false
-		v.starts++
+		v.begin, v.manifest, v.unwritten, v.short = b, b.manifest, false, ""
+		v.starts, v.last = v.starts+1, b.manifest.Run
 		if v.first == nil {
 			v.first, v.from = b, rec.At
 			v.by = make([]market.Money, len(b.made.Strategies))

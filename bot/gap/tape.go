@@ -57,6 +57,16 @@ func (t *tape) find() error {
 	return nil
 }
 
+// whole is an error where the bot has deleted the beginning of the tape since it was found.
+func (t *tape) whole() error {
+	starts, err := recorded.Starts(t.dir)
+	if err == nil && starts[0].First > t.first {
+		err = fmt.Errorf("%s: the bot has deleted the oldest part of its recording meanwhile, as bot.record_mb wants: "+
+			"begin later, with --from", t.dir)
+	}
+	return err
+}
+
 // play visits the records of the tape in order, without starts that committed nothing. A start
 // comes with what it is made of. lost gets the numbers of records that are missing.
 func (t *tape) play(ctx context.Context, visit func(number uint64, rec *recording.Record, b *begin) error,

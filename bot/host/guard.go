@@ -1,6 +1,6 @@
 // Package host keeps the servers of this machine from answering for names that are not theirs: a
-// page of the web can point a name of its own here (DNS rebinding). It never listens itself. Start
-// at Guard.
+// page of the web can point a name of its own here (DNS rebinding). It knows no page and no figure.
+// Start at Guard.
 package host
 
 import (

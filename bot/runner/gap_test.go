@@ -2,8 +2,11 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,7 +16,9 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/gap"
+	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
@@ -143,5 +148,45 @@ func TestAGapBeginsInsideAStart(t *testing.T) {
 		_, err := gap.Run(context.Background(), gap.Options{Dir: s.Folder, Kinds: s.kinds, From: began + 3600e9})
 		require.ErrorAs(t, err, new(config.UsageError))
 		require.ErrorContains(t, err, "nothing is recorded from ")
+	})
+}
+
+// A comparison beside a running bot is the one of its latest commit: nothing is unexplained, and
+// the bot trades on. Where the recording lacks its end, the comparison says so.
+func TestARunningBotIsCompared(t *testing.T) {
+	bottest.Unraced(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 4, nil)
+		p := s.start()
+		time.Sleep(50 * time.Second)
+		o := gap.Options{Dir: s.Folder, Kinds: s.kinds, Beside: true}
+		for range 3 {
+			time.Sleep(7 * time.Second)
+			socket, err := openControl(t.Context(), p.runner) // beside an open one no time would pass here
+			require.NoError(t, err)
+			r, err := gap.Run(t.Context(), o)
+			require.NoError(t, errors.Join(err, socket.close()))
+			require.Empty(t, r.Short)
+			require.Zero(t, r.Account.Unexplained.Units)
+			require.NotZero(t, r.Account.Equity.Units)
+			require.NotZero(t, r.Account.Turnover.Units)
+		}
+		require.NoError(t, p.end())
+		_, err := gap.Run(t.Context(), o)
+		require.ErrorIs(t, err, operator.ErrNoBot)
+		o.Beside = false
+		r, err := gap.Run(t.Context(), o)
+		require.NoError(t, err)
+		require.Empty(t, r.Short)
+
+		segments, err := filepath.Glob(filepath.Join(s.Folder, folder.RecordingFolder, "*"))
+		require.NoError(t, err)
+		last := segments[len(segments)-1]
+		info, err := os.Stat(last)
+		require.NoError(t, err)
+		require.NoError(t, os.Truncate(last, info.Size()-1))
+		r, err = gap.Run(t.Context(), o)
+		require.NoError(t, err)
+		require.Contains(t, r.Short, "the recording ends at event ")
 	})
 }

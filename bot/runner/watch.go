@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/bot/alert"
+	"github.com/tidemark-trading/tidemark/bot/host"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
@@ -38,7 +39,7 @@ type watch struct {
 	metrics *metrics
 	alerts  alerts // nil: none
 	notify  *notifier
-	server  *metricsServer
+	server  *host.Server
 
 	turned      atomic.Int64        // when the loop last turned, since began; 0: not yet
 	answered    [feeds]atomic.Int64 // when a feed was last answered, likewise
@@ -115,12 +116,12 @@ func (r *runner) openWatch(ctx context.Context) error {
 	r.watch = w
 	if p.Config.Metrics.Listen != "" {
 		w.metrics = newMetrics(w)
-		server, err := newMetricsServer(w)
+		server, err := serveMetrics(w)
 		if err != nil {
 			return err
 		}
 		w.server = server
-		r.log.Info().Stringer("address", server.listener.Addr()).Msg("metrics and health are served")
+		r.log.Info().Stringer("address", server.Address()).Msg("metrics and health are served")
 	}
 	w.alerts = newSwitchboard(alert.NewSender(p.Receivers, r.log))
 	if notify != nil {
@@ -198,7 +199,7 @@ func (w *watch) close() {
 	if w.alerts != nil {
 		w.alerts.Stop(alertFlushTimeout)
 	}
-	w.server.close()
+	w.server.Close()
 }
 
 // raise sends an alert. Any goroutine may call it.
