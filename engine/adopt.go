@@ -48,7 +48,7 @@ func (e *Engine) Withhold(at market.Time, id market.StrategyID, reason string) [
 func (e *Engine) Dissolve(at market.Time, ids []market.OrderID) []market.Command {
 	e.begin(at)
 	for _, id := range ids {
-		e.cancelTactic(id)
+		e.tactics.Cancelled(id, nil)
 		e.brackets.Withdraw(id)
 	}
 	e.notifySent()

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/engine/bracket"
+	"github.com/tidemark-trading/tidemark/engine/port"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
@@ -32,7 +33,7 @@ func (e *Engine) Book() strategy.Book {
 // Idle reports whether a strategy has neither an open order in a market, nor one that waits, nor a
 // tactic under way.
 func (e *Engine) Idle(id market.StrategyID, m market.ID) bool {
-	return e.account.IsIdle(id, m) && (len(e.replaces)+len(e.tactics) == 0 || e.idleBeside(id, m))
+	return e.account.IsIdle(id, m) && (len(e.replaces)+e.tactics.Len() == 0 || e.idleBeside(id, m))
 }
 
 // idleBeside is Idle for what is no open order.
@@ -78,7 +79,7 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command, f *strategy.Follow
 		if f != nil {
 			return e.placeWith(c, f)
 		}
-		placed, err := e.place(c, false)
+		placed, err := e.place(c, nil, false)
 		if err != nil {
 			e.tell(&e.slots[id-1], c, err)
 		}
@@ -89,8 +90,8 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command, f *strategy.Follow
 			e.tell(&e.slots[id-1], c, &e.refusal)
 			return 0, &e.refusal
 		}
-		if len(e.tactics) > 0 && c.Changed&^(market.ChangeExits|market.ChangeSells) != 0 &&
-			e.ownsTactic(id, c.Order.ID) {
+		if e.tactics.Len() > 0 && c.Changed&^(market.ChangeExits|market.ChangeSells) != 0 &&
+			e.tactics.Owns(id, c.Order.ID) {
 			return 0, fmt.Errorf("%w: order %d is of a MakerFirst or a TWAP: Update changes its exits alone",
 				strategy.ErrMeaningless, c.Order.ID)
 		}
@@ -117,12 +118,12 @@ func (e *Engine) askCancel(id market.StrategyID, order market.OrderID) (market.O
 			return order, nil
 		}
 	}
-	if len(e.tactics) > 0 && e.ownsTactic(id, order) {
-		e.cancelTactic(order)
+	if e.tactics.Len() > 0 && e.tactics.Owns(id, order) {
+		e.tactics.Cancelled(order, nil)
 	}
 	e.brackets.End(id, order)
 	if o := e.account.Own(order); o != nil && o.Strategy == id {
-		e.cancel(o.ID, false)
+		e.cancel(o.ID, nil, false)
 	}
 	return order, nil
 }
@@ -191,9 +192,8 @@ func (e *Engine) placeWith(c *market.Command, f *strategy.Follow) (market.OrderI
 			return 0, err
 		}
 	}
-	e.following = f
-	id, err := e.place(c, false)
-	if e.following = nil; err != nil {
+	id, err := e.place(c, (*following)(f), false)
+	if err != nil {
 		e.tell(&e.slots[c.Order.Strategy-1], c, err)
 		return 0, err
 	}
@@ -203,7 +203,7 @@ func (e *Engine) placeWith(c *market.Command, f *strategy.Follow) (market.OrderI
 
 // place passes a new order through the gate and sends it. attached lets it act inside a candle's
 // path, as in cancel and change.
-func (e *Engine) place(c *market.Command, attached bool) (market.OrderID, error) {
+func (e *Engine) place(c *market.Command, why port.Why, attached bool) (market.OrderID, error) {
 	e.keepAsked(c)
 	approved, err := e.gate.Check(e.account, c)
 	if err != nil {
@@ -211,17 +211,17 @@ func (e *Engine) place(c *market.Command, attached bool) (market.OrderID, error)
 		return 0, err
 	}
 	c.Order.ID = e.nextID()
-	return e.sendPlace(c, approved, attached), nil
+	return e.sendPlace(c, approved, why, attached), nil
 }
 
 // sendPlace sends a new order that the gate has approved and that has its number.
-func (e *Engine) sendPlace(c *market.Command, approved risk.Approved, attached bool) market.OrderID {
+func (e *Engine) sendPlace(c *market.Command, approved risk.Approved, why port.Why, attached bool) market.OrderID {
 	c.Order.Created = e.now
 	if e.run != uuid.Nil {
 		c.Order.ClientOrderID = market.ClientOrderID(e.run, c.Order.ID)
 	}
 	o := e.account.Send(&c.Order, approved.Hold())
-	e.send(approved, attached)
+	e.send(approved, why, attached)
 	if o.Bracket.Any() {
 		e.brackets.Open(&o.Order)
 	}
@@ -234,7 +234,7 @@ func (e *Engine) sendPlace(c *market.Command, approved risk.Approved, attached b
 // updateWith is update with what the exits of a bracket are to follow.
 func (e *Engine) updateWith(c *market.Command, f *strategy.Follow) error {
 	if f == nil {
-		return e.update(c, false)
+		return e.update(c, nil, false)
 	}
 	terms, found := e.brackets.Terms(c.Order.Strategy, c.Order.ID)
 	if !found {
@@ -247,7 +247,7 @@ func (e *Engine) updateWith(c *market.Command, f *strategy.Follow) error {
 		}
 	}
 	if c.Changed != 0 {
-		if err := e.update(c, false); err != nil {
+		if err := e.update(c, nil, false); err != nil {
 			return err
 		}
 	}
@@ -262,7 +262,7 @@ func (e *Engine) noteSent(s *slot, id market.OrderID) {
 	e.sent = append(e.sent, sentOrder{slot: s, id: id})
 }
 
-func (e *Engine) update(c *market.Command, attached bool) error {
+func (e *Engine) update(c *market.Command, why port.Why, attached bool) error {
 	terms, found := e.brackets.Terms(c.Order.Strategy, c.Order.ID)
 	sells := c.Changed.Has(market.ChangeSells)
 	c.Changed &^= market.ChangeSells
@@ -280,7 +280,7 @@ func (e *Engine) update(c *market.Command, attached bool) error {
 	if found && terms.Entry == c.Order.ID {
 		c.Order.Bracket = terms.Levels // the gate checks them against the changed entry
 	}
-	return e.change(c, attached)
+	return e.change(c, why, attached)
 }
 
 // updateExits sets new levels, c.Order.Bracket, for a bracket. The levels of an entry that has
@@ -294,7 +294,7 @@ func (e *Engine) updateExits(c *market.Command, terms *bracket.Terms, sells bool
 	if own != nil {
 		x.Amount += own.AmountRemaining
 	} else {
-		x.Amount += e.coming(c.Order.ID)
+		x.Amount += e.tactics.Coming(c.Order.ID)
 	}
 	x.Passed = sells && !terms.Untouched
 	if own != nil && terms.Untouched {
@@ -325,7 +325,7 @@ func (e *Engine) reportRefusal(c *market.Command, err error) {
 }
 
 // change passes a change of an open order through the gate and sends it.
-func (e *Engine) change(c *market.Command, attached bool) error {
+func (e *Engine) change(c *market.Command, why port.Why, attached bool) error {
 	e.keepAsked(c)
 	approved, err := e.gate.Check(e.account, c)
 	if err != nil {
@@ -335,15 +335,15 @@ func (e *Engine) change(c *market.Command, attached bool) error {
 	own := e.account.Own(c.Order.ID)
 	e.account.SendUpdate(own, approved.Hold())
 	e.complete(c, own)
-	e.send(approved, attached)
+	e.send(approved, why, attached)
 	return nil
 }
 
 // cancel asks for an open order to end. While another write to the order has no answer, the cancel
 // waits: one write at a time for each order.
-func (e *Engine) cancel(id market.OrderID, attached bool) {
-	if len(e.tactics) > 0 {
-		e.cancelTactic(id)
+func (e *Engine) cancel(id market.OrderID, why port.Why, attached bool) {
+	if e.tactics.Len() > 0 {
+		e.tactics.Cancelled(id, why)
 	}
 	o := e.account.Own(id)
 	switch {
@@ -353,16 +353,16 @@ func (e *Engine) cancel(id market.OrderID, attached bool) {
 		e.account.WantCancel(o, true)
 		return
 	}
-	e.sendCancel(o, attached)
+	e.sendCancel(o, why, attached)
 }
 
-func (e *Engine) sendCancel(o *state.Order, attached bool) {
+func (e *Engine) sendCancel(o *state.Order, why port.Why, attached bool) {
 	e.account.SendCancel(o)
 	e.command, e.asked = market.Command{Kind: market.CommandCancel, At: e.now}, market.Command{}
 	e.command.Order.ID, e.command.Order.Market, e.command.Order.Strategy = o.ID, o.Market, o.Strategy
 	approved, _ := e.gate.Check(e.account, &e.command) // cancels always pass
 	e.complete(&e.command, o)
-	e.send(approved, attached)
+	e.send(approved, why, attached)
 }
 
 // complete makes a live update or cancel carry the whole order after the change. The request needs
@@ -379,7 +379,7 @@ func (e *Engine) complete(c *market.Command, own *state.Order) {
 }
 
 // send appends an approved command to the step's commands. Commands get there no other way.
-func (e *Engine) send(approved risk.Approved, attached bool) {
+func (e *Engine) send(approved risk.Approved, why port.Why, attached bool) {
 	n := len(e.out)
 	if n == cap(e.out) {
 		e.moreOut()
@@ -389,15 +389,15 @@ func (e *Engine) send(approved risk.Approved, attached bool) {
 	*out = *approved.Command()
 	out.Attached = attached
 	if e.approver != nil {
-		e.showApproved(approved)
+		e.showApproved(approved, why)
 	}
 }
 
 // showApproved tells the observer what the gate has approved.
 //
 //go:noinline
-func (e *Engine) showApproved(approved risk.Approved) {
-	e.approver.Approved(state.TermsOf(&e.asked.Order), approved.Command(), e.figures(approved.Command()))
+func (e *Engine) showApproved(approved risk.Approved, why port.Why) {
+	e.approver.Approved(state.TermsOf(&e.asked.Order), approved.Command(), e.figures(approved.Command(), why))
 }
 
 // moreOut makes room for commands: twice as many, because append grows long slices by a quarter,
@@ -445,20 +445,20 @@ func (e exits) Unprotect(o *state.Order) { e.account.Unprotect(o) }
 
 // Place passes an exit through the gate.
 func (e exits) Place(c *market.Command, inPath bool) (market.OrderID, error) {
-	return e.place(c, inPath)
+	return e.place(c, nil, inPath)
 }
 
 // Update passes a change of an exit through the gate.
-func (e exits) Update(c *market.Command, inPath bool) error { return e.change(c, inPath) }
+func (e exits) Update(c *market.Command, inPath bool) error { return e.change(c, nil, inPath) }
 
 // Cancel asks for an entry or an exit to end.
-func (e exits) Cancel(id market.OrderID, inPath bool) { e.cancel(id, inPath) }
+func (e exits) Cancel(id market.OrderID, inPath bool) { e.cancel(id, nil, inPath) }
 
 // CancelAll asks for all open orders of a strategy in a market to end.
 func (e exits) CancelAll(id market.StrategyID, m market.ID) {
 	e.EndTactics(id, m)
 	for _, o := range e.account.Open(nil, id, m) {
-		e.cancel(o.ID, false)
+		e.cancel(o.ID, nil, false)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tidemark-trading/tidemark/engine/bracket"
+	"github.com/tidemark-trading/tidemark/engine/port"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
@@ -57,20 +58,15 @@ const closeLeaves = "a Close leaves the market"
 
 // figures are the gate's figures of an approved command, and the position before and after the
 // Close that the command belongs to.
-func (e *Engine) figures(c *market.Command) []state.Figure {
+func (e *Engine) figures(c *market.Command, why port.Why) []state.Figure {
 	figures := e.gate.Figures()
 	m, name := e.catalog.Market(c.Order.Market), "close"
-	if e.acting != nil {
-		figures = append(slices.Clip(figures), e.tacticFigure(c))
+	if why != nil {
+		figures = append(slices.Clip(figures), why.Figures(c, m)...)
 	}
-	switch moved := e.brackets.Moving(); {
-	case moved != nil:
+	if moved := e.brackets.Moving(); moved != nil {
 		return append(slices.Clip(figures), state.Figure{Name: "stop follows", Before: m.FormatPrice(moved.From),
 			After: m.FormatPrice(moved.To)})
-	case e.replaced != nil:
-		return append(slices.Clip(figures), e.replaced.figure())
-	case e.following != nil:
-		return append(slices.Clip(figures), state.Figure{Name: "exits", Before: "fixed", After: e.following.Words(m)})
 	}
 	tag, before, after := e.brackets.Leaving(&c.Order)
 	if tag == "" {

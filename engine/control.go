@@ -123,7 +123,7 @@ func (e *Engine) CancelAll(at market.Time) []market.Command {
 	}
 	e.dropReplacements(0, "all orders are cancelled")
 	for _, o := range e.account.Open(nil, 0, 0) {
-		e.cancel(o.ID, false)
+		e.cancel(o.ID, nil, false)
 	}
 	e.notifySent()
 	return e.out
@@ -168,7 +168,7 @@ func (e *Engine) Guarding(until market.Time) bool { return e.brackets.Guarding(u
 func (e *Engine) Cancel(at market.Time, ids []market.OrderID) []market.Command {
 	e.begin(at)
 	for _, id := range ids {
-		e.cancel(id, false)
+		e.cancel(id, nil, false)
 	}
 	return e.out
 }

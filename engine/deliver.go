@@ -119,15 +119,15 @@ func (e *Engine) deliverReport(ev *market.Event, applied state.Applied) {
 		}
 	}
 	entry := market.OrderID(0)
-	if len(e.tactics) > 0 {
+	if e.tactics.Len() > 0 {
 		entry = e.brackets.EntryOf(o.ID) // afterwards, an exit that has sold all belongs to none
 	}
 	if e.brackets.Len() > 0 || applied.Fresh > 0 && o.Bracket.Any() {
 		e.follow(ev, applied)
 	}
-	if len(e.replaces)+len(e.tactics) > 0 {
+	if len(e.replaces)+e.tactics.Len() > 0 {
 		e.followReplaced(o, ev.Report)
-		e.followTactics(o, entry, ev.Fills[:applied.Fresh])
+		e.tactics.Follow(o, entry, ev.Fills[:applied.Fresh])
 	}
 	if s := &e.slots[o.Strategy-1]; s.onFill != nil || s.onOrder != nil {
 		e.callWithReport(s, ev, applied)
@@ -162,7 +162,7 @@ func (e *Engine) callWithReport(s *slot, ev *market.Event, applied state.Applied
 //
 //go:noinline
 func (e *Engine) sendWanted(o *state.Order) {
-	e.sendCancel(o, e.brackets.InPath(o) || len(e.tactics) > 0 && e.takesFrom(o.ID))
+	e.sendCancel(o, nil, e.brackets.InPath(o) || e.tactics.Takes(o.ID))
 }
 
 // notifySent calls OnOrder for the orders that strategies have just sent, until no callback sends
@@ -291,7 +291,7 @@ func (e *Engine) halt(s *slot, reason string) {
 func (e *Engine) cancelUnprotected(s *slot) (count int) {
 	for _, o := range e.account.Open(nil, s.id, 0) {
 		if !e.brackets.IsExit(o.ID) && !Liquidates(o) {
-			e.cancel(o.ID, false)
+			e.cancel(o.ID, nil, false)
 			count++
 		}
 	}

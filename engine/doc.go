@@ -20,11 +20,6 @@
 //     yet, so no query, count or cancel can mistake it; a claim (Account.Claim) holds its money. At
 //     the call the gate checks it with the old one taken out (Account.Without). A restart drops it.
 //     Price: for a moment there is no order.
-//   - Tactics count, they do not set aside. MakerFirst and TWAP are state machines beside the
-//     brackets; their orders are plain orders. A tactic counts fills and all that its orders could
-//     still trade, so no lost answer lets it trade more than its size. All its orders buy for the
-//     bracket of the first. In a backtest it acts inside the path; with one, all timers ring inside
-//     it. Price: money that the strategy spends meanwhile makes the rest smaller.
 //   - The desk works on one goroutine, in its own callbacks. Engine.Admit compares the goroutine,
 //     and the desk's strategy with the one being called. A use from elsewhere is refused and halts
 //     the strategy when its callback returns. Live, each callback has a goroutine of its own, for

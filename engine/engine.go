@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/tidemark-trading/tidemark/engine/bracket"
+	"github.com/tidemark-trading/tidemark/engine/tactic"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
@@ -141,7 +142,7 @@ type Engine struct {
 	rebalances int
 	// starting is the number of strategies whose history has not begun
 	starting  int
-	tactics   []*tactic      // under way
+	tactics   *tactic.Set
 	replaces  []*replacement // orders that wait for the end of others
 	universes bool           // a strategy has a universe
 	replaying bool           // strategies see past candles again: asks are refused
@@ -154,8 +155,7 @@ type Engine struct {
 	scratch
 	admission
 
-	acting *tactic // its command is at the gate, or its cancel is asked for
-	shown  book    // the account with the orders that wait
+	shown book // the account with the orders that wait
 }
 
 // subscribers are the strategies that receive candles, by market and interval, and tickers and
@@ -195,9 +195,6 @@ type scratch struct {
 	refusal risk.Refusal   // the answer while asks are refused
 	exits   risk.Exits     // levels of a bracket being checked
 	entry   market.Order   // that bracket's entry after the change
-
-	following *strategy.Follow // of the entry at the gate; nil: none
-	replaced  *replacement     // to which the command at the gate belongs; nil: none
 }
 
 type slot struct {
@@ -256,6 +253,7 @@ func New(c Config) *Engine {
 	}
 	e.shown, e.row.known = book{e.account, e}, noRow
 	e.brackets = bracket.New(c.Catalog, &e.now, exits{e})
+	e.tactics = tactic.New(core{e}, e.brackets, c.Catalog, &e.now, c.Account, c.Gate)
 	e.saves = snapshotCache{changed: true, limit: cmp.Or(c.SaveLimit, DefaultSaveLimit),
 		last: make(map[string][]byte)}
 	e.observer, e.spoil, e.apart, e.wholeGroups = c.Observer, c.Spoil, c.Apart, c.WholeGroups
@@ -323,6 +321,7 @@ func (e *Engine) Stop(at market.Time) []market.Command {
 	e.callAll(at, CallStop)
 	e.stopped = true
 	e.brackets.Stop()
+	e.tactics.Stop()
 	for i := range e.slots {
 		e.dropRebalance(&e.slots[i])
 	}
@@ -404,7 +403,7 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 	default:
 		e.deliver(ev)
 	}
-	if len(e.tactics)+len(e.sent) > 0 || e.brackets.Busy() {
+	if e.tactics.Len()+len(e.sent) > 0 || e.brackets.Busy() {
 		e.endStep(ev)
 	}
 	return e.out
@@ -414,14 +413,14 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 //
 //go:noinline
 func (e *Engine) endStep(ev *market.Event) {
-	if len(e.tactics) > 0 {
-		e.runTactics(ev)
+	if e.tactics.Len() > 0 {
+		e.tactics.Run(ev)
 	}
 	if e.brackets.Busy() {
 		e.brackets.Retry()
 	}
 	e.notifySent()
-	if len(e.tactics) > 0 {
+	if e.tactics.Len() > 0 {
 		e.watchTactics()
 	}
 }

@@ -22,14 +22,10 @@ func (e *Engine) CancelEntries(at market.Time) []market.Command {
 // cancelEntries is CancelEntries of one strategy.
 func (e *Engine) cancelEntries(s *slot) {
 	e.dropRebalance(s)
-	for _, t := range e.tactics {
-		if t.slot == s && t.side == market.Buy {
-			e.stopTactic(t, false)
-		}
-	}
+	e.tactics.EndBuys(s.id)
 	for _, o := range e.account.Open(nil, s.id, 0) {
 		if o.Side == market.Buy {
-			e.cancel(o.ID, false)
+			e.cancel(o.ID, nil, false)
 		}
 	}
 }

@@ -61,7 +61,7 @@ func (e *Engine) StepQuiet(series []market.Candle, length, delay market.Time, qu
 	for i := range e.slots {
 		e.slots[i].called = true
 	}
-	if r.stepped > 0 && (len(e.tactics)+len(e.sent) > 0 || e.brackets.Busy()) {
+	if r.stepped > 0 && (e.tactics.Len()+len(e.sent) > 0 || e.brackets.Busy()) {
 		r.event = market.Event{Kind: market.KindCandles, At: e.now, Candles: r.series[r.stepped-1 : r.stepped]}
 		e.endStep(&r.event)
 	}
@@ -71,7 +71,7 @@ func (e *Engine) StepQuiet(series []market.Candle, length, delay market.Time, qu
 // idle reports whether the engine waits for nothing that a quiet candle brings or a strategy is yet
 // to be told of.
 func (e *Engine) idle() bool {
-	return e.rebalances+len(e.tactics)+len(e.replaces)+len(e.out)+len(e.sent) == 0 && e.brackets.Calm() &&
+	return e.rebalances+e.tactics.Len()+len(e.replaces)+len(e.out)+len(e.sent) == 0 && e.brackets.Calm() &&
 		e.err == nil && !e.trespassed.Load()
 }
 

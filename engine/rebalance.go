@@ -224,7 +224,7 @@ func (e *Engine) placeLeg(s *slot, l leg, money market.Money, inPath bool) {
 	} else {
 		o.Amount = l.amount
 	}
-	if _, err := e.place(c, inPath); err != nil {
+	if _, err := e.place(c, nil, inPath); err != nil {
 		e.tell(s, c, err)
 	}
 }

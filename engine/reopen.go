@@ -22,7 +22,7 @@ func (e *Engine) Reopen(at market.Time, saved []byte) ([]market.Command, error) 
 		}
 	}
 	if held < 0 {
-		e.cancel(o.ID, false)
+		e.cancel(o.ID, nil, false)
 	}
 	return e.out, nil
 }

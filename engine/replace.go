@@ -57,9 +57,7 @@ func (e *Engine) Replace(id market.StrategyID, old market.OrderID, c *market.Com
 	}
 	e.replaces = append(e.replaces, r)
 	e.setClaim(r)
-	e.replaced = r
-	e.cancel(r.old, false)
-	e.replaced = nil
+	e.cancel(r.old, r, false)
 	return r.order.ID, nil
 }
 
@@ -82,7 +80,7 @@ func (e *Engine) replacing(id market.StrategyID, old market.OrderID, c *market.C
 		return nil, e.gate.NotReplaced(id, fmt.Sprintf("order %d is a %s", old, own.Side))
 	case e.brackets.IsExit(old):
 		return nil, e.gate.NotReplaced(id, fmt.Sprintf("order %d is an exit of a bracket", old))
-	case len(e.tactics) > 0 && e.ownsTactic(id, old):
+	case e.tactics.Owns(id, old):
 		return nil, e.gate.NotReplaced(id, fmt.Sprintf("order %d is of a MakerFirst or TWAP: cancel that", old))
 	case waits == nil && e.replacementOf(old) != nil:
 		return nil, e.gate.NotReplaced(id, fmt.Sprintf("order %d waits for the end of order %d already",
@@ -243,9 +241,8 @@ func (e *Engine) sendReplacement(r *replacement, old *state.Order) {
 		e.notifyDropped(r, err, market.ExecRejected)
 		return
 	}
-	e.replaced, e.following = r, r.follow
-	e.sendPlace(c, approved, e.run == uuid.Nil) // live, it is no exit, and has no right of way
-	if e.replaced, e.following = nil, nil; r.follow != nil {
+	e.sendPlace(c, approved, r, e.run == uuid.Nil) // live, it is no exit, and has no right of way
+	if r.follow != nil {
 		e.brackets.Follows(r.order.ID, *r.follow)
 	}
 }
@@ -315,9 +312,10 @@ func (e *Engine) dropReplacements(id market.StrategyID, why string) {
 	}
 }
 
-// figure is the figure of the cancel and of the new order of a replacement.
-func (r *replacement) figure() state.Figure {
-	return state.Figure{Name: "replace", Before: fmt.Sprint("order ", r.old), After: fmt.Sprint("order ", r.order.ID)}
+// Figures explain the cancel and the new order of a replacement.
+func (r *replacement) Figures(*market.Command, *market.Market) []state.Figure {
+	return []state.Figure{{Name: "replace", Before: fmt.Sprint("order ", r.old),
+		After: fmt.Sprint("order ", r.order.ID)}}
 }
 
 // book is the account as strategies see it: with the orders that wait.

@@ -111,7 +111,7 @@ func (e *Engine) Restore(at market.Time, saved map[string][]byte,
 		e.brackets.Resume()
 	}
 	e.dropSaved(s.Replaces)
-	e.resumeTactics(s.Now)
+	e.tactics.Resume(s.Now)
 	e.notifySent()
 	e.watchTactics()
 	return e.out, nil
@@ -167,7 +167,7 @@ func (e *Engine) restoreSelf(s *SavedEngine, names []string) error {
 		return err
 	}
 	e.restoreRebalances(s.Rebalances)
-	if err := e.restoreTactics(s.Tactics, s.LastID); err != nil {
+	if err := e.tactics.Restore(s.Tactics, s.LastID); err != nil {
 		return err
 	}
 	for _, t := range s.Timers {

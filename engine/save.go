@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tidemark-trading/tidemark/engine/bracket"
+	"github.com/tidemark-trading/tidemark/engine/tactic"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -40,7 +41,7 @@ type SavedEngine struct {
 	ByCause    bracket.SavedTimes       `json:"unprotectedBy,omitempty"`
 	Rebalances []SavedRebalance         `json:"rebalances,omitempty"`
 	Replaces   []SavedReplace           `json:"replaces,omitempty"` // a restart drops them
-	Tactics    []SavedTactic            `json:"tactics,omitempty"`
+	Tactics    []tactic.Saved           `json:"tactics,omitempty"`
 }
 
 // SavedSlot is a strategy's state in SavedEngine.
@@ -262,7 +263,7 @@ func (e *Engine) saveSelf(dst []byte, names []string) ([]byte, error) {
 				Saver: slot.unloaded.Saver, Group: slot.unloaded.Group}
 		}
 	}
-	s.Rebalances, s.Replaces, s.Tactics = e.saveRebalances(), e.saveReplaces(), e.saveTactics()
+	s.Rebalances, s.Replaces, s.Tactics = e.saveRebalances(), e.saveReplaces(), e.tactics.Save()
 	for _, t := range e.timers {
 		s.Timers = append(s.Timers, SavedTimer{Strategy: t.slot.Name, At: t.at, Name: t.name})
 	}

@@ -16,7 +16,7 @@ func (e *Engine) StepTickers(ticks []Tick) (stepped int, commands []market.Comma
 	e.out = e.out[:0]
 	e.setOwner()
 	if e.apart != nil || e.trespassed.Load() || e.observed || e.brackets.Busy() ||
-		len(e.tactics) > 0 || e.err != nil {
+		e.tactics.Len() > 0 || e.err != nil {
 		return 0, nil
 	}
 	e.row.stepped, e.at = 0, 0

@@ -45,7 +45,7 @@ func (e *Engine) SetTimer(id market.StrategyID, at market.Time, name int64) {
 // exit, a tactic goes on, the wait for a group of candles ends, or a strategy starts. The caller
 // steps the engine with a KindTimer event at that time, or at the next event where that is later.
 func (e *Engine) NextTimer() (at market.Time, ok bool) {
-	if len(e.timers)+e.brackets.Len()+e.gathering+len(e.tactics)+e.starting == 0 {
+	if len(e.timers)+e.brackets.Len()+e.gathering+e.tactics.Len()+e.starting == 0 {
 		return 0, false
 	}
 	if e.brackets.Len() > 0 {
@@ -62,8 +62,8 @@ func (e *Engine) NextTimer() (at market.Time, ok bool) {
 			at, ok = due, true
 		}
 	}
-	if len(e.tactics) > 0 {
-		if due, waits := e.tacticsDue(); waits && (!ok || due < at) {
+	if e.tactics.Len() > 0 {
+		if due, waits := e.tactics.Due(); waits && (!ok || due < at) {
 			at, ok = due, true
 		}
 	}

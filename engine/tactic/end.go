@@ -1,117 +1,125 @@
-package engine
+package tactic
 
 import (
 	"slices"
 
+	"github.com/tidemark-trading/tidemark/engine/port"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
 
 // Working reports whether a tactic of a strategy is under way in a market, 0 for all markets.
-func (e *Engine) Working(id market.StrategyID, m market.ID) bool {
-	return slices.ContainsFunc(e.tactics, func(t *tactic) bool {
-		return t.slot.id == id && (m == 0 || t.market == m)
+func (s *Set) Working(id market.StrategyID, m market.ID) bool {
+	return slices.ContainsFunc(s.all, func(t *tactic) bool {
+		return t.strategy == id && (m == 0 || t.market == m)
 	})
 }
 
-// EndTactics ends the tactics of a strategy in a market, 0 for all markets.
-func (e *Engine) EndTactics(id market.StrategyID, m market.ID) {
-	if e.replaying {
-		return
-	}
-	for _, t := range e.tactics {
-		if t.slot.id == id && (m == 0 || t.market == m) {
-			e.stopTactic(t, false)
+// End ends the tactics of a strategy in a market, 0 for all markets.
+func (s *Set) End(id market.StrategyID, m market.ID) {
+	for _, t := range s.all {
+		if t.strategy == id && (m == 0 || t.market == m) {
+			s.stop(t, false)
 		}
 	}
 }
 
-// cancelTactic ends the tactic that an order belongs to, because that order is being cancelled by
+// EndBuys ends the tactics of a strategy that buy.
+func (s *Set) EndBuys(id market.StrategyID) {
+	for _, t := range s.all {
+		if t.strategy == id && t.side == market.Buy {
+			s.stop(t, false)
+		}
+	}
+}
+
+// Cancelled ends the tactic that an order belongs to, because that order is being cancelled by
 // its strategy, its bracket or a person.
-func (e *Engine) cancelTactic(order market.OrderID) {
-	for _, t := range e.tactics {
-		if t != e.acting && t.has(order) {
-			e.stopTactic(t, false)
+func (s *Set) Cancelled(order market.OrderID, why port.Why) {
+	for _, t := range s.all {
+		if why != port.Why(t) && t.has(order) {
+			s.stop(t, false)
 		}
 	}
 }
 
 // stopTactic cancels the orders of a tactic and lets no other follow.
-func (e *Engine) stopTactic(t *tactic, inPath bool) {
+func (s *Set) stop(t *tactic, inPath bool) {
 	if t.phase == ending {
 		return
 	}
-	t.phase, t.next, e.saves.changed = ending, e.now.Add(pause(t)), true
+	t.phase, t.next = ending, s.clock.Add(pause(t))
+	s.core.Changed()
 	if t.order != 0 {
-		e.cancel(t.order, inPath)
+		s.core.Cancel(t.order, nil, inPath)
 	}
 	for i := range t.open {
-		e.cancel(t.open[i].id, inPath)
+		s.core.Cancel(t.open[i].id, nil, inPath)
 	}
 }
 
 // leaveUniverse ends a tactic that buys in a market that has left the universe of its strategy.
-func (e *Engine) leaveUniverse(t *tactic) {
-	t.slot.Log.Info().Str("strategy", t.slot.Name).Str("market", e.catalog.Market(t.market).Name).
+func (s *Set) leaveUniverse(t *tactic) {
+	s.core.Log(t.strategy).Info().Str("market", s.catalog.Market(t.market).Name).
 		Str("tactic", t.Words()).Msg("tactic: the market has left the universe; the rest is not bought")
-	e.stopTactic(t, false)
+	s.stop(t, false)
 }
 
 // endTactic removes a tactic, and logs why where it is not done.
-func (e *Engine) endTactic(t *tactic, why string) {
-	m := e.catalog.Market(t.market)
-	line := t.slot.Log.Info().Str("market", m.Name).Str("side", t.side.String()).
+func (s *Set) end(t *tactic, why string) {
+	m := s.catalog.Market(t.market)
+	line := s.core.Log(t.strategy).Info().Str("market", m.Name).Str("side", t.side.String()).
 		Str("tactic", t.Words()).Str("done", m.FormatQty(t.done)).Str("as_maker", m.FormatQty(t.made))
 	if t.money == 0 {
 		line = line.Str("of", m.FormatQty(t.amount))
 	} else {
-		line = line.Str("for", m.FormatMoney(t.money-e.rest(t))).Str("of", m.FormatMoney(t.money))
+		line = line.Str("for", m.FormatMoney(t.money-s.rest(t))).Str("of", m.FormatMoney(t.money))
 	}
 	if why != "" {
 		line = line.Str("why", why)
 	}
 	line.Msg("tactic: ended")
-	e.removeTactic(t)
+	s.remove(t)
 }
 
-func (e *Engine) removeTactic(t *tactic) {
-	e.tactics = slices.DeleteFunc(e.tactics, func(x *tactic) bool { return x == t })
-	e.watchTactics()
-	e.saves.changed = true
+func (s *Set) remove(t *tactic) {
+	s.all = slices.DeleteFunc(s.all, func(x *tactic) bool { return x == t })
+	s.core.Watch()
+	s.core.Changed()
 	if t.exits {
-		e.brackets.Finish(t.id)
+		s.exits.Finish(t.id)
 	}
 }
 
 // takesFrom reports whether a tactic cancels an order to take the rest.
-func (e *Engine) takesFrom(order market.OrderID) bool {
-	return slices.ContainsFunc(e.tactics, func(t *tactic) bool { return t.order == order && t.phase == taking })
+func (s *Set) Takes(order market.OrderID) bool {
+	return slices.ContainsFunc(s.all, func(t *tactic) bool { return t.order == order && t.phase == taking })
 }
 
 // followTactics counts what a report says of the orders of tactics. A sale by the exits of a
 // tactic's bracket ends the tactic; bracket is the entry of the order's, or 0.
 //
 //go:noinline
-func (e *Engine) followTactics(o *state.Order, bracket market.OrderID, fresh []market.Fill) {
-	for i := len(e.tactics) - 1; i >= 0; i-- {
-		switch t := e.tactics[i]; {
+func (s *Set) Follow(o *state.Order, bracket market.OrderID, fresh []market.Fill) {
+	for i := len(s.all) - 1; i >= 0; i-- {
+		switch t := s.all[i]; {
 		case t.has(o.ID):
-			e.countTactic(t, o, fresh)
+			s.count(t, o, fresh)
 		case t.exits && len(fresh) > 0 && o.Side == market.Sell && bracket == t.id:
-			e.stopTactic(t, true)
+			s.stop(t, true)
 		}
 	}
 }
 
 // countTactic counts the fills of an order, and notes its end.
-func (e *Engine) countTactic(t *tactic, o *state.Order, fresh []market.Fill) {
+func (s *Set) count(t *tactic, o *state.Order, fresh []market.Fill) {
 	for i := range fresh {
 		f := &fresh[i]
-		e.saves.changed = true
+		s.core.Changed()
 		if t.done += f.Amount; !f.Taker {
 			t.made += f.Amount
 		}
-		worth, err := e.worth(t, f)
+		worth, err := s.worth(t, f)
 		if err != nil {
 			continue
 		}
@@ -124,7 +132,7 @@ func (e *Engine) countTactic(t *tactic, o *state.Order, fresh []market.Fill) {
 	if !o.State.Terminal() || o.Booked() < o.FilledAmount {
 		return
 	}
-	e.saves.changed = true
+	s.core.Changed()
 	if at := t.partOf(o.ID); at >= 0 {
 		t.open = slices.Delete(t.open, at, at+1)
 	}
@@ -132,7 +140,7 @@ func (e *Engine) countTactic(t *tactic, o *state.Order, fresh []market.Fill) {
 		return
 	}
 	if t.order = 0; t.phase == taking {
-		t.next = e.now
+		t.next = *s.clock
 	}
 	if t.phase == ending {
 		return
@@ -140,7 +148,7 @@ func (e *Engine) countTactic(t *tactic, o *state.Order, fresh []market.Fill) {
 	switch {
 	case o.State == state.Filled, t.phase == taken && o.State == state.Rejected:
 		t.phase = ending
-		e.endTactic(t, endOf(o))
+		s.end(t, endOf(o))
 	case t.phase == taken:
 		t.phase = taking // no buyer or seller: again
 	}
@@ -163,8 +171,8 @@ func addValue(to *market.Value, more market.Value) {
 }
 
 // Buyers are the orders under way that a tactic has sent after the entry of a bracket.
-func (e exits) Buyers(entry market.OrderID) (orders []market.OrderID) {
-	for _, t := range e.tactics {
+func (s *Set) Buyers(entry market.OrderID) (orders []market.OrderID) {
+	for _, t := range s.all {
 		if t.id != entry {
 			continue
 		}
@@ -187,14 +195,14 @@ func endOf(o *state.Order) string {
 
 // worth is what a fill counts for a size in money: of a buy with its fee, which counts as a taker's
 // while it is not known.
-func (e *Engine) worth(t *tactic, f *market.Fill) (market.Value, error) {
-	value, err := e.catalog.Market(t.market).Value(f.Price, f.Amount)
+func (s *Set) worth(t *tactic, f *market.Fill) (market.Value, error) {
+	value, err := s.catalog.Market(t.market).Value(f.Price, f.Amount)
 	if err != nil || t.side == market.Sell {
 		return value, err
 	}
 	fee := f.Fee
 	if !f.Settled && fee.Sign() == 0 {
-		fees, _ := e.gate.Costs(t.market)
+		fees, _ := s.gate.Costs(t.market)
 		if fee, err = value.MulRate(fees.Taker); err != nil {
 			return value, err
 		}
@@ -204,10 +212,10 @@ func (e *Engine) worth(t *tactic, f *market.Fill) (market.Value, error) {
 }
 
 // tacticsDue is the earliest time at which a tactic has something to do.
-func (e *Engine) tacticsDue() (at market.Time, any bool) {
+func (s *Set) Due() (at market.Time, any bool) {
 	at = farAhead
-	if !e.stopped {
-		for _, t := range e.tactics {
+	if !s.stopped {
+		for _, t := range s.all {
 			at = min(at, t.due)
 		}
 	}
@@ -215,17 +223,17 @@ func (e *Engine) tacticsDue() (at market.Time, any bool) {
 }
 
 // ownsTactic reports whether an order is one of a tactic of a strategy.
-func (e *Engine) ownsTactic(id market.StrategyID, order market.OrderID) bool {
-	return slices.ContainsFunc(e.tactics, func(t *tactic) bool {
-		return t.slot.id == id && t.has(order)
+func (s *Set) Owns(id market.StrategyID, order market.OrderID) bool {
+	return slices.ContainsFunc(s.all, func(t *tactic) bool {
+		return t.strategy == id && t.has(order)
 	})
 }
 
 // coming is the base that the tactic of an order may still buy while it has no order under way.
-func (e *Engine) coming(order market.OrderID) market.Qty {
-	for _, t := range e.tactics {
+func (s *Set) Coming(order market.OrderID) market.Qty {
+	for _, t := range s.all {
 		if t.has(order) && t.order == 0 {
-			return e.restAt(t, e.joined(t.market, t.side))
+			return s.restAt(t, s.joined(t.market, t.side))
 		}
 	}
 	return 0

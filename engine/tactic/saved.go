@@ -1,16 +1,17 @@
-package engine
+package tactic
 
 import (
 	"fmt"
 	"slices"
 
+	"github.com/tidemark-trading/tidemark/engine/port"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// SavedTactic is a MakerFirst or a TWAP under way: amounts in the units of the saved account.
-type SavedTactic struct {
+// Saved is a MakerFirst or a TWAP under way: amounts in the units of the saved account.
+type Saved struct {
 	strategy.Tactic
 	ID       market.OrderID `json:"id"` // of its first order
 	Strategy string         `json:"strategy"`
@@ -41,14 +42,15 @@ type SavedPart struct {
 	Value market.Value   `json:"value,omitzero"`
 }
 
-func (e *Engine) saveTactics() (saved []SavedTactic) {
-	for _, t := range e.tactics {
+// Save is what Restore takes, in the order of the tactics; the caller owns it.
+func (s *Set) Save() (saved []Saved) {
+	for _, t := range s.all {
 		due := t.due
 		if due == farAhead {
 			due = 0
 		}
-		saved = append(saved, SavedTactic{Tactic: t.Tactic, ID: t.id, Strategy: t.slot.Name,
-			Market: e.catalog.Market(t.market).Name, Side: t.side, Exits: t.exits, Tag: t.tag, Amount: t.amount,
+		saved = append(saved, Saved{Tactic: t.Tactic, ID: t.id, Strategy: s.core.Name(t.strategy),
+			Market: s.catalog.Market(t.market).Name, Side: t.side, Exits: t.exits, Tag: t.tag, Amount: t.amount,
 			Money: t.money, Done: t.done, Made: t.made, Value: t.value, Order: t.order, Phase: uint8(t.phase),
 			Began: t.began, From: t.from, Sent: t.parts, Next: t.next, Due: due})
 		for _, p := range t.open {
@@ -60,34 +62,35 @@ func (e *Engine) saveTactics() (saved []SavedTactic) {
 }
 
 // restoreTactics takes over the tactics that were under way.
-func (e *Engine) restoreTactics(saved []SavedTactic, last market.OrderID) error {
+func (s *Set) Restore(saved []Saved, last market.OrderID) error {
 	for i := range saved {
-		t, err := e.restoredTactic(&saved[i], last)
+		t, err := s.restored(&saved[i], last)
 		if err != nil {
 			return fmt.Errorf("tactic of order %d: %w", saved[i].ID, err)
 		}
-		e.tactics = append(e.tactics, t)
+		s.all = append(s.all, t)
 		for _, p := range t.open {
 			if p.id != t.id { // which the bracket knows as its entry
-				e.brackets.Continue(t.id, p.id)
+				s.exits.Continue(t.id, p.id)
 			}
 		}
 	}
 	return nil
 }
 
-func (e *Engine) restoredTactic(from *SavedTactic, last market.OrderID) (*tactic, error) {
-	s, m := e.slotNamed(from.Strategy), e.catalog.MarketNamed(from.Market)
+func (s *Set) restored(from *Saved, last market.OrderID) (*tactic, error) {
+	id, markets := s.core.Named(from.Strategy)
+	m := s.catalog.MarketNamed(from.Market)
 	switch {
-	case s == nil:
+	case id == 0:
 		return nil, fmt.Errorf("strategy %q is gone; take it back into the config, or let another strategy take over: "+
 			"bot adopt %s NEW", from.Strategy, from.Strategy)
-	case m == nil || !slices.Contains(s.Markets, m.ID):
-		return nil, fmt.Errorf("strategy %s does not trade %s any more; take it back into the config", s.Name,
+	case m == nil || !slices.Contains(markets, m.ID):
+		return nil, fmt.Errorf("strategy %s does not trade %s any more; take it back into the config", from.Strategy,
 			from.Market)
 	case from.ID <= 0 || from.ID > last || from.Order > last:
 		return nil, fmt.Errorf("its order is %d, and the last one was %d", from.Order, last)
-	case from.Order != 0 && !e.isOf(from, s, m, from.Order):
+	case from.Order != 0 && !s.isOf(from, id, m, from.Order):
 		return nil, fmt.Errorf("its order %d is not known: engine and account were not saved together", from.Order)
 	case (from.Amount > 0) == (from.Money > 0) || from.Amount < 0 || from.Money < 0 || from.Done < 0 || from.Made < 0:
 		return nil, fmt.Errorf("its size is %d in base and %d in money, and %d are done", from.Amount, from.Money,
@@ -105,12 +108,12 @@ func (e *Engine) restoredTactic(from *SavedTactic, last market.OrderID) (*tactic
 	}
 	var open []portion
 	for _, p := range from.Open {
-		if !e.isOf(from, s, m, p.ID) || p.Units <= 0 {
+		if !s.isOf(from, id, m, p.ID) || p.Units <= 0 {
 			return nil, fmt.Errorf("its order %d is not known: engine and account were not saved together", p.ID)
 		}
 		open = append(open, portion{p.ID, p.Units, p.Done, p.Value})
 	}
-	return &tactic{open: open, Tactic: from.Tactic, id: from.ID, slot: s, market: m.ID,
+	return &tactic{open: open, Tactic: from.Tactic, id: from.ID, strategy: id, market: m.ID,
 		side: from.Side, exits: from.Exits,
 		tag: from.Tag, amount: from.Amount, money: from.Money, done: from.Done, made: from.Made, value: from.Value,
 		order: from.Order, phase: phase(from.Phase), began: from.Began, from: from.From, parts: from.Sent,
@@ -118,40 +121,40 @@ func (e *Engine) restoredTactic(from *SavedTactic, last market.OrderID) (*tactic
 }
 
 // isOf reports whether an order is known and can be one of a saved tactic.
-func (e *Engine) isOf(t *SavedTactic, s *slot, m *market.Market, order market.OrderID) bool {
-	o := e.account.Known(order)
-	return o != nil && o.Strategy == s.id && o.Market == m.ID && o.Side == t.Side
+func (s *Set) isOf(t *Saved, id market.StrategyID, m *market.Market, order market.OrderID) bool {
+	o := s.account.Known(order)
+	return o != nil && o.Strategy == id && o.Market == m.ID && o.Side == t.Side
 }
 
 // resumeTactics ends the tactics that have more to send and whose time was over when the bot came
 // back: what they should have traded then is a decision of the past. A rest whose maker order was
 // being cancelled is taken. Where no time has passed since the save, all tactics go on.
-func (e *Engine) resumeTactics(saved market.Time) {
-	if e.now == saved {
+func (s *Set) Resume(saved market.Time) {
+	if *s.clock == saved {
 		return
 	}
-	for _, t := range e.tactics {
-		end := e.takeTime(t)
+	for _, t := range s.all {
+		end := s.takeTime(t)
 		if t.Over != 0 {
 			end = t.began.Add(t.Over)
 		}
-		if t.phase != working || e.now < end || t.Over != 0 && t.parts == t.Parts {
+		if t.phase != working || *s.clock < end || t.Over != 0 && t.parts == t.Parts {
 			continue
 		}
-		t.phase, t.next, t.due, e.saves.changed = ending, e.now, e.now, true
-		t.slot.Log.Warn().Str("market", e.catalog.Market(t.market).Name).
+		t.phase, t.next, t.due = ending, *s.clock, *s.clock
+		s.core.Changed()
+		s.core.Log(t.strategy).Warn().Str("market", s.catalog.Market(t.market).Name).
 			Str("tactic", t.Words()).Msg("tactic: its time was over before the restart; the rest is not traded")
 	}
 }
 
-// tacticFigure says in an order's explanation which tactic sent it, and how far it is.
-func (e *Engine) tacticFigure(c *market.Command) state.Figure {
-	t := e.acting
+// Figures say in an order's explanation which tactic sent it, and how far it is.
+func (t *tactic) Figures(c *market.Command, m *market.Market) []state.Figure {
 	after := t.done
 	if c.Kind == market.CommandPlace {
 		after += c.Order.Amount
 	}
-	m, name := e.catalog.Market(t.market), strategy.TagMakerFirst
+	name := strategy.TagMakerFirst
 	if t.Over != 0 {
 		name = strategy.TagTWAP
 	}
@@ -162,5 +165,9 @@ func (e *Engine) tacticFigure(c *market.Command) state.Figure {
 	if t.money != 0 {
 		of = m.FormatMoney(t.money)
 	}
-	return state.Figure{Name: name, Before: m.FormatQty(t.done), After: m.FormatQty(after), Limit: of}
+	figures := []state.Figure{{Name: name, Before: m.FormatQty(t.done), After: m.FormatQty(after), Limit: of}}
+	if t.follow != nil {
+		figures = append(figures, port.Follows(t.follow, m))
+	}
+	return figures
 }
