@@ -24,8 +24,8 @@ func (e *Engine) Now() market.Time { return e.now }
 
 // Book is the account, with the orders that wait.
 func (e *Engine) Book() strategy.Book {
-	if len(e.replaces) > 0 {
-		return &e.shown
+	if e.replaces.Len() > 0 {
+		return e.replaces.Book()
 	}
 	return e.account
 }
@@ -33,16 +33,14 @@ func (e *Engine) Book() strategy.Book {
 // Idle reports whether a strategy has neither an open order in a market, nor one that waits, nor a
 // tactic under way.
 func (e *Engine) Idle(id market.StrategyID, m market.ID) bool {
-	return e.account.IsIdle(id, m) && (len(e.replaces)+e.tactics.Len() == 0 || e.idleBeside(id, m))
+	return e.account.IsIdle(id, m) && (e.replaces.Len()+e.tactics.Len() == 0 || e.idleBeside(id, m))
 }
 
 // idleBeside is Idle for what is no open order.
 //
 //go:noinline
 func (e *Engine) idleBeside(id market.StrategyID, m market.ID) bool {
-	return !e.Working(id, m) && !slices.ContainsFunc(e.replaces, func(r *replacement) bool {
-		return r.order.Strategy == id && r.order.Market == m
-	})
+	return !e.Working(id, m) && !e.replaces.Waiting(id, m)
 }
 
 // Catalog lists markets and assets.
@@ -85,7 +83,7 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command, f *strategy.Follow
 		}
 		return placed, err
 	case market.CommandUpdate:
-		if len(e.replaces) > 0 && e.holdsUpdate(id, c) {
+		if e.replaces.Len() > 0 && e.replaces.Holds(id, c) {
 			e.refusal = risk.Refusal{Reason: risk.ReasonInFlight, Have: int64(c.Order.ID)}
 			e.tell(&e.slots[id-1], c, &e.refusal)
 			return 0, &e.refusal
@@ -112,11 +110,8 @@ func (e *Engine) askCancel(id market.StrategyID, order market.OrderID) (market.O
 		e.refusal = risk.Refusal{Reason: risk.ReasonNoSuchOrder, Have: int64(order)}
 		return 0, &e.refusal
 	}
-	if len(e.replaces) > 0 {
-		if r := e.waiting(id, order); r != nil {
-			e.drop(r, "its strategy cancelled it", market.ExecCanceled)
-			return order, nil
-		}
+	if e.replaces.Cancel(id, order) {
+		return order, nil
 	}
 	if e.tactics.Len() > 0 && e.tactics.Owns(id, order) {
 		e.tactics.Cancelled(order, nil)
@@ -471,12 +466,7 @@ func (e exits) Position(id market.StrategyID, m market.ID) (held, free market.Qt
 			free -= market.Qty(o.OnHold)
 		}
 	}
-	for _, r := range e.replaces {
-		if r.order.Strategy == id && r.order.Market == m && r.order.Side == market.Sell {
-			free -= market.Qty(r.claim)
-		}
-	}
-	return held, free
+	return held, free - e.replaces.Claimed(id, m)
 }
 
 // Pending reports whether an order up to last is open, or fills of any order are missing.

@@ -44,7 +44,7 @@ func (e *Engine) close(id market.StrategyID, m market.ID, amount market.Qty, tag
 			return err
 		}
 	}
-	e.dropWaiting(id, m, whole, closeLeaves)
+	e.replaces.DropIn(id, m, whole, closeLeaves)
 	err := e.brackets.Close(&bracket.Leave{Strategy: id, Market: m, Whole: whole, Amount: c.Order.Amount, Tag: tag,
 		Last: e.lastID, AtClose: atClose})
 	if err != nil {

@@ -121,7 +121,7 @@ func (e *Engine) CancelAll(at market.Time) []market.Command {
 		e.dropRebalance(&e.slots[i])
 		e.EndTactics(e.slots[i].id, 0)
 	}
-	e.dropReplacements(0, "all orders are cancelled")
+	e.replaces.Drop(0, "all orders are cancelled")
 	for _, o := range e.account.Open(nil, 0, 0) {
 		e.cancel(o.ID, nil, false)
 	}
@@ -139,7 +139,7 @@ func (e *Engine) CancelOthers(at market.Time) []market.Command {
 		e.EndTactics(s.id, 0)
 		e.cancelUnprotected(s)
 	}
-	e.dropReplacements(0, "all orders are cancelled")
+	e.replaces.Drop(0, "all orders are cancelled")
 	return e.out
 }
 

@@ -125,8 +125,8 @@ func (e *Engine) deliverReport(ev *market.Event, applied state.Applied) {
 	if e.brackets.Len() > 0 || applied.Fresh > 0 && o.Bracket.Any() {
 		e.follow(ev, applied)
 	}
-	if len(e.replaces)+e.tactics.Len() > 0 {
-		e.followReplaced(o, ev.Report)
+	if e.replaces.Len()+e.tactics.Len() > 0 {
+		e.replaces.Follow(o, ev.Report)
 		e.tactics.Follow(o, entry, ev.Fills[:applied.Fresh])
 	}
 	if s := &e.slots[o.Strategy-1]; s.onFill != nil || s.onOrder != nil {
@@ -279,7 +279,7 @@ func (e *Engine) halt(s *slot, reason string) {
 	}
 	s.halted, e.saves.changed = true, true
 	e.dropRebalance(s)
-	e.dropReplacements(s.id, "the strategy was halted")
+	e.replaces.Drop(s.id, "the strategy was halted")
 	e.EndTactics(s.id, 0)
 	e.gate.Halt(s.id)
 	e.halts = append(e.halts, Halt{Strategy: s.id, Name: s.Name, At: e.now, Reason: reason})

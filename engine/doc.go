@@ -15,11 +15,6 @@
 //     buys, not from the cash that the weights leave. A plan that needs base of other own sells is
 //     refused whole. In a backtest the buys act where the paths of all markets stand. Price: a buy
 //     spends its money also where the price is better than the worst assumed.
-//   - Replacing: the new order waits in the engine, its money in the account. The exchange would
-//     answer 216 before the old order's end is confirmed. The new order is no order of the account
-//     yet, so no query, count or cancel can mistake it; a claim (Account.Claim) holds its money. At
-//     the call the gate checks it with the old one taken out (Account.Without). A restart drops it.
-//     Price: for a moment there is no order.
 //   - The desk works on one goroutine, in its own callbacks. Engine.Admit compares the goroutine,
 //     and the desk's strategy with the one being called. A use from elsewhere is refused and halts
 //     the strategy when its callback returns. Live, each callback has a goroutine of its own, for

@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/tidemark-trading/tidemark/engine/bracket"
+	"github.com/tidemark-trading/tidemark/engine/replace"
 	"github.com/tidemark-trading/tidemark/engine/tactic"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
@@ -143,19 +144,17 @@ type Engine struct {
 	// starting is the number of strategies whose history has not begun
 	starting  int
 	tactics   *tactic.Set
-	replaces  []*replacement // orders that wait for the end of others
-	universes bool           // a strategy has a universe
-	replaying bool           // strategies see past candles again: asks are refused
-	stopped   bool           // OnStop has been called: nothing may be placed or updated
-	saves     snapshotCache  // what Save has written
+	replaces  *replace.Set
+	universes bool          // a strategy has a universe
+	replaying bool          // strategies see past candles again: asks are refused
+	stopped   bool          // OnStop has been called: nothing may be placed or updated
+	saves     snapshotCache // what Save has written
 
 	listeners
 	delivery
 	row row
 	scratch
 	admission
-
-	shown book // the account with the orders that wait
 }
 
 // subscribers are the strategies that receive candles, by market and interval, and tickers and
@@ -251,8 +250,9 @@ func New(c Config) *Engine {
 		subs: subscribers{candles: make([][]*slot, markets*intervals), tickers: make([][]*slot, markets),
 			books: make([][]*slot, markets)},
 	}
-	e.shown, e.row.known = book{e.account, e}, noRow
+	e.row.known = noRow
 	e.brackets = bracket.New(c.Catalog, &e.now, exits{e})
+	e.replaces = replace.New(core{e}, e.brackets, c.Catalog, &e.now, c.Account, c.Gate)
 	e.tactics = tactic.New(core{e}, e.brackets, c.Catalog, &e.now, c.Account, c.Gate)
 	e.saves = snapshotCache{changed: true, limit: cmp.Or(c.SaveLimit, DefaultSaveLimit),
 		last: make(map[string][]byte)}
@@ -325,7 +325,7 @@ func (e *Engine) Stop(at market.Time) []market.Command {
 	for i := range e.slots {
 		e.dropRebalance(&e.slots[i])
 	}
-	e.dropReplacements(0, "the run stops")
+	e.replaces.Drop(0, "the run stops")
 	e.notifySent()
 	return e.out
 }
@@ -370,10 +370,10 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 	}
 	var applied state.Applied
 	var err error
-	if len(e.replaces) == 0 {
+	if e.replaces.Len() == 0 {
 		applied, err = e.account.Apply(ev)
 	} else {
-		applied, err = e.applyReplaced(ev)
+		applied, err = e.replaces.Apply(ev)
 	}
 	if err == nil && e.observed {
 		err = e.observe(ev)

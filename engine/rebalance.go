@@ -170,10 +170,7 @@ func (e *Engine) followRebalance(s *slot) {
 }
 
 // hasEnded reports whether an order has ended and all of its fills are known.
-func (e *Engine) hasEnded(id market.OrderID) bool {
-	o := e.account.Known(id)
-	return o == nil || o.State.Terminal() && o.Booked() >= o.FilledAmount
-}
+func (e *Engine) hasEnded(id market.OrderID) bool { return e.account.Known(id).Over() }
 
 // buy sends buys for the cash beyond the reserve, all smaller in proportion where it does not
 // suffice. inPath lets them act where the path of a backtest's candles stands.

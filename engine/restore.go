@@ -110,7 +110,7 @@ func (e *Engine) Restore(at market.Time, saved map[string][]byte,
 	if e.now > s.Now {
 		e.brackets.Resume()
 	}
-	e.dropSaved(s.Replaces)
+	e.replaces.DropSaved(s.Replaces)
 	e.tactics.Resume(s.Now)
 	e.notifySent()
 	e.watchTactics()

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tidemark-trading/tidemark/engine/bracket"
+	"github.com/tidemark-trading/tidemark/engine/replace"
 	"github.com/tidemark-trading/tidemark/engine/tactic"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -40,7 +41,7 @@ type SavedEngine struct {
 	Halts      []SavedHalt              `json:"halts,omitempty"`
 	ByCause    bracket.SavedTimes       `json:"unprotectedBy,omitempty"`
 	Rebalances []SavedRebalance         `json:"rebalances,omitempty"`
-	Replaces   []SavedReplace           `json:"replaces,omitempty"` // a restart drops them
+	Replaces   []replace.Saved          `json:"replaces,omitempty"` // a restart drops them
 	Tactics    []tactic.Saved           `json:"tactics,omitempty"`
 }
 
@@ -67,14 +68,6 @@ type SavedRebalance struct {
 type SavedBuy struct {
 	Market string     `json:"market"`
 	Amount market.Qty `json:"amount"`
-}
-
-// SavedReplace is an order that waits for the end of another.
-type SavedReplace struct {
-	Strategy string         `json:"strategy"`
-	Market   string         `json:"market"`
-	Old      market.OrderID `json:"old"`
-	Order    market.Order   `json:"order"` // without strategy, market and hold
 }
 
 // SavedTimer is a timer of a strategy.
@@ -263,7 +256,7 @@ func (e *Engine) saveSelf(dst []byte, names []string) ([]byte, error) {
 				Saver: slot.unloaded.Saver, Group: slot.unloaded.Group}
 		}
 	}
-	s.Rebalances, s.Replaces, s.Tactics = e.saveRebalances(), e.saveReplaces(), e.tactics.Save()
+	s.Rebalances, s.Replaces, s.Tactics = e.saveRebalances(), e.replaces.Save(), e.tactics.Save()
 	for _, t := range e.timers {
 		s.Timers = append(s.Timers, SavedTimer{Strategy: t.slot.Name, At: t.at, Name: t.name})
 	}

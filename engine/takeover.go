@@ -74,7 +74,7 @@ func (e *Engine) TakeOver(at market.Time, next *Engine, changed []market.Strateg
 	for _, id := range changed {
 		s := &e.slots[id-1]
 		e.cancelEntries(s)
-		e.dropReplacements(id, "the parameters of the strategy have changed")
+		e.replaces.Drop(id, "the parameters of the strategy have changed")
 		e.replaceStrategy(s, &next.slots[id-1])
 	}
 	e.saves.changed = true

@@ -60,7 +60,7 @@ func (e *Engine) Delisted(m market.ID) []market.Command {
 	e.brackets.EndIn(m)
 	for i := range e.slots {
 		e.EndTactics(e.slots[i].id, m)
-		e.dropWaiting(e.slots[i].id, m, true, "trading in the market has ended")
+		e.replaces.DropIn(e.slots[i].id, m, true, "trading in the market has ended")
 	}
 	e.notifySent()
 	return e.out

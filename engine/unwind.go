@@ -45,7 +45,7 @@ func (e *Engine) unwind(s *slot, l leg) {
 	if err != nil {
 		e.reportRefusal(c, err)
 	} else {
-		e.dropWaiting(s.id, l.market, false, closeLeaves)
+		e.replaces.DropIn(s.id, l.market, false, closeLeaves)
 		call, _ := e.calls.Now()
 		err = e.brackets.Close(&bracket.Leave{Strategy: s.id, Market: l.market, Amount: c.Order.Amount,
 			Tag: strategy.TagRebalance, Last: e.lastID, AtClose: call.Kind == CallCandle || call.Kind == CallCandles})

@@ -97,6 +97,10 @@ func (a *Account) MissesFills(s market.StrategyID, m market.ID) bool {
 // Booked is the base of the counted fills; it is less than FilledAmount while fills are missing.
 func (o *Order) Booked() market.Qty { return o.counted }
 
+// Over reports whether an order has ended and all of its fills are booked. For nil, no order,
+// it is true.
+func (o *Order) Over() bool { return o == nil || o.State.Terminal() && o.Booked() >= o.FilledAmount }
+
 // Knows reports whether a fill of an order has been counted.
 func (o *Order) Knows(f *market.Fill) bool { return o.markOf(f) != nil }
 

@@ -2,7 +2,6 @@ package bracket
 
 import (
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
 )
 
 // KeepOpen keeps the bracket of an entry open until Finish: a tactic sends more orders that buy for
@@ -18,16 +17,13 @@ func (s *Set) KeepOpen(entry market.OrderID) {
 func (s *Set) Continue(entry, order market.OrderID) {
 	if b := s.of(entry); b != nil && b.entry == entry {
 		s.touch(b)
-		if o := s.orders.Own(b.buyer); o == nil || hasEnded(o) {
+		if o := s.orders.Own(b.buyer); o.Over() {
 			delete(s.entryOf, b.buyer)
 		}
 		b.buyer = max(b.buyer, order)
 		s.entryOf[order] = entry
 	}
 }
-
-// hasEnded reports whether an order has ended and all of its fills are known.
-func hasEnded(o *state.Order) bool { return o.State.Terminal() && o.Booked() >= o.FilledAmount }
 
 // Finish tells the bracket of an entry that all orders of its tactic have ended, and no more
 // follow.

@@ -56,7 +56,7 @@ func (s *Set) follow(o *state.Order, r *market.Report, fresh []market.Fill, held
 		if exit := s.orders.Own(b.exit); exit != nil && len(fresh) > 0 && b.bareSince == 0 {
 			s.exposeRest(b, exit)
 		}
-		if o.ID != b.entry && o.ID != b.buyer && hasEnded(o) {
+		if o.ID != b.entry && o.ID != b.buyer && o.Over() {
 			delete(s.entryOf, o.ID)
 		}
 	} else {

@@ -129,7 +129,7 @@ func (s *Set) count(t *tactic, o *state.Order, fresh []market.Fill) {
 			addValue(&t.open[at].value, worth)
 		}
 	}
-	if !o.State.Terminal() || o.Booked() < o.FilledAmount {
+	if !o.Over() {
 		return
 	}
 	s.core.Changed()
