@@ -261,8 +261,6 @@ var exceptions = map[string]map[string]string{
 		"return is left behind"},
 	"bot/gap/rounds/rounds.go": {"time.NewTicker": "a person reads a line each round; nothing is traded by it",
 		"time.Now": "a round says when it began"},
-	"bot/runner/twin.go": {"go": "the twin runs beside the loop, which may not wait for its strategies",
-		"time.NewTimer": "the bot's end does not depend on a strategy of the twin"},
 	"bot/runner/stuck.go": {"go": "a stop does not depend on the loop, which a strategy may hold",
 		"time.Now": "the same", "time.NewTimer": "the same"},
 	"bot/runner/serve.go": {"time.Now": "stop_within counts from the signal on, whatever the exchange's " +

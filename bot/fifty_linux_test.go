@@ -24,9 +24,6 @@ import (
 var measureFor = flag.Duration("measure",
 	0, "how long TestFiftyMarketsAndSixStrategiesAreTradedByOneBot measures; 0: it only sees that they are traded")
 
-var withTwins = flag.Bool("twins", false,
-	"in TestFiftyMarketsAndSixStrategiesAreTradedByOneBot, each strategy has a twin")
-
 const fiftyMarkets = 50
 
 // fiftyExchange is an exchange with so many markets.
@@ -64,8 +61,8 @@ func fiftyBot(facts *server.Facts, folder string) string {
 			from++
 		}
 		fmt.Fprintf(&text, "[strategies.%[1]s]\nkind = %[1]q\nmarkets = [%[2]s]\ninterval = \"1m\"\nallocation = "+
-			"\"100000\"\noperator_id = %[3]d\nshadow = %[5]t\nparams = { %[4]s }\n", row.kind, strings.Join(markets,
-			", "), i+1, row.params, *withTwins)
+			"\"100000\"\noperator_id = %[3]d\nparams = { %[4]s }\n", row.kind, strings.Join(markets,
+			", "), i+1, row.params)
 	}
 	return text.String()
 }

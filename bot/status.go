@@ -101,9 +101,6 @@ func printConcerns(line func(name, format string, args ...any), s *operator.Stat
 // printStrategy writes the lines of a strategy.
 func printStrategy(line func(name, format string, args ...any), x *operator.StrategyStatus) {
 	line("strategy", "%s", x.Text())
-	if x.Twin != nil {
-		line("", "%s", twinText(x.Twin))
-	}
 	for _, text := range universeLines(x.Universe) {
 		line("", "%s", text)
 	}
@@ -134,24 +131,6 @@ func processText(s *operator.Status) string {
 		return ", this is what its state file says"
 	}
 	return fmt.Sprintf(", process %d", s.PID)
-}
-
-func twinText(x *operator.Twin) string {
-	text := fmt.Sprintf("twin: live %+.1f bps against it since %s", x.TrackingBPS,
-		operator.ClockOf(x.SinceMS))
-	if x.AtMS == 0 {
-		text = "twin: not compared yet"
-	}
-	if x.Lost > 0 {
-		text += fmt.Sprintf(", %d inputs lost", x.Lost)
-	}
-	if x.Halted {
-		text += "; it is halted"
-	}
-	if x.Ended != "" {
-		text += "; it has ended: " + x.Ended
-	}
-	return text
 }
 
 func banText(x *operator.Weight) string {

@@ -34,7 +34,7 @@ const (
 	Stale       = "stale"
 	Unprotected = "unprotected"
 	Blocked     = "blocked"
-	Tracking    = "tracking" // a strategy is far from its twin, or a twin has ended
+	Tracking    = "tracking" // of bot gap --every: a strategy is far from its backtest
 	Seal        = "seal"
 	Summary     = "summary" // what was earned in a day or a week
 	Test        = "test"    // of bot doctor; no filter drops it

@@ -3,8 +3,8 @@ package config
 // AlertsSection lists the receivers of alerts.
 type AlertsSection struct {
 	Refusals int64 `toml:"refusals"` // so many refusals within a minute make an alert
-	// Tracking is how far a strategy may be from its twin (shadow = true), in hundredths of a per
-	// cent of its money, before that makes an alert; 0: none.
+	// Tracking is how far a strategy may be from its backtest before bot gap --every alerts,
+	// in hundredths of a per cent of its money; 0: none.
 	Tracking int64                   `toml:"tracking_bps"`
 	Summary  string                  `toml:"summary"` // what was earned, as an alert: off, daily, weekly (on Mondays)
 	To       map[string]AlertSection `toml:"to"`      // receivers by name

@@ -190,13 +190,11 @@ type StrategySection struct {
 	Interval market.Interval  `toml:"interval"`
 	// of the currency, for it alone; none: it shares what is left with the others. The JSON name
 	// goes into the hash of the settings, which must not change
-	Allocation Decimal `toml:"allocation" json:"Allotment"`
-	OperatorID int64   `toml:"operator_id"`
-	CodGroupID int64   `toml:"cod_group_id"` // cancel-on-disconnect group, 1 to 1000; 0: none
-	// Shadow runs a simulated twin beside the live strategy, and compares what both earn.
-	Shadow bool           `toml:"shadow" json:"-"`
-	Params map[string]any `toml:"params"` // see `bot strategies KIND`
-	Risk   LimitSection   `toml:"risk"`   // over the defaults of [risk]
+	Allocation Decimal        `toml:"allocation" json:"Allotment"`
+	OperatorID int64          `toml:"operator_id"`
+	CodGroupID int64          `toml:"cod_group_id"` // cancel-on-disconnect group, 1 to 1000; 0: none
+	Params     map[string]any `toml:"params"`       // see `bot strategies KIND`
+	Risk       LimitSection   `toml:"risk"`         // over the defaults of [risk]
 }
 
 // UniverseSection says which markets belong to a universe.

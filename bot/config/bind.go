@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -80,6 +81,9 @@ func (b *binder) bindStruct(path []string, into reflect.Value, raw any) error {
 				continue
 			}
 			at = set
+		}
+		if cure := gone(at); cure != "" {
+			return At(at, errors.New(cure))
 		}
 		return At(at, fmt.Errorf("unknown key; %s%s", meant(path, key, into.Type(), table), elsewhere(path, key)))
 	}

@@ -34,3 +34,15 @@ func TestAnAddressIsCheckedWhenTheConfigIsRead(t *testing.T) {
 		}
 	}
 }
+
+// A key that is no more is refused with what took its place, by each command that reads the file.
+func TestAKeyThatIsGoneNamesTheCure(t *testing.T) {
+	source := &Source{File: "live.toml", Text: "[strategies.trend]\nkind = 'smacross'\nshadow = true\n"}
+	for _, load := range []func(*Source) error{
+		func(s *Source) error { _, err := LoadRun(s); return err },
+		func(s *Source) error { _, err := LoadBacktest(s); return err },
+	} {
+		require.ErrorContains(t, load(source), "live.toml:3: strategies.trend.shadow: is gone: no simulated twin runs "+
+			"inside the bot; bot gap --every 1h compares beside it with the backtest")
+	}
+}

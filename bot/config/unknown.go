@@ -54,6 +54,14 @@ func inside(table reflect.Type, key string) reflect.Type {
 	return nil
 }
 
+// gone says what took the place of a key that earlier programs had; empty: they had no such key.
+func gone(path []string) string {
+	if len(path) == 3 && path[0] == "strategies" && path[2] == "shadow" {
+		return "is gone: no simulated twin runs inside the bot; bot gap --every 1h compares beside it with the backtest"
+	}
+	return ""
+}
+
 // meant names the key that an unknown one stands for: the nearest in its table. For --set with a
 // bare word it is the path of a setting with nearly this name, else of a parameter.
 func meant(path []string, key string, config reflect.Type, table map[string]any) string {

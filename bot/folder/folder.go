@@ -26,7 +26,6 @@ const (
 	BreachesBlob  = "breaches"  // answers of the exchange that broke a rule within the last day
 	ChangedBlob   = "changed"   // orders that someone else has changed, in words
 	SealBlob      = "seal"      // the day that is held against the seal, so far
-	TwinBlob      = "twin"      // the simulated twin, as the last run left it
 	UniverseBlob  = "universe"  // by strategy, the latest ranking of its universe
 	BackupBlob    = "backup"    // when the running bot last wrote a backup, in Unix ms
 	RiskBlob      = "risk"      // the limits with their use, as of the last minute or the stop

@@ -85,19 +85,6 @@ type StrategyStatus struct {
 
 	Warming  []string  `json:"warming,omitempty"`  // markets in which candles of the warm-up are missing, in words
 	Universe *Universe `json:"universe,omitempty"` // of a running bot
-	Twin     *Twin     `json:"twin,omitempty"`     // of a running bot, with shadow = true
-}
-
-// Twin is the simulated twin of a strategy since the bot's start.
-type Twin struct {
-	// TrackingBPS is the live profit less the twin's, in hundredths of a per cent of the money that
-	// the strategy had when the twin began.
-	TrackingBPS float64 `json:"tracking_bps"`
-	SinceMS     int64   `json:"since_ms"`    // when the twin began, runs before this one included
-	AtMS        int64   `json:"at_ms"`       // of the comparison; 0: there was none yet
-	Lost        int64   `json:"lost_inputs"` // prices that the twin did not get, because it fell behind
-	Halted      bool    `json:"halted,omitempty"`
-	Ended       string  `json:"ended,omitempty"` // why it has ended; empty: it runs
 }
 
 // Universe is the universe of a strategy on a UTC day.

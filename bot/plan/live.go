@@ -153,9 +153,6 @@ func (p *Live) checkSections(getenv func(string) string) error {
 	if err := p.Config.Dashboard.Check(); err != nil {
 		return err
 	}
-	if err := p.checkShadow(); err != nil {
-		return err
-	}
 	for name, s := range p.Config.Strategies {
 		if s.OperatorID == 0 {
 			return config.At([]string{"strategies", name, "operator_id"},

@@ -94,7 +94,7 @@ func (c *control) statusOfLoop(s *operator.Status) error {
 		id := strategyID(i + 1)
 		info := operator.StrategyStatus{Name: name, Kind: r.plan.Strategies[i].Kind.Name, State: operator.Trading,
 			OpenOrders: r.account.OpenBy(id), Waiting: r.loop.Waiting(id),
-			Warming: r.engine.Lacking(id), Universe: r.universeStatus(id, r.engine.Now()), Twin: r.twinStatus(id, name)}
+			Warming: r.engine.Lacking(id), Universe: r.universeStatus(id, r.engine.Now())}
 		if r.engine.Warming(id) {
 			info.State = operator.WarmingUp
 		}

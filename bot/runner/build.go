@@ -57,7 +57,6 @@ type runner struct {
 	streams      *streams // nil: everything is polled
 	loop         *live.Loop
 	watch        *watch // nil: no metrics, alerts or systemd
-	twin         *twin  // nil: no strategy has one
 	shown        *shown // for pictures
 	run          uuid.UUID
 	// on the exchange's clock: candles that had closed by then are history, later ones are traded
@@ -200,10 +199,6 @@ func (r *runner) openEngine(ctx context.Context) (err error) {
 	}
 	r.journal.latest, r.journal.raise = r.newLatestCandles(p.Strategies), r.watch.raise
 	r.journal.describe = func() ([]byte, error) { return r.manifest.At(r.engine).Encode() }
-	if r.twin, err = r.openTwin(); err != nil {
-		return err
-	}
-	r.journal.twin = r.twin
 	return r.openRecording()
 }
 
@@ -368,7 +363,6 @@ func (r *runner) openCore(ctx context.Context, at market.Time) ([]market.Command
 	if err != nil && r.resumed {
 		return nil, r.configMismatch(fmt.Errorf("state of the last run: %w", err))
 	}
-	r.twin.open(at, r.parts, history)
 	return commands, err
 }
 

@@ -32,7 +32,6 @@ type botJournal struct {
 
 	recording  *recording.Writer                      // of what enters the engine; nil: none is kept
 	input      recording.Record                       // reused
-	twin       *twin                                  // gets the inputs too; nil: there is none
 	shown      *shown                                 // gets candles and books; nil: nothing is shown
 	dataNumber uint64                                 // of the latest input in the recording; 0: it was no market data
 	entries    uint64                                 // of the journal, as of the last commit

@@ -38,9 +38,6 @@ func (r *runner) writeStop(failed error) error {
 	}()
 	r.journal.writeDue(r.engine.Now(), true, r.journal.journalRefusal)
 	r.journal.batch.Journal(r.engine.Now(), &journal.Stop{Run: r.run, Reason: reason, Open: len(open)})
-	if err := r.saveTwin(); err != nil {
-		r.log.Warn().Err(err).Msg("the twin begins anew at the next start")
-	}
 	r.journal.savedAll = 0 // save everything
 	if err := r.journal.Commit(r.engine.Now()); err != nil {
 		return fmt.Errorf("write the end of the run down: %w", err)

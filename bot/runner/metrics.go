@@ -95,7 +95,6 @@ func newMetrics(w *watch) *metrics {
 func (m *metrics) attach(r *runner) {
 	m.function("queue_events", "Events of the feeds that wait for the loop.", nil,
 		func() float64 { return float64(len(r.events())) })
-	m.attachTwin(r)
 	m.attachState(r)
 	m.attachStreams(r.streams)
 	m.attachOrders(r)
@@ -177,24 +176,6 @@ func (m *metrics) attachOrders(r *runner) {
 		r.orders.BySocket)
 	m.total("stream_orders_total", "Writes by their way to the exchange.", prometheus.Labels{"by": "http"},
 		r.orders.ByHTTP)
-}
-
-// attachTwin registers the metrics of the twin, where there is one.
-func (m *metrics) attachTwin(r *runner) {
-	if r.twin == nil {
-		return
-	}
-	for i, name := range r.plan.Names() {
-		if r.plan.Shadows(name) {
-			m.function("twin_tracking_bps",
-				"Live profit less the twin's since it began, in bps of the strategy's money.",
-				prometheus.Labels{"strategy": name}, func() float64 { return r.twin.figures.Load().Tracking[i] })
-		}
-	}
-	m.function("twin_running", "1 while the twin runs.", nil,
-		func() float64 { return truth(r.twin.ended.Load() == nil) })
-	m.function("twin_lost_inputs", "Inputs that the twin has lost since the start.", nil,
-		func() float64 { return float64(r.twin.lost.Load()) })
 }
 
 // sample updates the account's gauges, in the loop's goroutine.

@@ -18,13 +18,13 @@ import (
 
 func TestThePageOnMetricsNamesEveryMetricAndNoOther(t *testing.T) {
 	c := config.DefaultRun()
-	c.Strategies = map[string]config.StrategySection{"trend": {Shadow: true}}
+	c.Strategies = map[string]config.StrategySection{"trend": {}}
 	p := &plan.Live{Access: plan.Access{Config: c}}
 	p.Strategies = []backtest.StrategyPlan{{Name: "trend"}}
 	on, err := stream.New(stream.Config{BaseURL: "https://exchange.test"})
 	require.NoError(t, err)
 	on.Subscribe(&stream.Channel{Name: "book"})
-	w := &watch{now: time.Now, r: &runner{plan: p, twin: &twin{}, streams: &streams{on: on}, orders: &streamedOrders{}}}
+	w := &watch{now: time.Now, r: &runner{plan: p, streams: &streams{on: on}, orders: &streamedOrders{}}}
 	m := newMetrics(w)
 	m.attach(w.r)
 	described := make(chan *prometheus.Desc, 1000)

@@ -27,7 +27,6 @@ func (j *botJournal) record(r *recording.Record) uint64 {
 
 // Input records what enters the engine: a live.Recorder.
 func (j *botJournal) Input(in *market.Input) {
-	j.twin.offer(in, j.account)
 	j.input.Kind, j.input.Input = recording.KindInput, *in
 	number := j.record(&j.input)
 	if in.Event != nil && j.shown != nil {

@@ -330,7 +330,6 @@ func (s *settingsSwap) takeOver(at market.Time) ([]market.Command, error) {
 	r.fault("reload taken over")
 	s.report.Cancelled = len(commands)
 	r.manifest = s.prepared.Manifest
-	r.twin.reload(at, s.prepared, later)
 	if len(s.report.Strategies) > 0 {
 		j.latest = r.newLatestCandles(s.next.Strategies)
 		j.latest.add(s.prepared.History)

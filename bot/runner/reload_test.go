@@ -69,8 +69,16 @@ func (s *stage) reloads() (all []journal.Reload) {
 
 // trending is a stage with averages of a few minutes.
 func trending(t *testing.T, seed uint64) *stage {
-	s := shadowed(t, seed)
-	s.edit("shadow = true\n", "")
+	s := newStage(t, seed, nil)
+	head, _, _ := strings.Cut(s.config, "[strategies.restless]")
+	s.config = head + `[strategies.restless]
+kind = "smacross"
+markets = ["BTC-EUR"]
+interval = "1m"
+allocation = "10000"
+operator_id = 7
+params = { fast = 2, slow = 3, share = "0.05" }
+`
 	return s
 }
 
@@ -336,32 +344,6 @@ func TestAReloadWhileTheBotStopsIsRefused(t *testing.T) {
 		require.Empty(t, s.reloads())
 		s.agree(p)
 		require.Zero(t, s.replayed().Reloads)
-	})
-}
-
-func TestATwinTakesOverTheReloadOfItsBot(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := shadowed(t, 4)
-		p := s.start()
-		for range 5 {
-			compared(p)
-		}
-		s.edit("fast = 2, slow = 3", "fast = 2, slow = 6")
-		_, err := p.reload(false)
-		require.NoError(t, err)
-		profits := map[market.Money]bool{}
-		for range 20 {
-			f, _ := compared(p)
-			require.Less(t, max(f.Tracking[0], -f.Tracking[0]), 8.0)
-			profits[f.Own[0]] = true
-		}
-		require.Empty(t, p.twin.reason())
-		require.Greater(t, len(profits), 4, "the twin trades")
-		require.NoError(t, p.end())
-		p = s.start()
-		require.NotNil(t, p.twin.saved, "it goes on over a restart with the same settings")
-		require.NoError(t, p.end())
-		s.replayed()
 	})
 }
 

@@ -113,11 +113,9 @@ func (r *runner) trade(ctx context.Context) error {
 		r.journal.onHoldings = func(at market.Time) { r.keeper.put(r.holdings(at)) }
 		feed.Go(func() { r.keepHoldings(feeding) })
 	}
-	r.twin.begin()
 	announced := r.announceStop(ctx)
 	err := r.loop.Run(ctx)
 	announced()
-	r.twin.close(r.log)
 	cancel()
 	feed.Wait()
 	return err

@@ -33,7 +33,6 @@ func (w *watch) turn() {
 	w.sampled = now
 	w.checkHalts()
 	w.checkLimits()
-	w.checkTwin()
 	w.alertFills(false)
 	fresh, worst := w.countRefusals()
 	fresh += w.rejected

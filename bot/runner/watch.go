@@ -47,17 +47,15 @@ type watch struct {
 	stopping    atomic.Bool         // the bot has been asked to stop
 	awaitNotify func()              // waits until systemd has been notified of a stop; nil: no systemd
 
-	sampled   time.Time // when the figures were last taken
-	halted    []bool    // by StrategyID
-	strayed   []bool    // by StrategyID: an alert said that it is far from its twin
-	twinEnded bool      // an alert said that the twin has ended
-	standing  risk.Standing
-	peak      market.Money // highest equity so far
-	refused   map[refusalKind]int64
-	rejected  int64 // by the exchange, since the last sample
-	burst     refusalBurst
-	fills     fillSummary
-	name      string // of the bot
+	sampled  time.Time // when the figures were last taken
+	halted   []bool    // by StrategyID
+	standing risk.Standing
+	peak     market.Money // highest equity so far
+	refused  map[refusalKind]int64
+	rejected int64 // by the exchange, since the last sample
+	burst    refusalBurst
+	fills    fillSummary
+	name     string // of the bot
 }
 
 // alerts sends alerts to persons.
@@ -110,8 +108,7 @@ func (r *runner) openWatch(ctx context.Context) error {
 	p := r.plan
 	notify := newNotifier(r.Getenv)
 	w := &watch{r: r, name: p.Name(), now: time.Now, began: time.Now(), notify: notify,
-		halted: make([]bool, len(p.Strategies)+1), strayed: make([]bool,
-			len(p.Strategies)+1), refused: map[refusalKind]int64{},
+		halted: make([]bool, len(p.Strategies)+1), refused: map[refusalKind]int64{},
 		burst: refusalBurst{limit: p.Config.Alerts.Refusals}}
 	r.watch = w
 	if p.Config.Metrics.Listen != "" {
