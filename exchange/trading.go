@@ -16,7 +16,7 @@ type Intent struct {
 	Order         market.OrderID
 	Market        market.ID
 	ClientOrderID uuid.UUID
-	Protective    bool   // an exit of a bracket: it goes before other orders
+	Sell          bool   // its order is a sell
 	Last          bool   // the first cancel of its order in a stop: it is sent even under a ban
 	Method, Path  string // the path with /v2 and its query, as signed
 	Body          []byte // JSON; empty for a cancel

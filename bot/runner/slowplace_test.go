@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // placing lets a test have its way with the requests that place orders.
@@ -89,18 +90,63 @@ func TestALostExitIsProvenAbsentInSeconds(t *testing.T) {
 			}
 			p := s.start()
 			var bare market.Qty
+			causes := map[strategy.Cause]bool{}
 			took, began := time.Duration(0), time.Now()
 			for ; took < time.Minute && len(s.OpenAtTheExchange()) == 0; took = time.Since(began) {
 				time.Sleep(time.Second)
 				p.look(func() {
 					for _, u := range p.engine.Bare() {
 						bare = max(bare, u.Amount)
+						causes[u.Cause] = true
 					}
 				})
 			}
 			require.Less(t, took, 25*time.Second, name)
 			require.EqualValues(t, 1_000_000, bare, "%s: the amount is told meanwhile", name)
+			require.Equal(t, map[strategy.Cause]bool{strategy.CauseUnknown: true}, causes, "%s: and why", name)
 			require.Equal(t, market.TypeStopLoss, s.resting().Type)
+			require.NoError(t, p.end())
+		})
+	}
+}
+
+// losing loses the first request with a method about an order.
+type losing struct {
+	next http.RoundTripper
+	lose func(method string) bool
+}
+
+// RoundTrip is of http.RoundTripper.
+func (l losing) RoundTrip(r *http.Request) (*http.Response, error) {
+	if strings.HasSuffix(r.URL.Path, "/order") && l.lose(r.Method) {
+		return nil, errWire
+	}
+	return l.next.RoundTrip(r)
+}
+
+// The cancel of an exit, with which a sale of all begins, is lost: that is known in seconds, also
+// where orders go over the socket, and the sale goes on.
+func TestALostCancelOfAnExitIsKnownInSeconds(t *testing.T) {
+	for name, hears := range hearings {
+		synctest.Test(t, func(t *testing.T) {
+			s := owned(t, hears)
+			lost := false
+			lose := func(method string) bool {
+				now := method == http.MethodDelete && !lost
+				lost = lost || now
+				return now
+			}
+			s.wrap = func(next http.RoundTripper) http.RoundTripper { return losing{next, lose} }
+			s.traffic.sockets.lose = lose
+			p := s.start()
+			time.Sleep(30 * time.Second)
+			require.Equal(t, market.TypeStopLoss, s.resting().Type)
+			began := time.Now()
+			report, err := s.flatten(p)
+			require.NoError(t, err)
+			require.True(t, lost)
+			require.NotEmpty(t, report.Sales, name)
+			require.Less(t, time.Since(began), 25*time.Second, name)
 			require.NoError(t, p.end())
 		})
 	}

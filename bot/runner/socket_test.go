@@ -23,6 +23,7 @@ type sockets struct {
 	chance *rand.Rand
 	count  int                      // of handshakes that were answered
 	lie    func(text []byte) []byte // changes a message of the exchange; nil: nothing
+	lose   func(method string) bool // a write of the bot never arrives; nil: all do
 }
 
 // socketWrites are the methods of the actions that write orders.
@@ -142,7 +143,7 @@ func (l *line) take(text []byte) []byte {
 	l.guard.Unlock()
 	l.examineMessage(text, store, p)
 	l.call(&http.Request{Method: method}, true)
-	if _, alive = l.alive(); !alive {
+	if _, alive = l.alive(); !alive || l.sockets.lose != nil && l.sockets.lose(method) {
 		return nil
 	}
 	return text

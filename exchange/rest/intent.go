@@ -53,7 +53,7 @@ func (c *Client) prepare(command *market.Command) (exchange.Intent, error) {
 		return exchange.Intent{}, errors.New("neither clientOrderId nor orderId names it")
 	}
 	intent := exchange.Intent{Command: command.Kind, Order: o.ID, Market: o.Market, ClientOrderID: o.ClientOrderID,
-		Timestamp: c.Now().Millis(), Window: int64(c.config.Window / time.Millisecond)}
+		Sell: o.Side == market.Sell, Timestamp: c.Now().Millis(), Window: int64(c.config.Window / time.Millisecond)}
 	switch command.Kind {
 	case market.CommandPlace:
 		intent.Method, intent.Path = http.MethodPost, version+"/order"

@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -32,8 +31,9 @@ type Socket interface {
 
 // SocketOrders is a Client whose orders leave over a socket: the same intents, the same outcomes,
 // the same budget. A write without an answer when its connection ends is unresolved. While the
-// socket is not authenticated, orders leave over HTTP; everything else always does. So do new
-// sells, exits among them: a signed window bounds them, and a lost one is proven absent in seconds.
+// socket is not authenticated, orders leave over HTTP; everything else always does. So do sells,
+// exits among them, their changes and their cancels: a signed window bounds them, and what became
+// of a lost one is known in seconds.
 //
 // Known limitation: an action on a socket is not signed and has no access window. Prepare says that
 // the exchange may take it for the longest window of the specification, a minute. A network that
@@ -61,19 +61,14 @@ func (o *SocketOrders) Prepare(command *market.Command) (exchange.Intent, error)
 	return intent, err
 }
 
-// sells reports whether an intent is a new sell.
-func sells(intent *exchange.Intent) bool {
-	return intent.Command == market.CommandPlace && bytes.Contains(intent.Body, []byte(`"side":"sell"`))
-}
-
 // SetAside lets everything leave over HTTP for a while, because the exchange has denied what a
 // socket told.
 func (o *SocketOrders) SetAside(long time.Duration) { o.aside.Store(int64(o.Now().Add(long))) }
 
-// carries reports whether an intent may leave over the socket: it is no sell, and the socket has
-// not been set aside within a time.
+// carries reports whether an intent may leave over the socket: its order is no sell, and the socket
+// has not been set aside within a time.
 func (o *SocketOrders) carries(intent *exchange.Intent, within market.Duration) bool {
-	return !sells(intent) && o.Now() >= market.Time(o.aside.Load()).Add(within)
+	return !intent.Sell && o.Now() >= market.Time(o.aside.Load()).Add(within)
 }
 
 // Send is Client.Send over the socket: the action with the members of the intent's body, or of its
@@ -91,7 +86,7 @@ func (o *SocketOrders) Send(ctx context.Context, intent *exchange.Intent) (excha
 // BySocket is the number of writes that found the socket authenticated.
 func (o *SocketOrders) BySocket() int64 { return o.bySocket.Load() }
 
-// ByHTTP is the number of writes that went over HTTP: new sells, and what found no socket.
+// ByHTTP is the number of writes that went over HTTP: sells, and what found no socket.
 func (o *SocketOrders) ByHTTP() int64 { return o.byHTTP.Load() }
 
 // errNoReply is the reason to end a connection.

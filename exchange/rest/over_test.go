@@ -197,3 +197,21 @@ func TestTimersAndCancelsOfAllOrdersNeverLeaveOverASocket(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, s.acts)
 }
+
+// A signed window bounds what is about a sell: what became of a lost one is known in seconds.
+func TestWhatIsAboutASellNeverLeavesOverASocket(t *testing.T) {
+	r, s := newRig(t, nil), &scripted{err: errors.New("broken")}
+	for _, side := range []market.Side{market.Buy, market.Sell} {
+		placed := r.limit(side, "0.5", "29000")
+		placed.Order.SelfTradePrevention = market.DecrementAndCancel
+		for _, c := range []market.Command{{Kind: market.CommandPlace}, {Kind: market.CommandCancel},
+			{Kind: market.CommandUpdate, Changed: market.ChangePrice}} {
+			c.Order, s.acts = placed.Order, nil
+			intent, err := r.Over(s).Prepare(&c)
+			require.NoError(t, err)
+			_, err = r.Over(s).Send(t.Context(), &intent)
+			require.Equal(t, side == market.Buy, len(s.acts) == 1, "%s of a %s: %v", c.Kind, side, err)
+			require.Equal(t, side == market.Buy, intent.Window == 60_000)
+		}
+	}
+}
