@@ -55,10 +55,11 @@ var mayImport = map[string][]string{
 	"state/golden":           nil,
 	"risk":                   {"market", "state", "exchange"},
 	"engine": {"market", "strategy", "risk", "state", "exchange", "engine/bracket", "engine/goroutine", "engine/port",
-		"engine/replace", "engine/tactic"},
+		"engine/rebalance", "engine/replace", "engine/tactic"},
 	"engine/goroutine": nil,
 	"engine/bracket":   {"market", "strategy", "risk", "state", "exchange"},
 	"engine/port":      {"market", "strategy", "state"},
+	"engine/rebalance": {"market", "strategy", "risk", "state", "exchange", "engine/port"},
 	"engine/replace":   {"market", "strategy", "risk", "state", "exchange", "engine/port"},
 	"engine/tactic":    {"market", "strategy", "risk", "state", "exchange", "engine/port"},
 	"engine/audit":     {"market", "exchange"},
@@ -154,7 +155,8 @@ var mayImport = map[string][]string{
 // no exception.
 var core = []string{"market", "strategy", "risk", "state", "state/codec", "state/candles", "state/journal",
 	"state/recording",
-	"engine", "engine/bracket", "engine/port", "engine/replace", "engine/tactic", "engine/audit",
+	"engine", "engine/bracket", "engine/port", "engine/rebalance", "engine/replace", "engine/tactic",
+	"engine/audit",
 	"exchange", "exchange/wire", "exchange/sim", "chart", "backtest",
 	"backtest/replica"}
 

@@ -481,10 +481,7 @@ func (e exits) Pending(id market.StrategyID, m market.ID, last market.OrderID) b
 
 // Main is the interval of a strategy by which its exits follow closes.
 func (e exits) Main(id market.StrategyID) market.Interval {
-	if intervals := e.slots[id-1].Intervals; len(intervals) > 0 {
-		return intervals[0]
-	}
-	return 0
+	return core{e.Engine}.Main(id)
 }
 
 // TakerFee is the taker's fee in a market.

@@ -118,7 +118,7 @@ func (e *Engine) CancelAll(at market.Time) []market.Command {
 	e.begin(at)
 	e.brackets.WithdrawAll()
 	for i := range e.slots {
-		e.dropRebalance(&e.slots[i])
+		e.rebalances.Drop(e.slots[i].id)
 		e.EndTactics(e.slots[i].id, 0)
 	}
 	e.replaces.Drop(0, "all orders are cancelled")
@@ -135,7 +135,7 @@ func (e *Engine) CancelOthers(at market.Time) []market.Command {
 	e.begin(at)
 	for i := range e.slots {
 		s := &e.slots[i]
-		e.dropRebalance(s)
+		e.rebalances.Drop(s.id)
 		e.EndTactics(s.id, 0)
 		e.cancelUnprotected(s)
 	}

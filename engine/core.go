@@ -34,6 +34,25 @@ func (e core) Named(name string) (market.StrategyID, []market.ID) {
 	return 0, nil
 }
 
+// Markets are the markets of a strategy.
+func (e core) Markets(id market.StrategyID) []market.ID { return e.slots[id-1].Markets }
+
+// Main is the first interval of a strategy; 0: it has none.
+func (e core) Main(id market.StrategyID) market.Interval {
+	if intervals := e.slots[id-1].Intervals; len(intervals) > 0 {
+		return intervals[0]
+	}
+	return 0
+}
+
+// Cold reports whether a strategy may not trade in a market yet.
+func (e core) Cold(id market.StrategyID, m market.ID) bool { return e.slots[id-1].cold(m) }
+
+// Lacks says what a market in warm-up needs.
+func (e core) Lacks(id market.StrategyID, m market.ID) string {
+	return e.warmingText(&e.slots[id-1], m)
+}
+
 // Name is the name of a strategy.
 func (e core) Name(id market.StrategyID) string { return e.slots[id-1].Name }
 

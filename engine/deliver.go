@@ -135,8 +135,8 @@ func (e *Engine) deliverReport(ev *market.Event, applied state.Applied) {
 	if o.CancelWanted && o.InFlight == 0 && !o.State.Terminal() {
 		e.sendWanted(o)
 	}
-	if e.rebalances > 0 {
-		e.followRebalance(&e.slots[o.Strategy-1])
+	if e.rebalances.Len() > 0 {
+		e.rebalances.Follow(o.Strategy)
 	}
 }
 
@@ -278,7 +278,7 @@ func (e *Engine) halt(s *slot, reason string) {
 		return
 	}
 	s.halted, e.saves.changed = true, true
-	e.dropRebalance(s)
+	e.rebalances.Drop(s.id)
 	e.replaces.Drop(s.id, "the strategy was halted")
 	e.EndTactics(s.id, 0)
 	e.gate.Halt(s.id)

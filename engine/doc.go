@@ -9,12 +9,6 @@
 //     instant. A backtest knows when they are whole (Config.WholeGroups); live, group.go gathers
 //     them until the group is whole, a later instant comes, or strategy.GroupGrace ends. The newest
 //     group is saved. Price: a strategy with OnCandles has no rows of quiet candles.
-//   - Rebalancing keeps the buys. On a spot exchange buys need the money of sells. The engine keeps
-//     the buys as amounts until the last sell has ended and its fills are booked, then sends them
-//     as orders over money, which never cost more than there is. A sell that fails takes from the
-//     buys, not from the cash that the weights leave. A plan that needs base of other own sells is
-//     refused whole. In a backtest the buys act where the paths of all markets stand. Price: a buy
-//     spends its money also where the price is better than the worst assumed.
 //   - The desk works on one goroutine, in its own callbacks. Engine.Admit compares the goroutine,
 //     and the desk's strategy with the one being called. A use from elsewhere is refused and halts
 //     the strategy when its callback returns. Live, each callback has a goroutine of its own, for

@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/tidemark-trading/tidemark/engine/bracket"
+	"github.com/tidemark-trading/tidemark/engine/rebalance"
 	"github.com/tidemark-trading/tidemark/engine/replace"
 	"github.com/tidemark-trading/tidemark/engine/tactic"
 	"github.com/tidemark-trading/tidemark/market"
@@ -131,16 +132,15 @@ type Engine struct {
 
 	wholeGroups bool // Config.WholeGroups
 
-	now       market.Time
-	lastID    market.OrderID
-	out       []market.Command
-	sent      []sentOrder // during the callback; OnOrder follows it
-	timers    []timer
-	halts     []Halt
-	err       error
-	gathering int // open groups
-	// rebalances is the number of strategies with buys that wait
-	rebalances int
+	now        market.Time
+	lastID     market.OrderID
+	out        []market.Command
+	sent       []sentOrder // during the callback; OnOrder follows it
+	timers     []timer
+	halts      []Halt
+	err        error
+	gathering  int // open groups
+	rebalances *rebalance.Set
 	// starting is the number of strategies whose history has not begun
 	starting  int
 	tactics   *tactic.Set
@@ -220,7 +220,6 @@ type slot struct {
 	told          toldRefusal
 	unseen        map[string]bool // kinds of asks that the gate has not seen: the log had them
 	gathering     gathering
-	rebalance     *rebalance // buys that wait; nil: none
 	warmup
 	history
 	members int // how many of Universe have begun
@@ -253,6 +252,8 @@ func New(c Config) *Engine {
 	e.row.known = noRow
 	e.brackets = bracket.New(c.Catalog, &e.now, exits{e})
 	e.replaces = replace.New(core{e}, e.brackets, c.Catalog, &e.now, c.Account, c.Gate)
+	e.rebalances = rebalance.New(core{e}, e.brackets, c.Catalog, &e.now, c.Account, c.Gate, len(c.Slots),
+		c.WholeGroups)
 	e.tactics = tactic.New(core{e}, e.brackets, c.Catalog, &e.now, c.Account, c.Gate)
 	e.saves = snapshotCache{changed: true, limit: cmp.Or(c.SaveLimit, DefaultSaveLimit),
 		last: make(map[string][]byte)}
@@ -323,7 +324,7 @@ func (e *Engine) Stop(at market.Time) []market.Command {
 	e.brackets.Stop()
 	e.tactics.Stop()
 	for i := range e.slots {
-		e.dropRebalance(&e.slots[i])
+		e.rebalances.Drop(e.slots[i].id)
 	}
 	e.replaces.Drop(0, "the run stops")
 	e.notifySent()
@@ -387,8 +388,8 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 		if e.brackets.Len() > 0 { // before the strategies: this close does not apply to exits that they place on it
 			e.brackets.Candles(ev.Candles)
 		}
-		if e.rebalances > 0 {
-			e.dropOutdated(ev.Candles)
+		if e.rebalances.Len() > 0 {
+			e.rebalances.Outdate(ev.Candles)
 		}
 		if e.gathering > 0 {
 			e.endOlder(ev.Candles)

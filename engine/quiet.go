@@ -71,7 +71,7 @@ func (e *Engine) StepQuiet(series []market.Candle, length, delay market.Time, qu
 // idle reports whether the engine waits for nothing that a quiet candle brings or a strategy is yet
 // to be told of.
 func (e *Engine) idle() bool {
-	return e.rebalances+e.tactics.Len()+e.replaces.Len()+len(e.out)+len(e.sent) == 0 && e.brackets.Calm() &&
+	return e.rebalances.Len()+e.tactics.Len()+e.replaces.Len()+len(e.out)+len(e.sent) == 0 && e.brackets.Calm() &&
 		e.err == nil && !e.trespassed.Load()
 }
 

@@ -166,7 +166,7 @@ func (e *Engine) restoreSelf(s *SavedEngine, names []string) error {
 	if err != nil {
 		return err
 	}
-	e.restoreRebalances(s.Rebalances)
+	e.rebalances.Restore(s.Rebalances)
 	if err := e.tactics.Restore(s.Tactics, s.LastID); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tidemark-trading/tidemark/engine/bracket"
+	"github.com/tidemark-trading/tidemark/engine/rebalance"
 	"github.com/tidemark-trading/tidemark/engine/replace"
 	"github.com/tidemark-trading/tidemark/engine/tactic"
 	"github.com/tidemark-trading/tidemark/market"
@@ -40,7 +41,7 @@ type SavedEngine struct {
 	Timers     []SavedTimer             `json:"timers,omitempty"` // in the order in which they fire
 	Halts      []SavedHalt              `json:"halts,omitempty"`
 	ByCause    bracket.SavedTimes       `json:"unprotectedBy,omitempty"`
-	Rebalances []SavedRebalance         `json:"rebalances,omitempty"`
+	Rebalances []rebalance.Saved        `json:"rebalances,omitempty"`
 	Replaces   []replace.Saved          `json:"replaces,omitempty"` // a restart drops them
 	Tactics    []tactic.Saved           `json:"tactics,omitempty"`
 }
@@ -52,22 +53,6 @@ type SavedSlot struct {
 	Saver  bool `json:"saver,omitzero"` // it has a part of its own
 
 	Group market.Time `json:"group,omitzero"` // end of the newest group of candles that it has had
-}
-
-// SavedRebalance is the buys of a strategy that wait for its sells.
-type SavedRebalance struct {
-	Strategy string           `json:"strategy"`
-	At       market.Time      `json:"at"` // of Desk.Rebalance
-	Sells    []market.OrderID `json:"sells"`
-	Closes   []string         `json:"closes,omitzero"` // markets with a Close that the buys wait for
-	Buys     []SavedBuy       `json:"buys"`
-	Reserve  market.Money     `json:"reserve,omitzero"` // cash that stays
-}
-
-// SavedBuy is the amount of a market that waits to be bought.
-type SavedBuy struct {
-	Market string     `json:"market"`
-	Amount market.Qty `json:"amount"`
 }
 
 // SavedTimer is a timer of a strategy.
@@ -256,7 +241,7 @@ func (e *Engine) saveSelf(dst []byte, names []string) ([]byte, error) {
 				Saver: slot.unloaded.Saver, Group: slot.unloaded.Group}
 		}
 	}
-	s.Rebalances, s.Replaces, s.Tactics = e.saveRebalances(), e.replaces.Save(), e.tactics.Save()
+	s.Rebalances, s.Replaces, s.Tactics = e.rebalances.Save(), e.replaces.Save(), e.tactics.Save()
 	for _, t := range e.timers {
 		s.Timers = append(s.Timers, SavedTimer{Strategy: t.slot.Name, At: t.at, Name: t.name})
 	}

@@ -165,7 +165,7 @@ func (e *Engine) inTheWay(id market.StrategyID, c *market.Command, why *risk.Ref
 		switch {
 		case o.Side != side || o.ID == c.Order.ID:
 		case text == "":
-			text = fmt.Sprintf("order %d: %s", o.ID, describe(m, o))
+			text = fmt.Sprintf("order %d: %s", o.ID, m.Describe(o))
 		default:
 			more++
 		}
@@ -176,18 +176,20 @@ func (e *Engine) inTheWay(id market.StrategyID, c *market.Command, why *risk.Ref
 	return text
 }
 
-// describe says what an open order is over: "sell 0.5, stopLoss at 95".
-func describe(m *market.Market, o *market.Order) string {
-	text := fmt.Sprintf("%s %s", o.Side, m.FormatQty(o.AmountRemaining))
-	if o.ByQuote() {
-		text = fmt.Sprintf("%s for %s", o.Side, m.FormatMoney(o.AmountQuoteRemaining))
+// tellPlan logs why a portfolio is not traded. The same reason as the last one is a debug line; so
+// is that of a warm-up.
+func (e *Engine) tellPlan(s *slot, err error) {
+	var why *risk.Refusal
+	if !errors.As(err, &why) {
+		e.unseen(s, &market.Command{Kind: market.CommandPlace, At: e.now,
+			Order: market.Order{Strategy: s.id, Type: market.TypeMarket, Tag: strategy.TagRebalance}}, err)
+		return
 	}
-	text += ", " + o.Type.String()
-	switch {
-	case o.TriggerAmount != 0:
-		text += " at " + m.FormatPrice(o.TriggerAmount)
-	case o.Price != 0:
-		text += " at " + m.FormatPrice(o.Price)
+	now := toldRefusal{reason: why.Reason}
+	level := zerolog.InfoLevel
+	if now == s.told || now.reason == risk.ReasonWarmUp {
+		level = zerolog.DebugLevel
 	}
-	return text
+	s.told = now
+	s.Log.WithLevel(level).Str("ask", strategy.TagRebalance).Err(err).Msg(RefusedMessage)
 }

@@ -37,6 +37,13 @@ type Strategies interface {
 	Name(id market.StrategyID) string
 	// Log is the log of a strategy.
 	Log(id market.StrategyID) *zerolog.Logger
+	// Markets are the markets of a strategy, Main its first interval.
+	Markets(id market.StrategyID) []market.ID
+	Main(id market.StrategyID) market.Interval
+	// Cold reports whether a strategy may not trade in a market yet, because of its warm-up; Lacks
+	// says what the market lacks.
+	Cold(id market.StrategyID, m market.ID) bool
+	Lacks(id market.StrategyID, m market.ID) string
 	// Outside reports whether a market does not belong to a strategy's universe.
 	Outside(id market.StrategyID, m market.ID) bool
 	// Refused counts and logs an ask that was refused.
