@@ -417,9 +417,9 @@ func touching(e lives.Event) bool {
 }
 
 // admin sends a request of the exchange's operator.
-func (p *player) admin(method, path string, members map[string]any) {
+func (s *stage) admin(method, path string, members map[string]any) {
 	body, err := json.Marshal(members)
-	require.NoError(p.T, err)
+	require.NoError(s.T, err)
 	request := httptest.NewRequest(method, "/admin/"+path, bytes.NewReader(body))
 	if members == nil {
 		request = httptest.NewRequest(method, "/admin/"+path, nil)
@@ -428,8 +428,8 @@ func (p *player) admin(method, path string, members map[string]any) {
 	request.Header.Set("Authorization", "Bearer open")
 	request.Header.Set("Content-Type", "application/json")
 	answer := httptest.NewRecorder()
-	p.ex.ServeHTTP(answer, request)
-	require.Equal(p.T, http.StatusOK, answer.Code, "%s %v: %s", path, members, answer.Body)
+	s.ex.ServeHTTP(answer, request)
+	require.Equal(s.T, http.StatusOK, answer.Code, "%s %v: %s", path, members, answer.Body)
 }
 
 // byOwner sends a request with the owner's key. Its refusal is the owner's own affair.

@@ -151,18 +151,21 @@ func (l *Loop) report(id market.OrderID, record *exchange.Record, exec market.Ex
 		f := &record.Fills[i]
 		f.Order, f.Market, f.Strategy, f.Side = id, order.Market, order.Strategy, order.Side
 	}
-	r := market.ReportOf(&order, exec)
+	r, met := market.ReportOf(&order, exec), false
 	if own := l.Account.Known(id); own != nil {
 		if exec == market.ExecTrade && own.Shows(&r, record.Fills) {
 			// no news: a resting order is queried again and again
 			return
 		}
-		record.Fills = own.Fresh(record.Fills)
+		record.Fills, met = own.Fresh(record.Fills), prevented(own, &r)
 	} else {
 		record.Fills = nil // what moves no position is not booked
 	}
 	record.Fills = l.page(id, record.Fills)
 	l.step(&market.Event{Kind: market.KindReport, Market: order.Market, Report: &r, Fills: record.Fills})
+	if met {
+		l.queryMet(&r, order.Side)
+	}
 }
 
 // foldTrades steps the engine with each of an order's trades.

@@ -48,6 +48,7 @@ func (l *Loop) compareOrders(asked market.Time, records []exchange.Record, err e
 		return
 	}
 	listed := map[uuid.UUID]*market.Order{}
+	l.proof.shown = 0
 	l.evidence = evidence{asked: asked, names: map[uuid.UUID]bool{}}
 	for i := range records {
 		listed[records[i].Order.ClientOrderID] = &records[i].Order
@@ -62,10 +63,10 @@ func (l *Loop) compareOrders(asked market.Time, records []exchange.Record, err e
 		}
 		if there == nil || there.FilledAmount != o.FilledAmount || differ(there, o) {
 			q.soon(l.now)
+			l.proof.shown++
 		}
 	}
 	foreign, shown, groups := 0, map[uuid.UUID]int{}, map[uint16]int{}
-	l.proof.shown = 0
 	for i := range records {
 		name := records[i].Order.ClientOrderID // zero: it has none
 		if _, strange := listed[name]; !strange {

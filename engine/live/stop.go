@@ -41,6 +41,9 @@ func (l *Loop) end(work context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(work, within)
 	defer cancel()
+	if len(l.kept()) > 0 {
+		l.proof.since = l.now // what the stop leaves is said of a list, too
+	}
 	l.endTurn(work)
 	armed := l.disarm(ctx, work)
 	// The first round is at once; later rounds repeat cancels that were lost or refused.
@@ -159,10 +162,18 @@ func (l *Loop) unfinished() error {
 			time.Duration(l.StopWithin), namesOf(left))
 	}
 	if !l.Proven() {
-		return fmt.Errorf("live: no order is open in the books, and no list of the exchange has confirmed it within %s",
+		return fmt.Errorf("live: %s, and no list of the exchange has confirmed it within %s", openText(l.kept()),
 			time.Duration(l.StopWithin))
 	}
 	return nil
+}
+
+// openText says which orders are open in the books.
+func openText(open []*market.Order) string {
+	if len(open) == 0 {
+		return "no order is open in the books"
+	}
+	return "open in the books: " + namesOf(open)
 }
 
 // namesOf lists orders for a person.
