@@ -23,12 +23,13 @@ type CandleRange struct {
 type LeftOut struct {
 	Early int // candles after the range that have not closed by the exchange's clock
 	False int // rows that cannot be: a high below the low, a start twice with different values
+	Twice int // rows that had come before, with the same values
 	text  string
 }
 
 // Error names market and interval, and number and start of the first row.
 func (l *LeftOut) Error() string {
-	if more := l.Early + l.False - 1; more > 0 {
+	if more := l.Early + l.False + l.Twice - 1; more > 0 {
 		return fmt.Sprintf("%s; and %d more rows", l.text, more)
 	}
 	return l.text
@@ -46,10 +47,11 @@ func CheckLeftOut(err error) (*LeftOut, error) {
 // Read makes the list that was asked for of the rows of an answer, in their place: oldest first, a
 // row that comes twice once. now is the exchange's time.
 //
-// Rows that cannot be, and candles after the range that have not closed yet, are left out: the
-// error is a *LeftOut. One row before and one after the range are left out without a word; some
-// exchanges count an end that others do not. More of them, or a row that starts within an interval,
-// make it the answer to another question: the error wraps ErrFalse, and there is no list.
+// Rows that cannot be, rows that come again, and candles after the range that have not closed yet
+// are left out: the error is a *LeftOut. One row before and one after the range are left out
+// without a word; some exchanges count an end that others do not. More of them, or a row that
+// starts within an interval, make it the answer to another question: the error wraps ErrFalse, and
+// there is no list.
 func (q *CandleRange) Read(rows []market.Candle, now market.Time) ([]market.Candle, error) {
 	for i := range rows {
 		if c := &rows[i]; !q.Interval.Aligned(c.Start) {
@@ -64,7 +66,7 @@ func (q *CandleRange) Read(rows []market.Candle, now market.Time) ([]market.Cand
 		switch {
 		case wrong != nil:
 			left.False++
-			left.note(q.word(i, rows, wrong.Error()))
+			left.note(q.word(i, rows, fmt.Sprintf("%v, in units of %s", wrong, q.Market.FormatPrice(1))))
 		case c.Start < q.Start:
 			before++
 		case q.End != 0 && c.Start >= q.End && c.End() > now:
@@ -85,7 +87,7 @@ func (q *CandleRange) Read(rows []market.Candle, now market.Time) ([]market.Cand
 		list = list[max(0, len(list)-q.Limit):]
 	}
 	rows = append(rows[:0], list...)
-	if left.Early+left.False > 0 {
+	if left.Early+left.False+left.Twice > 0 {
 		return rows, &left
 	}
 	return rows, nil
@@ -98,11 +100,17 @@ func (q *CandleRange) once(list, rows []market.Candle, left *LeftOut) []market.C
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.Volume, a.Volume))
 	})
 	return slices.CompactFunc(list, func(one, before market.Candle) bool {
-		if one.Start == before.Start && one != before {
+		switch {
+		case one.Start != before.Start:
+			return false
+		case one == before:
+			left.Twice++
+			left.note(q.word(slices.Index(rows, one), rows, "it comes twice"))
+		default:
 			left.False++
 			left.note(q.word(slices.Index(rows, one), rows, "another row with other values has the same start"))
 		}
-		return one.Start == before.Start
+		return true
 	})
 }
 

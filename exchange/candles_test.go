@@ -30,7 +30,8 @@ func TestAnAnswerAboutCandlesIsReadRowByRow(t *testing.T) {
 		"newest first": {rows: rows{at(12, 1), at(11, 1)}, want: rows{at(11, 1), at(12, 1)}},
 		"unordered": {rows: rows{at(11, 1), at(12, 1), at(10, 1)},
 			want: rows{at(10, 1), at(11, 1), at(12, 1)}},
-		"a row twice": {rows: rows{at(11, 1), at(10, 1), at(11, 1)}, want: rows{at(10, 1), at(11, 1)}},
+		"a row twice": {rows: rows{at(11, 1), at(10, 1), at(11, 1)}, want: rows{at(10, 1), at(11, 1)},
+			left: "row 1 of 3, which starts at 1970-01-01T00:11:00Z: it comes twice"},
 		"one before, one after": {rows: rows{at(9, 1), at(10, 1), at(20, 1)}, want: rows{at(10, 1)},
 			left: "row 3 of 3"},
 		"years ahead": {rows: rows{at(10, 1), at(9e6, 1)}, want: rows{at(10, 1)}, left: "row 2 of 2"},
@@ -41,7 +42,8 @@ func TestAnAnswerAboutCandlesIsReadRowByRow(t *testing.T) {
 			left: "row 2 of 3, which starts at 1970-01-01T00:20:00Z: it has not closed yet by the exchange's " +
 				"clock; and 1 more rows"},
 		"a high below the low": {rows: rows{at(11, 1), bad, at(10, 1)}, want: rows{at(10, 1), at(11, 1)},
-			left: "candles of BTC-EUR 1m: row 2 of 3, which starts at 1970-01-01T00:12:00Z: high 0 is below low 1"},
+			left: "candles of BTC-EUR 1m: row 2 of 3, which starts at 1970-01-01T00:12:00Z: high 0 is below low 1, " +
+				"in units of 1"},
 		"another interval": {rows: rows{at(11, 1), within},
 			refused: "candles of BTC-EUR 1m: row 2 of 2, which starts at 1970-01-01T00:12:00.000000001Z: no 1m"},
 		"another time": {rows: rows{at(7, 1), at(8, 1), at(10, 1)},

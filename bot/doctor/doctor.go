@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/exchange/poll"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -33,6 +34,7 @@ type doctor struct {
 	client   *rest.Client
 	known    *knownState
 	held     map[market.AssetID]market.Money // available at the exchange
+	heard    map[poll.Series]bool            // whose candles were told of
 	onWait   func(text string)               // gets the reason of each wait
 	findings []Finding
 }
@@ -53,7 +55,7 @@ type Options struct {
 func Examine(ctx context.Context, p *plan.Live, o Options) ([]Finding, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxDuration)
 	defer cancel()
-	d := &doctor{plan: p, held: map[market.AssetID]market.Money{}, onWait: o.OnWait}
+	d := &doctor{plan: p, held: map[market.AssetID]market.Money{}, heard: map[poll.Series]bool{}, onWait: o.OnWait}
 	d.secrets()
 	d.limits(o.NeedLimits)
 	d.target()

@@ -82,15 +82,18 @@ func (d *doctor) rehearseOne(ctx context.Context, s *backtest.StrategyPlan, need
 	slices.SortFunc(series, func(a, b strategy.Candles) int { return cmp.Compare(a.Interval, b.Interval) })
 	length := s.Interval.End(0).Sub(0) * rehearsed
 	stored := map[backtest.Feed][]market.Candle{}
-	source, now := poll.New(poll.Config{Data: d.client, Catalog: p.Catalog}), d.client.Now()
+	heard := &hearing{MarketData: d.client}
+	source, now := poll.New(poll.Config{Data: heard, Catalog: p.Catalog, Log: zerolog.Nop()}), d.client.Now()
 	for i, c := range series {
 		for _, m := range s.Markets {
 			feed := backtest.Feed{Market: m, Interval: c.Interval, Drive: i == 0, Deliver: true}
 			count := min(maxCandles, c.Warmup+int(length/c.Interval.End(0).Sub(0))+1)
-			candles, err := source.History(ctx, poll.Series{Market: m.ID, Interval: c.Interval}, now, count)
+			series := poll.Series{Market: m.ID, Interval: c.Interval}
+			candles, err := source.History(ctx, series, now, count)
 			if err != nil {
 				return nil, err
 			}
+			d.tellCandles(series, candles, now, heard)
 			plan.Feeds, stored[feed] = append(plan.Feeds, feed), candles
 		}
 	}

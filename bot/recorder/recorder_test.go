@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -251,6 +252,54 @@ func TestAKilledRecorderLosesSecondsAndTheNextOneGoesOn(t *testing.T) {
 			require.Equal(t, market.Interval1m.End(starts[i-1]), starts[i], "candle %d", i)
 		}
 	})
+}
+
+// The recorder reads an odd list as a bot does; what came late is marked in the recording.
+func TestARecorderReadsOddListsOfCandlesAsOne(t *testing.T) {
+	for _, odd := range bottest.OddLists() {
+		for _, way := range []string{"poll", "stream"} {
+			t.Run(odd.Name+" over "+way, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { recordOdd(t, &odd, "stream.feed="+way) })
+			})
+		}
+	}
+}
+
+func recordOdd(t *testing.T, odd *bottest.OddCandles, way string) {
+	ex, err := sandbox.New(bottest.Exchange(7))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, ex.Close()) }()
+	straight, dir := &direct{ex: ex}, filepath.Join(t.TempDir(), "recording")
+	defer func() {
+		straight.cut()
+		straight.ended.Wait()
+	}()
+	var log bytes.Buffer
+	_, err = Run(t.Context(), configOf(t, dir, way), zerolog.New(&log),
+		Options{Transport: odd.Through(straight, time.Now), For: 25 * time.Minute})
+	if odd.None {
+		require.ErrorContains(t, err, odd.Said)
+		return
+	}
+	require.NoError(t, err)
+	require.Contains(t, log.String(), odd.Said)
+	have, holes := recordsOf(t, dir)
+	require.Empty(t, holes)
+	require.Greater(t, len(have.candles), 18)
+	next, late := have.candles[0].Start, 0
+	for _, c := range have.candles {
+		for next < c.Start && odd.Lacks(next.Std()) {
+			next = next.Add(time.Minute)
+		}
+		require.Equal(t, next, c.Start, "each in its order, once")
+		require.NoError(t, c.Check())
+		require.False(t, way == "stream.feed=poll" && odd.Lacks(c.Start.Std()))
+		if next = c.End(); c.Late {
+			late++
+			require.True(t, odd.Late && bottest.IsLate(c.Start.Std()), c.Start)
+		}
+	}
+	require.Equal(t, odd.Late && way == "stream.feed=poll", late > 10, late)
 }
 
 func candlesOf(r *recorded.Record) []market.Candle {

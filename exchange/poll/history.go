@@ -56,10 +56,12 @@ func (f *Feed) Follows(history []market.Candle) {
 	}
 }
 
-// remarks logs what was left out of answers: each text once, and early candles once.
+// remarks logs what was left out of answers: each text once, early candles and rows that come twice
+// once.
 type remarks struct {
 	mu    sync.Mutex
 	early bool
+	twice bool
 	text  string // the latest one
 }
 
@@ -69,12 +71,10 @@ func (f *Feed) remark(r *remarks, left *exchange.LeftOut) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	early := left.False == 0
-	if early && r.early || left.Error() == r.text {
+	early, twice := left.Early > 0, left.Twice > 0
+	if left.False == 0 && (r.early || !early) && (r.twice || !twice) || left.Error() == r.text {
 		return
 	}
-	if r.text = left.Error(); early {
-		r.early = true
-	}
+	r.text, r.early, r.twice = left.Error(), r.early || early, r.twice || twice
 	f.Log.Warn().Str("row", r.text).Msg("rows of the exchange's candles are left out")
 }

@@ -142,7 +142,9 @@ func (f *Feed) Candles(ctx context.Context, m *market.Market, interval market.In
 	return got, err
 }
 
-// answer appends the candles of a range; false: it is not known.
+// answer appends the candles of a range; false: it is not known. A candle behind intervals without
+// a trade is known when REST was asked after its end: it may list one of them by then, and one that
+// comes behind a newer candle is lost.
 func (c *candles) answer(of Series, start, end market.Time, dst []market.Candle) ([]market.Candle, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -151,13 +153,19 @@ func (c *candles) answer(of Series, start, end market.Time, dst []market.Candle)
 	if s == nil || s.opened == 0 || now.Sub(s.asked) >= compareEvery {
 		return dst, false
 	}
-	before := len(dst)
+	before, quiet := len(dst), false
 	for i := of.Interval.Index(start); of.Interval.StartOf(i) < end; i++ {
 		from := of.Interval.StartOf(i)
-		if at, found := s.find(from); found {
-			dst = append(dst, s.told[at])
-		} else if from > start && !(slices.Contains(s.quiet, from) && s.believes(of.Interval.End(from), now)) {
+		at, found := s.find(from)
+		switch {
+		case found && quiet && s.asked < of.Interval.End(from):
 			return dst[:before], false
+		case found:
+			dst = append(dst, s.told[at])
+		case from > start:
+			if quiet = true; !(slices.Contains(s.quiet, from) && s.believes(of.Interval.End(from), now)) {
+				return dst[:before], false
+			}
 		}
 	}
 	return dst, true

@@ -176,8 +176,15 @@ func TestAQuietIntervalIsAskedForAtItsCloseAndAgainAtFourTimesItsAge(t *testing.
 	})
 }
 
-// The exchange lists a candle seconds after its end, and its event was lost: it comes all the same.
+// The exchange lists a candle seconds after its end, and its event was lost: it comes all the same,
+// before the next one, which the stream tells.
 func TestACandleThatOnlyRESTShowsAndShowsLateIsDelivered(t *testing.T) {
+	for _, delay := range []time.Duration{8, 20, 40, 55} {
+		showsLate(t, delay*time.Second)
+	}
+}
+
+func showsLate(t *testing.T, delay time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.Now().Truncate(time.Minute).Add(time.Minute + time.Second)))
 		s, minute := newCandleStage(t), market.Interval1m
@@ -196,17 +203,32 @@ func TestACandleThatOnlyRESTShowsAndShowsLateIsDelivered(t *testing.T) {
 			}
 		})
 		s.f.candles.onOpened()
-		time.Sleep(2*time.Minute + 7*time.Second) // eight seconds after the end of the interval before this one
+		time.Sleep(2*time.Minute - time.Second + delay) // so long after the end of the interval before this one
 		lost := market.Candle{Open: 1, High: 1, Low: 1, Close: 1, Volume: 1, Market: 2, Interval: minute,
 			Start: minute.StartOf(minute.Index(machineTime()) - 1)}
 		s.mu.Lock()
 		s.traded[Series{2, minute}] = append(s.traded[Series{2, minute}], lost)
 		s.mu.Unlock()
+		for _, frame := range s.trade(2, 2) {
+			require.NoError(t, s.f.candles.onEvent(frame))
+		}
+		time.Sleep(time.Minute - delay + 100*time.Millisecond)
+		for _, frame := range s.trade(2, 2) { // the candle before it is final at once
+			require.NoError(t, s.f.candles.onEvent(frame))
+		}
 		time.Sleep(20 * time.Second)
 		cancel()
 		beside.Wait()
+		var told []market.Candle
+		for _, c := range got {
+			if c.Market == 2 && c.Interval == minute {
+				told = append(told, c)
+			}
+		}
+		require.Len(t, told, 2, delay)
 		lost.Late = true
-		require.Equal(t, []market.Candle{lost}, got)
+		require.Equal(t, lost, told[0], delay)
+		require.Equal(t, lost.End(), told[1].Start, delay)
 	})
 }
 
