@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
@@ -345,9 +346,19 @@ func TestTheStoryOfAnOrderIsToldByAnyNameAndAfterTheEnd(t *testing.T) {
 	require.Equal(t, 1, code)
 	require.Contains(t, failed, "order 999999: not found in ")
 
+	noted := func() int64 {
+		answer, err := operator.AskSystem(t.Context(), operator.Target{Folder: b.folder})
+		require.NoError(t, err)
+		return answer.Value.BackupMS
+	}
+	passing, err := operator.OpenCopy(t.Context(), b.folder, true)
+	require.NoError(t, err)
+	require.NoError(t, passing.Close())
+	require.Zero(t, noted(), "that copy is gone")
 	out := filepath.Join(t.TempDir(), "copy.db")
 	code, _, failed = call(t.Context(), "state", "backup", "--state", b.folder, "--out", out)
 	require.Zero(t, code, failed)
+	bottest.Await(t, func() bool { return noted() > 0 }, "the backup is noted")
 	code, _, failed = call(t.Context(), "state", "check", "--state", out)
 	require.Zero(t, code, failed)
 

@@ -132,8 +132,8 @@ url = %q
 	pid := r.cmd.Process.Pid
 	require.NoError(t, r.cmd.Process.Kill())
 	_ = bottest.Ended(r.cmd)
-	left := []string{fmt.Sprintf(".gap-%d.db", pid), fmt.Sprintf("..gap-%d.db.1234.tmp", pid)}
-	other := fmt.Sprintf(".gap-%d.db", os.Getpid())
+	left := []string{fmt.Sprintf(".copy-%d.db", pid), fmt.Sprintf("..copy-%d.db.1234.tmp", pid)}
+	other := fmt.Sprintf(".copy-%d.db", os.Getpid())
 	for _, name := range append(left, other, "gap-1.db") {
 		require.NoError(t, os.WriteFile(filepath.Join(r.state, name), nil, 0o600))
 	}

@@ -207,7 +207,7 @@ func (f *stateFlags) backupByBot(ctx context.Context, out string) (asked bool, e
 	if err != nil {
 		return true, err
 	}
-	err = operator.Backup(ctx, filepath.Dir(path), whole)
+	err = operator.Backup(ctx, filepath.Dir(path), whole, false)
 	return !errors.Is(err, operator.ErrNoBot), err
 }
 

@@ -123,26 +123,9 @@ func (a *app) sealExport(ctx context.Context, f *sealExportFlags) error {
 	if err != nil {
 		return err
 	}
-	temp, err := os.MkdirTemp(filepath.Dir(f.out), ".seal-")
-	if err != nil {
-		return fmt.Errorf("write the export: %w", err)
-	}
-	defer os.RemoveAll(temp)
-	copied, err := filepath.Abs(filepath.Join(temp, folder.StateFile))
+	store, err := copied(ctx, path)
 	if err != nil {
 		return err
-	}
-	if filepath.Base(path) == folder.StateFile {
-		switch err := operator.Backup(ctx, filepath.Dir(path), copied); {
-		case err == nil:
-			path = copied
-		case !errors.Is(err, operator.ErrNoBot):
-			return err
-		}
-	}
-	store, err := journal.ReadUntil(ctx, path)
-	if err != nil {
-		return folder.Error{Err: err}
 	}
 	err = console.WriteTo(nil, f.out, func(w io.Writer) error {
 		return seal.Export(w, store, key, thisMoment(), version.Of(debug.ReadBuildInfo()))
@@ -152,6 +135,21 @@ func (a *app) sealExport(ctx context.Context, f *sealExportFlags) error {
 	}
 	_, err = fmt.Fprintf(a.Stdout, "%s is written; others check it with: bot seal check %s\n", f.out, f.out)
 	return err
+}
+
+// copied opens a state file, or the copy of it that a running bot writes.
+func copied(ctx context.Context, path string) (*journal.Store, error) {
+	if filepath.Base(path) == folder.StateFile {
+		store, err := operator.OpenCopy(ctx, filepath.Dir(path), true)
+		if !errors.Is(err, operator.ErrNoBot) {
+			return store, err
+		}
+	}
+	store, err := journal.ReadUntil(ctx, path)
+	if err != nil {
+		return nil, folder.Error{Err: err}
+	}
+	return store, nil
 }
 
 func (a *app) sealCheckCommand() *cobra.Command {

@@ -15,7 +15,7 @@ import (
 )
 
 // copyPrefix begins the name of a copy for a reader. The number of its process follows, then .db.
-const copyPrefix = ".gap-"
+const copyPrefix = ".copy-"
 
 // OpenCopy opens a copy of the state file in a folder, as of the last commit. The running bot
 // writes the copy. Where none runs, this process does, or with beside the error wraps ErrNoBot. So
@@ -30,7 +30,7 @@ func OpenCopy(ctx context.Context, dir string, beside bool) (*journal.Store, err
 		return nil, err
 	}
 	file := filepath.Join(dir, copyPrefix+strconv.Itoa(os.Getpid())+".db")
-	if err = Backup(ctx, dir, file); errors.Is(err, ErrNoBot) && !beside {
+	if err = Backup(ctx, dir, file, true); errors.Is(err, ErrNoBot) && !beside {
 		err = copyStopped(ctx, dir, file)
 	}
 	if err != nil {

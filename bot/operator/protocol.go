@@ -115,6 +115,7 @@ type Request struct {
 	As       string `json:"as,omitempty"`   // resolve: "exchange" or "absent"
 	Gone     string `json:"gone,omitempty"` // resolve: a market that has gone
 	File     string `json:"file,omitempty"`
+	Passing  bool   `json:"passing,omitempty"` // backup: the copy is removed again, and is none
 	WaitMS   int64  `json:"wait_ms,omitempty"`
 	SinceMS  int64  `json:"since_ms,omitempty"` // how long ago
 	By       string `json:"by,omitempty"`       // who asks, as "user ann": seal, reload, and every action

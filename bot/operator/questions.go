@@ -71,9 +71,10 @@ func Act(ctx context.Context, of Target, path string, ask *Request) (answer Answ
 	return answer, err
 }
 
-// Backup lets the running bot of a folder write a copy of its state file to an absolute path. The
-// error wraps ErrNoBot if none runs.
-func Backup(ctx context.Context, folder, file string) error {
-	_, err := Call(ctx, folder, PathBackup, &Request{File: file}, MaxWait, &struct{}{})
+// Backup lets the running bot of a folder write a copy of its state file to an absolute path. One
+// that is passing, because the caller removes it, is not noted as the latest backup. The error
+// wraps ErrNoBot if none runs.
+func Backup(ctx context.Context, folder, file string, passing bool) error {
+	_, err := Call(ctx, folder, PathBackup, &Request{File: file, Passing: passing}, MaxWait, &struct{}{})
 	return err
 }

@@ -257,8 +257,8 @@ func (c *control) refusals(ctx context.Context, ask *operator.Request) (any, err
 	return info, nil
 }
 
-// backup writes a copy of the state file, and notes when. Behind it the recording is flushed: who
-// reads the copy finds every record up to it.
+// backup writes a copy of the state file, and notes when, unless the copy is removed again. Behind
+// it the recording is flushed: who reads the copy finds every record up to it.
 func (c *control) backup(ctx context.Context, ask *operator.Request) (any, error) {
 	if !filepath.IsAbs(ask.File) {
 		return nil, config.Usagef("%q is no absolute path", config.Clip(ask.File))
@@ -270,7 +270,9 @@ func (c *control) backup(ctx context.Context, ask *operator.Request) (any, error
 		return nil, err
 	}
 	_ = c.do(ctx, func(at market.Time) []market.Command { // a loop that does not answer leaves the copy as good
-		c.r.journal.batch.Blob(folder.BackupBlob, operator.AppendBackup(nil, at.Millis()))
+		if !ask.Passing {
+			c.r.journal.batch.Blob(folder.BackupBlob, operator.AppendBackup(nil, at.Millis()))
+		}
 		if c.r.journal.recording != nil {
 			c.r.journal.flushRecording()
 		}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"go.etcd.io/bbolt"
 )
@@ -45,14 +46,40 @@ func temporary(path string) (*os.File, error) {
 	return os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
 }
 
+// sweep removes the temporary files of path that a process has left behind which died: no one
+// holds them.
+func sweep(path string) {
+	dir, name := filepath.Split(path)
+	entries, _ := os.ReadDir(cmp.Or(dir, "."))
+	for _, e := range entries {
+		number, ours := strings.CutPrefix(e.Name(), "."+name+".")
+		number, temp := strings.CutSuffix(number, ".tmp")
+		if !ours || !temp || strings.Trim(number, "0123456789") != "" || !e.Type().IsRegular() {
+			continue
+		}
+		left := filepath.Join(dir, e.Name())
+		file, err := os.OpenFile(left, os.O_RDWR, 0)
+		if err != nil {
+			continue
+		}
+		if lock(file) {
+			_ = os.Remove(left)
+		}
+		_ = file.Close()
+	}
+}
+
 // replace writes a file beside path, syncs it, renames it to path and syncs the folder. On an error
-// path is unchanged.
+// path is unchanged. What an earlier call left there whose process died is removed.
 func replace(path string, write func(*os.File) error) error {
+	sweep(path)
 	file, err := temporary(path)
 	if err != nil {
 		return err
 	}
-	err = cmp.Or(write(file), file.Sync(), file.Close())
+	err = write(file)
+	lock(file) // where write has let go of it
+	err = cmp.Or(err, file.Sync(), file.Close())
 	if err == nil {
 		err = os.Rename(file.Name(), path)
 	}
@@ -81,6 +108,7 @@ func Rewrite(path string, write func(into *bbolt.DB) error) error {
 // returns. Only its owner may read it.
 func (f *File) Backup(path string) error {
 	return replace(path, func(file *os.File) error {
+		lock(file)
 		return f.View(func(tx *bbolt.Tx) error {
 			_, err := tx.WriteTo(file)
 			return err

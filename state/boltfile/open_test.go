@@ -88,6 +88,28 @@ func TestACopyIsWholeAndTheFileKnowsWhetherItStillHasItsName(t *testing.T) {
 	require.Len(t, left, 2, "nothing stays beside the files")
 }
 
+// A process that was killed while it wrote a copy leaves a part of it behind. The next copy of that
+// name removes it, and nothing else.
+func TestACopyRemovesWhatAKilledOneHasLeft(t *testing.T) {
+	f := begun(t)
+	dir := filepath.Dir(f.Path())
+	held, err := temporary(filepath.Join(dir, "copy.db")) // another process is writing it
+	require.NoError(t, err)
+	require.True(t, lock(held))
+	stay := []string{".copy.db.tmp", ".copy.db.x1.tmp", ".copy.db.old.12.tmp", ".copy.db.12", ".other.db.12.tmp"}
+	for _, name := range append([]string{".copy.db.12.tmp"}, stay...) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("a part"), 0o600))
+	}
+	require.NoError(t, f.Backup(filepath.Join(dir, "copy.db")))
+	for _, name := range append(stay, filepath.Base(held.Name())) {
+		require.FileExists(t, filepath.Join(dir, name))
+	}
+	require.NoFileExists(t, filepath.Join(dir, ".copy.db.12.tmp"))
+	require.NoError(t, held.Close())
+	require.NoError(t, Rewrite(filepath.Join(dir, "copy.db"), func(*bbolt.DB) error { return nil }))
+	require.NoFileExists(t, held.Name())
+}
+
 func ExampleOpen() {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {
