@@ -142,7 +142,8 @@ var mayImport = map[string][]string{
 	"bot/bottest": {"market", "market/synthetic", "strategy/*", "state", "state/journal", "backtest", "research",
 		"research/report", "bot/books", "bot/tax", "exchange", "exchange/rest",
 		"exchange/sandbox", "exchange/sandbox/door", "exchange/sandbox/price", "bot/folder"},
-	"internal/lives": nil,
+	"internal/clutter": {"market", "state/candles"},
+	"internal/lives":   nil,
 
 	"bot":      {"*"},
 	"bench/ab": {"market", "market/synthetic"},

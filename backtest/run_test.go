@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/internal/clutter"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
@@ -39,6 +40,10 @@ func referencePlan(t testing.TB) *Plan {
 	require.NoError(t, err)
 	priceDigits, volumeDigits, err := store.Digits("BTC-EUR")
 	require.NoError(t, err)
+	series, err := store.Series("BTC-EUR", market.Interval1h)
+	require.NoError(t, err)
+	to := market.Interval1h.End(series.Last)
+	require.NoError(t, clutter.Add(store, "BTC-EUR", market.Interval1h, series.First, to, 1000))
 
 	var catalog market.Catalog
 	_, err = catalog.AddAsset("BTC", 8)
@@ -48,7 +53,7 @@ func referencePlan(t testing.TB) *Plan {
 	m := &market.Market{Name: "BTC-EUR", PriceDigits: priceDigits, VolumeDigits: volumeDigits}
 	require.NoError(t, catalog.AddMarket(m))
 	return &Plan{
-		Catalog: &catalog, Currency: eur,
+		Catalog: &catalog, Currency: eur, From: series.First, To: to,
 		Deposits: []Deposit{{Asset: eur.ID, Money: 10_000_000_00000000}},
 		Strategies: []StrategyPlan{{
 			Name: "cross", Kind: smacross.Definition, Values: map[string]any{"fast": int64(10), "slow": int64(20),

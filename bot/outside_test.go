@@ -52,8 +52,16 @@ func month(m time.Month) market.Time {
 	return market.Time(time.Date(2022, m, 1, 0, 0, 0, 0, time.UTC).UnixNano())
 }
 
-// rangeStore makes a store whose candles of BTC-EUR are those of everyKind and its warm-ups.
+// rangeStore makes a store whose candles of BTC-EUR are those of everyKind and its warm-ups, and
+// which has rows that must not matter.
 func rangeStore(t *testing.T) (dir string) {
+	dir = bareStore(t)
+	cluttered(t, filepath.Join(dir, "candles.db"), "BTC-EUR", market.Interval1h, month(2), month(5), 2000)
+	return dir
+}
+
+// bareStore is a rangeStore without those rows.
+func bareStore(t *testing.T) (dir string) {
 	dir = t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "c.toml"), []byte(everyKind), 0o644))
 	say := saying(t, dir)
@@ -74,7 +82,7 @@ func saying(t *testing.T, dir string) func(args ...string) string {
 
 func TestRowsOutsideOfARunChangeNoByteOfIt(t *testing.T) {
 	t.Parallel()
-	dir := rangeStore(t)
+	dir := bareStore(t)
 	say := saying(t, dir)
 	backtest := []string{"backtest", "-c", "c.toml", "--json"}
 	sweep := []string{"sweep", "-c", "c.toml", "--vary", "strategies.a.params.fast=10,20", "--vary",
@@ -82,12 +90,12 @@ func TestRowsOutsideOfARunChangeNoByteOfIt(t *testing.T) {
 	run, searched, tries := say(backtest...), say(sweep...), say("trials", "--json")
 	require.Contains(t, run, "Tick sizes are the decimals of this run's candles: BTC-EUR 0.01.")
 	db := filepath.Join(dir, "candles.db")
-	clutter(t, db, "BTC-EUR", market.Interval1h, 0, month(5), 0)
+	cluttered(t, db, "BTC-EUR", market.Interval1h, 0, month(5), 0)
 	require.Equal(t, run, say(backtest...))
 	require.Equal(t, searched, say(sweep...), "its file goes on")
 	require.Equal(t, tries, say("trials", "--json"), "the same is no new try")
 
-	clutter(t, db, "BTC-EUR", market.Interval1h, month(2), month(6), 2000)
+	cluttered(t, db, "BTC-EUR", market.Interval1h, month(2), month(6), 2000)
 	require.Equal(t, run, say(backtest...))
 	require.Equal(t, searched, say(sweep...), "its file goes on: the rows lie before each set's warm-up")
 	require.Equal(t, tries, say("trials", "--json"), "the same is no new try")
@@ -105,7 +113,7 @@ func TestRowsOutsideOfARunChangeNoByteOfIt(t *testing.T) {
 // its sets does not: the printed command sets the tick of the search.
 func TestThePrintedCommandHasTheTickOfTheSearch(t *testing.T) {
 	t.Parallel()
-	dir := rangeStore(t)
+	dir := bareStore(t) // without a start all rows count
 	rows, err := os.ReadFile(filepath.Join(dir, "hours.csv"))
 	require.NoError(t, err)
 	lines := strings.Split(string(rows), "\n")

@@ -17,6 +17,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot"
+	"github.com/tidemark-trading/tidemark/internal/clutter"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/market/synthetic"
 	"github.com/tidemark-trading/tidemark/state/candles"
@@ -84,6 +85,10 @@ func TestEverySourceOfCandlesGivesTheSameResult(t *testing.T) {
 
 	_, err = store.Resample(candles.ResampleOptions{Market: m.Name, From: market.Interval1h, To: market.Interval1d})
 	require.NoError(t, err)
+	for _, interval := range []market.Interval{market.Interval1h, market.Interval4h, market.Interval1d} {
+		first, last := interval.Floor(list[0].Start), interval.End(list[len(list)-1].Start)
+		require.NoError(t, clutter.Add(store, m.Name, interval, first, last, 1000))
+	}
 	require.NoError(t, store.Close())
 
 	between := bot.Between(list[300].Start.String(), list[2000].Start.String())

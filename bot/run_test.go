@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot"
+	"github.com/tidemark-trading/tidemark/internal/clutter"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/market/synthetic"
 	"github.com/tidemark-trading/tidemark/state/candles"
@@ -54,6 +55,7 @@ func hours(t *testing.T) string {
 	require.NoError(t, err)
 	_, err = store.Put(candles.WriteOptions{Market: "BTC-EUR", Interval: market.Interval1h}, stored, 2, 8, nil)
 	require.NoError(t, err)
+	require.NoError(t, clutter.Add(store, "BTC-EUR", market.Interval1h, 0, 0, 0))
 	require.NoError(t, store.Close())
 	return path
 }

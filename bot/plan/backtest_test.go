@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/internal/clutter"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/market/synthetic"
 	"github.com/tidemark-trading/tidemark/risk"
@@ -124,6 +125,7 @@ func shortCandles(t *testing.T, thirty func([]market.Candle) []market.Candle) Li
 	}
 	put(market.Interval1h, 100, func(c []market.Candle) []market.Candle { return c })
 	put(market.Interval30m, 200, thirty)
+	require.NoError(t, clutter.Add(store, "BTC-EUR", market.Interval1h, 0, 0, 0))
 	return Stored{store}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/internal/clutter"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
@@ -257,6 +258,8 @@ func (p *play) testedBy(t *testing.T, all []stored, from, to market.Time, want n
 		for interval, stored := range s.candles {
 			_, err = store.Put(candles.WriteOptions{Market: s.name, Interval: interval}, stored, 2, 8, nil)
 			require.NoError(t, err)
+			require.NoError(t, clutter.Add(store, s.name, interval, interval.Floor(from),
+				interval.End(interval.Floor(to-1)), 5000))
 		}
 	}
 	require.NoError(t, store.Close())
