@@ -22,6 +22,8 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // A state file tells of orders and money of one account at one exchange.
@@ -233,4 +235,66 @@ func TestAnExchangeThatForgetsOrdersHasNotBegunAnew(t *testing.T) {
 			require.NoError(t, r.close())
 		})
 	}
+}
+
+// loneKind bids once, where nothing fills.
+var loneKind = strategy.Define("lone", "bids once",
+	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
+	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &lone{}, nil })
+
+type lone struct {
+	strategy.Base
+	bid bool
+}
+
+func (s *lone) OnTicker(d *strategy.Desk, t market.Ticker) {
+	if !s.bid {
+		_, err := d.In(t.Market).Buy(strategy.Amount(1_000_000), strategy.At(t.Last/2/100*100))
+		s.bid = err == nil
+	}
+}
+
+// A last order that was refused or lost, or was cancelled and is forgotten, is no sign that the
+// exchange has begun anew.
+func TestALastOrderThatEndedIsNoSignOfAnotherExchange(t *testing.T) {
+	halted := func(r *http.Request) *http.Response {
+		return &http.Response{StatusCode: http.StatusBadRequest, Header: http.Header{}, Request: r,
+			Body: io.NopCloser(strings.NewReader(`{"errorCode":423,"error":"halted"}`))}
+	}
+	for name, place := range map[string]func(http.RoundTripper, *http.Request) (*http.Response, error){
+		"refused":   func(_ http.RoundTripper, r *http.Request) (*http.Response, error) { return halted(r), nil },
+		"lost":      func(http.RoundTripper, *http.Request) (*http.Response, error) { return nil, errWire },
+		"cancelled": func(next http.RoundTripper, r *http.Request) (*http.Response, error) { return next.RoundTrip(r) },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := owned(t, overPolls)
+			s.kinds = append(s.kinds, loneKind)
+			s.config = strings.NewReplacer("strategies.held", "strategies.lone", `"held"`, `"lone"`).Replace(s.config)
+			s.wrap = func(next http.RoundTripper) http.RoundTripper { return placed{next, place} }
+			p := s.start()
+			time.Sleep(time.Minute)
+			require.NoError(t, p.end())
+			require.Contains(t, s.log.String(), `"message":"order sent"`, name)
+			s.wrap = func(next http.RoundTripper) http.RoundTripper { return &forgetful{next, true} }
+			plan := s.plan(&wire{traffic: s.traffic})
+			plan.Config.Bot.Mode = config.ModeSandbox
+			r, err := openRunner(t.Context(), plan, zerolog.New(&s.log), s.options())
+			require.NoError(t, err, name)
+			require.NoError(t, r.close())
+		})
+	}
+}
+
+// placed lets a test answer the requests that place orders.
+type placed struct {
+	next  http.RoundTripper
+	place func(http.RoundTripper, *http.Request) (*http.Response, error)
+}
+
+// RoundTrip is of http.RoundTripper.
+func (p placed) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/order") {
+		return p.place(p.next, r)
+	}
+	return p.next.RoundTrip(r)
 }

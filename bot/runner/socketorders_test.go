@@ -110,7 +110,7 @@ func TestABotKilledWithOrdersOnItsSocketGoesOn(t *testing.T) {
 // nothing is booked, and orders leave over HTTP.
 func TestFalseEndsInTheRepliesOfASocketAreNotBooked(t *testing.T) {
 	for _, status := range []string{"canceled", "expired"} {
-		toldFalsely(t, func(text []byte) []byte {
+		toldFalsely(t, overPolls, true, func(text []byte) []byte {
 			return bytes.Replace(text, []byte(`"status":"new"`), []byte(`"status":"`+status+`"`), 1)
 		})
 	}
@@ -120,7 +120,7 @@ func TestFalseEndsInTheRepliesOfASocketAreNotBooked(t *testing.T) {
 // carried them out: REST denies it, and the books have what the exchange has.
 func TestFalseRefusalsInTheRepliesOfASocketAreNotBelieved(t *testing.T) {
 	for _, code := range []int{exchange.CodeNotFound, exchange.CodeHalted} {
-		toldFalsely(t, func(text []byte) []byte {
+		toldFalsely(t, overPolls, true, func(text []byte) []byte {
 			var m message
 			_ = json.Unmarshal(text, &m)
 			if socketWrites[m.Action] == "" {
@@ -131,10 +131,24 @@ func TestFalseRefusalsInTheRepliesOfASocketAreNotBelieved(t *testing.T) {
 	}
 }
 
-// toldFalsely plays a bot whose socket lies for a minute.
-func toldFalsely(t *testing.T, lie func(text []byte) []byte) {
+// For a minute each order in replies and events has its status twice, one of them false: neither is
+// believed, and REST is asked.
+func TestAMemberThatComesTwiceOverASocketIsNotBelieved(t *testing.T) {
+	for _, hears := range []string{overPolls, overOrders} {
+		for _, both := range []string{`"status":"canceled","status":"new"`, `"status":"new","status":"canceled"`} {
+			toldFalsely(t, hears, false, func(text []byte) []byte {
+				return bytes.Replace(text, []byte(`"status":"new"`), []byte(both), 1)
+			})
+		}
+	}
+}
+
+// toldFalsely plays a bot whose socket lies for a minute; denied: REST denies it, and the stream
+// is set aside.
+func toldFalsely(t *testing.T, hears string, denied bool, lie func(text []byte) []byte) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSocketStage(t, 5)
+		s.hears = hears
 		p := s.start()
 		time.Sleep(20 * time.Second)
 		s.traffic.sockets.mu.Lock()
@@ -148,14 +162,14 @@ func toldFalsely(t *testing.T, lie func(text []byte) []byte) {
 				aside = aside || p.loop.ChannelAside() != ""
 			}))
 		}
-		require.True(t, aside)
+		require.Equal(t, denied, aside)
 		socket, _ := s.traffic.overSocket()
 		s.traffic.sockets.mu.Lock()
 		s.traffic.sockets.lie = nil
 		s.traffic.sockets.mu.Unlock()
 		time.Sleep(2 * time.Minute)
 		now, _ := s.traffic.overSocket()
-		require.Equal(t, socket, now, "the stream is set aside for ten minutes")
+		require.Equal(t, denied, socket == now, "the stream is set aside for ten minutes")
 		require.NoError(t, p.end())
 		s.onlyExits(p)
 		s.agree(p)
