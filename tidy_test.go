@@ -54,10 +54,12 @@ var mayImport = map[string][]string{
 	"state/blackout":         nil,
 	"state/golden":           nil,
 	"risk":                   {"market", "state", "exchange"},
-	"engine": {"market", "strategy", "risk", "state", "exchange", "engine/bracket", "engine/goroutine", "engine/port",
-		"engine/rebalance", "engine/replace", "engine/tactic"},
+	"engine": {"market", "strategy", "risk", "state", "exchange", "engine/bracket", "engine/goroutine", "engine/group",
+		"engine/port", "engine/rebalance", "engine/replace", "engine/tactic", "engine/warmup"},
 	"engine/goroutine": nil,
 	"engine/bracket":   {"market", "strategy", "risk", "state", "exchange"},
+	"engine/group":     {"market", "strategy", "engine/port"},
+	"engine/warmup":    {"market", "risk", "engine/port"},
 	"engine/port":      {"market", "strategy", "state"},
 	"engine/rebalance": {"market", "strategy", "risk", "state", "exchange", "engine/port"},
 	"engine/replace":   {"market", "strategy", "risk", "state", "exchange", "engine/port"},
@@ -68,7 +70,7 @@ var mayImport = map[string][]string{
 	"chart":            nil,
 	"page":             {"chart"},
 	"backtest/report":  {"market", "chart", "page"},
-	"backtest": {"market", "strategy", "risk", "state", "engine", "engine/goroutine", "exchange",
+	"backtest": {"market", "strategy", "risk", "state", "engine", "engine/goroutine", "engine/warmup", "exchange",
 		"exchange/others", "exchange/sim", "backtest/replica", "backtest/report"},
 	"backtest/replica": nil,
 	"research":         {"market", "strategy", "backtest", "research/stats"},
@@ -156,9 +158,8 @@ var mayImport = map[string][]string{
 // no exception.
 var core = []string{"market", "strategy", "risk", "state", "state/codec", "state/candles", "state/journal",
 	"state/recording",
-	"engine", "engine/bracket", "engine/port", "engine/rebalance", "engine/replace", "engine/tactic",
-	"engine/audit",
-	"exchange", "exchange/wire", "exchange/sim", "chart", "backtest",
+	"engine", "engine/audit", "engine/bracket", "engine/group", "engine/port", "engine/rebalance", "engine/replace",
+	"engine/tactic", "engine/warmup", "exchange", "exchange/wire", "exchange/sim", "chart", "backtest",
 	"backtest/replica"}
 
 // exceptions are the files outside the core that may do what is forbidden elsewhere: file → what →

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/engine/warmup"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
@@ -184,7 +185,7 @@ func (d *driver) keepBegan() {
 }
 
 // beganOf is when a strategy's warm-ups ended: the first time.
-func (d *driver) beganOf(id market.StrategyID) []engine.Began {
+func (d *driver) beganOf(id market.StrategyID) []warmup.Began {
 	list := d.engine.Began(id)
 	for i := range list {
 		if int(id) <= len(d.begun) && d.begun[id-1][i].Ended {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/engine/warmup"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
@@ -70,7 +71,7 @@ type driver struct {
 
 	borderAt market.Time      // of the next border; never: there is none
 	crossed  int              // how many borders lie behind
-	begun    [][]engine.Began // by strategy: kept at the last border
+	begun    [][]warmup.Began // by strategy: kept at the last border
 	handing  bool             // an engine is being restored: it sees candles again
 	options  runOptions       // of a plan with borders
 	more     int              // history beyond the warm-ups, in warm-ups

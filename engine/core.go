@@ -46,11 +46,11 @@ func (e core) Main(id market.StrategyID) market.Interval {
 }
 
 // Cold reports whether a strategy may not trade in a market yet.
-func (e core) Cold(id market.StrategyID, m market.ID) bool { return e.slots[id-1].cold(m) }
+func (e core) Cold(id market.StrategyID, m market.ID) bool { return e.slots[id-1].wait.Cold(m) }
 
 // Lacks says what a market in warm-up needs.
 func (e core) Lacks(id market.StrategyID, m market.ID) string {
-	return e.warmingText(&e.slots[id-1], m)
+	return e.slots[id-1].wait.Lacks(m)
 }
 
 // Name is the name of a strategy.

@@ -21,8 +21,8 @@ func (e *Engine) deliverCandles(group []market.Candle) (done bool) {
 				continue
 			}
 			e.at = place
-			if s.warming {
-				e.warm(s, c)
+			if s.wait.Going() {
+				s.wait.Count(c)
 			}
 			if e.apart != nil {
 				e.args.candle = c
@@ -62,8 +62,8 @@ func (e *Engine) deliver(ev *market.Event) {
 			if s.starting {
 				continue
 			}
-			if s.warming {
-				e.release(s, e.now)
+			if s.wait.Going() {
+				s.wait.Release(e.now)
 			}
 			e.args.book = ev.Book
 			e.guard(s, CallBook)

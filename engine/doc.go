@@ -5,10 +5,6 @@
 //
 // # Decisions
 //
-//   - Groups of candles: the engine waits, the driver does not. OnCandles needs all candles of an
-//     instant. A backtest knows when they are whole (Config.WholeGroups); live, group.go gathers
-//     them until the group is whole, a later instant comes, or strategy.GroupGrace ends. The newest
-//     group is saved. Price: a strategy with OnCandles has no rows of quiet candles.
 //   - The desk works on one goroutine, in its own callbacks. Engine.Admit compares the goroutine,
 //     and the desk's strategy with the one being called. A use from elsewhere is refused and halts
 //     the strategy when its callback returns. Live, each callback has a goroutine of its own, for
@@ -33,10 +29,6 @@
 //     start; only buys are held to the members. Live, the next ranked markets are fed as well
 //     (standby), and at midnight only the list changes. Price: a universe of 20 may read a hundred
 //     markets; a market from below the standby waits for a restart.
-//   - Warm-up is per market and interval. Each interval has a warm-up in its own candles, each
-//     market waits for its own. Strategies are called in it, for indicators live in callbacks; the
-//     gate refuses their asks. Price: markets whose candles begin together begin each with its own
-//     candle.
 //   - Reload grafts strategies into the running engine. A new engine would have to take over
 //     account, orders, brackets and all that points at them. Successors are warmed up beside the
 //     loop, from parts that a commit saved, then take over (TakeOver). A test holds a reload equal

@@ -9,9 +9,11 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/tidemark-trading/tidemark/engine/bracket"
+	"github.com/tidemark-trading/tidemark/engine/group"
 	"github.com/tidemark-trading/tidemark/engine/rebalance"
 	"github.com/tidemark-trading/tidemark/engine/replace"
 	"github.com/tidemark-trading/tidemark/engine/tactic"
+	"github.com/tidemark-trading/tidemark/engine/warmup"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
@@ -119,18 +121,16 @@ const DefaultSaveLimit = 1 << 20
 
 // Engine is the pure core. It is a plain value owned by one goroutine.
 type Engine struct {
-	catalog   *market.Catalog
-	account   *state.Account
-	gate      *risk.Gate
-	slots     []slot // by StrategyID − 1
-	subs      subscribers
-	brackets  *bracket.Set
-	tradeFrom market.Time
-	run       uuid.UUID
-	observed  bool // the gate follows the equity
-	grouped   bool // a strategy wants groups of candles
-
-	wholeGroups bool // Config.WholeGroups
+	catalog  *market.Catalog
+	account  *state.Account
+	gate     *risk.Gate
+	slots    []slot // by StrategyID − 1
+	subs     subscribers
+	brackets *bracket.Set
+	warmups  *warmup.Rules
+	run      uuid.UUID
+	observed bool // the gate follows the equity
+	groups   *group.Set
 
 	now        market.Time
 	lastID     market.OrderID
@@ -139,7 +139,6 @@ type Engine struct {
 	timers     []timer
 	halts      []Halt
 	err        error
-	gathering  int // open groups
 	rebalances *rebalance.Set
 	// starting is the number of strategies whose history has not begun
 	starting  int
@@ -208,8 +207,7 @@ type slot struct {
 	skipper       strategy.Skipper
 	saver         strategy.Saver
 	window        strategy.BookWindow
-	warms         bool // it has a warm-up
-	warming       bool // some market is in its warm-up
+	wait          warmup.Wait
 	halted        bool
 	called        bool                     // since its state was last saved
 	trespass      atomic.Pointer[trespass] // a forbidden use of its desk; any goroutine may set it
@@ -219,8 +217,7 @@ type slot struct {
 	unloaded      *SavedSlot               // as saved, where its own state was not loaded; nil: it was
 	told          toldRefusal
 	unseen        map[string]bool // kinds of asks that the gate has not seen: the log had them
-	gathering     gathering
-	warmup
+	onCandles     strategy.GroupHandler
 	history
 	members int // how many of Universe have begun
 }
@@ -244,7 +241,7 @@ type Halt struct {
 func New(c Config) *Engine {
 	markets := len(c.Catalog.Markets()) + 1
 	e := &Engine{
-		catalog: c.Catalog, account: c.Account, gate: c.Gate, run: c.Run, tradeFrom: c.TradeFrom,
+		catalog: c.Catalog, account: c.Account, gate: c.Gate, run: c.Run,
 		observed: c.Gate.Observes(), slots: make([]slot, len(c.Slots)),
 		subs: subscribers{candles: make([][]*slot, markets*intervals), tickers: make([][]*slot, markets),
 			books: make([][]*slot, markets)},
@@ -255,9 +252,11 @@ func New(c Config) *Engine {
 	e.rebalances = rebalance.New(core{e}, e.brackets, c.Catalog, &e.now, c.Account, c.Gate, len(c.Slots),
 		c.WholeGroups)
 	e.tactics = tactic.New(core{e}, e.brackets, c.Catalog, &e.now, c.Account, c.Gate)
+	e.groups = group.New(core{e}, &e.now, len(c.Slots), c.WholeGroups)
+	e.warmups = warmup.New(core{e}, c.Catalog, &e.now, c.Gate, c.TradeFrom)
 	e.saves = snapshotCache{changed: true, limit: cmp.Or(c.SaveLimit, DefaultSaveLimit),
 		last: make(map[string][]byte)}
-	e.observer, e.spoil, e.apart, e.wholeGroups = c.Observer, c.Spoil, c.Apart, c.WholeGroups
+	e.observer, e.spoil, e.apart = c.Observer, c.Spoil, c.Apart
 	e.approver, _ = c.Observer.(Approver)
 	e.refuser, _ = c.Observer.(Refuser)
 	e.guardian, _ = c.Observer.(Guard)
@@ -290,8 +289,9 @@ func (e *Engine) addSlot(s *slot, from Slot, id market.StrategyID) {
 	s.onCloseFailed, _ = from.Strategy.(strategy.CloseHandler)
 	s.skipper, _ = from.Strategy.(strategy.Skipper)
 	s.saver, _ = from.Strategy.(strategy.Saver)
-	s.gathering.handler, _ = from.Strategy.(strategy.GroupHandler)
-	e.grouped = e.grouped || s.gathering.handler != nil
+	if s.onCandles, _ = from.Strategy.(strategy.GroupHandler); s.onCandles != nil {
+		e.groups.Want(id)
+	}
 	e.universes = e.universes || s.Universe != nil
 	for _, m := range from.Markets {
 		for _, interval := range from.Intervals {
@@ -305,7 +305,7 @@ func (e *Engine) addSlot(s *slot, from Slot, id market.StrategyID) {
 			e.subs.books[m] = append(e.subs.books[m], s)
 		}
 	}
-	e.beginWarmUp(s)
+	s.wait = e.warmups.Begin(id, from.Markets, from.Intervals, from.Warmup)
 }
 
 // Start calls the strategies' OnStart, of each once its history begins (SeeFrom). Call it once,
@@ -391,13 +391,13 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 		if e.rebalances.Len() > 0 {
 			e.rebalances.Outdate(ev.Candles)
 		}
-		if e.gathering > 0 {
-			e.endOlder(ev.Candles)
+		if e.groups.Open() > 0 {
+			e.groups.EndOlder(ev.Candles)
 		}
 		for !e.deliverCandles(ev.Candles) {
 		}
-		if e.grouped {
-			e.gather(ev.Candles)
+		if e.groups.Wanted() {
+			e.groups.Add(ev.Candles)
 		}
 	case market.KindReport, market.KindFill:
 		e.deliverReport(ev, applied)

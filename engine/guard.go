@@ -59,7 +59,7 @@ func (e *Engine) call(s *slot, kind CallbackKind) {
 	case CallCloseFailed:
 		s.onCloseFailed.OnCloseFailed(s.desk, e.args.closeFailed)
 	case CallCandles:
-		s.gathering.handler.OnCandles(s.desk, e.args.group)
+		s.onCandles.OnCandles(s.desk, e.args.group)
 	case CallOrder:
 		e.callOrder(s)
 	}

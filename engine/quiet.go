@@ -42,7 +42,7 @@ func (e *Engine) StepQuiet(series []market.Candle, length, delay market.Time, qu
 	commands []market.Command) {
 	e.out = e.out[:0]
 	e.setOwner()
-	if e.grouped || e.apart != nil || e.observed || e.starting > 0 || !e.idle() {
+	if e.groups.Wanted() || e.apart != nil || e.observed || e.starting > 0 || !e.idle() {
 		return 0, nil
 	}
 	r := &e.row
@@ -94,7 +94,7 @@ func (e *Engine) stepRow() (done bool) {
 	defer e.catch()
 	r, slots := &e.row, e.receivers(&e.row.series[0])
 	for r.stepped < len(r.series) && !r.ends {
-		if len(slots) == 1 && !slots[0].warming && !slots[0].halted && !slots[0].hides(&r.series[r.stepped]) {
+		if len(slots) == 1 && !slots[0].wait.Going() && !slots[0].halted && !slots[0].hides(&r.series[r.stepped]) {
 			e.stepAlone(slots[0])
 			break
 		}
@@ -122,8 +122,8 @@ func (e *Engine) stepOne(slots []*slot) {
 			continue
 		}
 		e.at = place + 1
-		if s.warming {
-			e.warm(s, c)
+		if s.wait.Going() {
+			s.wait.Count(c)
 		}
 		e.enter(s, CallCandle)
 		s.Strategy.OnCandle(s.desk, *c)

@@ -233,12 +233,8 @@ func (e *Engine) replay(s *SavedEngine, history iter.Seq2[[]market.Candle, error
 	}
 	for i := range e.slots {
 		slot := &e.slots[i]
-		slot.begun = s.Strategies[slot.Name].Warmed
-		slot.gathering.done = max(slot.gathering.done, s.Strategies[slot.Name].Group)
-		if slot.begun {
-			e.release(slot, e.tradeFrom)
-		}
-		e.holdAll(slot)
+		e.groups.Resume(slot.id, s.Strategies[slot.Name].Group)
+		slot.wait.Resume(s.Strategies[slot.Name].Warmed)
 	}
 	return nil
 }
@@ -253,14 +249,14 @@ func (e *Engine) show(history iter.Seq2[[]market.Candle, error]) error {
 			return err
 		}
 		e.gate.Closes(group)
-		if e.gathering > 0 {
-			e.endOlder(group)
+		if e.groups.Open() > 0 {
+			e.groups.EndOlder(group)
 		}
 		for i := range group {
 			e.replayCandle(&group[i])
 		}
-		if e.grouped {
-			e.gather(group)
+		if e.groups.Wanted() {
+			e.groups.Add(group)
 		}
 	}
 	return nil
@@ -269,12 +265,10 @@ func (e *Engine) show(history iter.Seq2[[]market.Candle, error]) error {
 func (e *Engine) replayCandle(c *market.Candle) {
 	e.now = c.End()
 	for _, s := range e.receivers(c) {
-		if !s.warms || s.hides(c) {
+		if !s.wait.Warms() || s.hides(c) {
 			continue
 		}
-		if s.warming && s.count(c) && !s.early {
-			e.ready(s, c)
-		}
+		s.wait.CountPast(c)
 		e.args.candle = c
 		e.guard(s, CallCandle)
 	}

@@ -234,8 +234,8 @@ func (e *Engine) saveSelf(dst []byte, names []string) ([]byte, error) {
 	s.ByCause = e.brackets.SaveTimes()
 	for i := range e.slots {
 		slot := &e.slots[i]
-		s.Strategies[slot.Name] = SavedSlot{Warmed: !slot.warming || slot.begun, Halted: slot.halted,
-			Saver: slot.saver != nil, Group: slot.gathering.done}
+		s.Strategies[slot.Name] = SavedSlot{Warmed: slot.wait.Begun(), Halted: slot.halted,
+			Saver: slot.saver != nil, Group: e.groups.Done(slot.id)}
 		if slot.unloaded != nil {
 			s.Strategies[slot.Name] = SavedSlot{Warmed: slot.unloaded.Warmed, Halted: slot.halted,
 				Saver: slot.unloaded.Saver, Group: slot.unloaded.Group}

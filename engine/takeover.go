@@ -75,6 +75,7 @@ func (e *Engine) TakeOver(at market.Time, next *Engine, changed []market.Strateg
 		s := &e.slots[id-1]
 		e.cancelEntries(s)
 		e.replaces.Drop(id, "the parameters of the strategy have changed")
+		e.groups.TakeOver(id, next.groups, next.slots[id-1].wait.Warms())
 		e.replaceStrategy(s, &next.slots[id-1])
 	}
 	e.saves.changed = true
@@ -117,33 +118,8 @@ func (e *Engine) replaceStrategy(s, next *slot) {
 	s.onOrder, s.onFill, s.onTimer = next.onOrder, next.onFill, next.onTimer
 	s.onUnprotected, s.onCloseFailed = next.onUnprotected, next.onCloseFailed
 	s.skipper, s.saver = next.skipper, next.saver
-	e.takeGroup(s, next)
+	s.onCandles = next.onCandles
 	s.unsaved, s.told, s.unseen, s.overrun, s.called = "", toldRefusal{}, nil, false, true
 	s.trespass.Store(nil)
-	s.warmup, s.warms, s.warming = next.warmup, next.warms, next.warming
-	for _, m := range e.catalog.Markets() {
-		if s.warming && (!slices.Contains(s.Markets, m.ID) || s.cold(m.ID)) {
-			e.hold(s, m.ID)
-		} else {
-			e.gate.Warm(s.id, m.ID)
-		}
-	}
-}
-
-// takeGroup lets the group of candles that is open go on in the strategy that takes over. Only a
-// strategy with a warm-up has seen its candles.
-func (e *Engine) takeGroup(s, next *slot) {
-	g := &s.gathering
-	if !next.warms {
-		g.handler = next.gathering.handler
-		return
-	}
-	done := g.done
-	if g.group.End != 0 {
-		e.gathering--
-	}
-	*g = next.gathering
-	if g.done = max(g.done, done); g.group.End != 0 {
-		e.gathering++
-	}
+	s.wait.TakeOver(&next.wait)
 }

@@ -65,8 +65,8 @@ func (e *Engine) callOnTicker(t *market.Ticker) {
 	for place := e.at; place < len(receivers); place++ {
 		s := receivers[place]
 		e.at = place + 1
-		if s.warming && !s.starting {
-			e.release(s, e.now)
+		if s.wait.Going() && !s.starting {
+			s.wait.Release(e.now)
 		}
 		switch {
 		case s.halted, s.starting:

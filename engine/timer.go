@@ -45,7 +45,7 @@ func (e *Engine) SetTimer(id market.StrategyID, at market.Time, name int64) {
 // exit, a tactic goes on, the wait for a group of candles ends, or a strategy starts. The caller
 // steps the engine with a KindTimer event at that time, or at the next event where that is later.
 func (e *Engine) NextTimer() (at market.Time, ok bool) {
-	if len(e.timers)+e.brackets.Len()+e.gathering+e.tactics.Len()+e.starting == 0 {
+	if len(e.timers)+e.brackets.Len()+e.groups.Open()+e.tactics.Len()+e.starting == 0 {
 		return 0, false
 	}
 	if e.brackets.Len() > 0 {
@@ -54,7 +54,7 @@ func (e *Engine) NextTimer() (at market.Time, ok bool) {
 	if len(e.timers) > 0 && (!ok || e.timers[0].at < at) {
 		at, ok = e.timers[0].at, true
 	}
-	if due, waits := e.groupsDue(); waits && (!ok || due < at) {
+	if due, waits := e.groups.Due(); waits && (!ok || due < at) {
 		at, ok = due, true
 	}
 	if e.starting > 0 {
@@ -79,8 +79,8 @@ func (e *Engine) TimerDue() bool {
 // fireTimers ends the groups whose wait is over, and calls the strategies whose timers are due. A
 // timer set by one of these calls fires with the next event.
 func (e *Engine) fireTimers() {
-	if e.gathering > 0 {
-		e.endDue()
+	if e.groups.Open() > 0 {
+		e.groups.EndDue()
 	}
 	due := 0
 	for due < len(e.timers) && e.timers[due].at <= e.now {

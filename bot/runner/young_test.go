@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/engine/warmup"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -48,11 +48,11 @@ func TestAYoungMarketBeginsWithItsLiveCandlesAlsoAfterARestart(t *testing.T) {
 		require.True(t, p.engine.Warming(1))
 		require.Contains(t, s.log.String(), `"needs":"BTC-EUR needs 1 more 5m candle"`)
 		require.Zero(t, p.account.OpenBy(1))
-		require.NotContains(t, s.log.String(), engine.WarmMessage)
+		require.NotContains(t, s.log.String(), warmup.Message)
 		time.Sleep(10 * time.Minute)
 		require.False(t, p.engine.Warming(1))
 		require.Equal(t, 1, p.account.OpenBy(1))
-		require.Equal(t, 1, strings.Count(s.log.String(), engine.WarmMessage))
+		require.Equal(t, 1, strings.Count(s.log.String(), warmup.Message))
 		require.NoError(t, p.end())
 
 		p = s.start() // all is history now: it begins at once
