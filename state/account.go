@@ -2,6 +2,7 @@ package state
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -16,17 +17,16 @@ import (
 // holds the unallocated money.
 type Account struct {
 	catalog      *market.Catalog
-	allocations  [][]Balance         // by allocation, by asset
-	allocationOf []int               // by strategy
-	balances     [][]Balance         // by strategy: its allocation
-	positions    [][]market.Position // by strategy, by market
-	histories    [][]*history        // by strategy, by market; nil: no position's history can change
-	window       market.Duration     // of KeepRecent
-	marks        []mark              // by market
+	allocations  [][]Balance     // by allocation, by asset
+	allocationOf []int           // by strategy
+	balances     [][]Balance     // by strategy: its allocation
+	seats        [][]seat        // by strategy, by market
+	histories    [][]*history    // by strategy, by market; nil: no position's history can change
+	window       market.Duration // of KeepRecent
+	marks        []mark          // by market
 	values       values
 	quotes       []quote             // by market
 	orders       market.Index[Order] // open or unsettled
-	open         [][]openList        // by strategy, by market
 	openOf       []openOf            // by strategy
 	openIn       []openIn            // by market
 	stamps       uint64              // of entries in best prices so far
@@ -76,7 +76,8 @@ type Order struct {
 	Reported     bool               // the exchange has reported it at least once
 	Code         int                // of the exchange's refusal, for Rejected
 	tally
-	openLinks // while it is open
+	seat      *seat // of its strategy in its market, once the account has the order
+	openLinks       // while it is open
 }
 
 // tally is the account's own data of an order.
@@ -102,19 +103,13 @@ type fillMark struct {
 func NewAccount(catalog *market.Catalog, strategies int, own []bool) *Account {
 	a := &Account{
 		catalog:      catalog,
-		allocationOf: make([]int, strategies+1), positions: make([][]market.Position, strategies+1),
+		allocationOf: make([]int, strategies+1), seats: make([][]seat, strategies+1),
 		marks:  make([]mark, len(catalog.Markets())+1),
 		quotes: make([]quote, len(catalog.Markets())+1),
 		openIn: make([]openIn, len(catalog.Markets())+1), openOf: make([]openOf, strategies+1),
-		open: make([][]openList, strategies+1),
 	}
 	allocations := 1
-	for s := range a.positions {
-		a.positions[s] = make([]market.Position, len(catalog.Markets())+1)
-		a.open[s] = make([]openList, len(catalog.Markets())+1)
-		for m := range a.open[s] {
-			a.open[s][m].of, a.open[s][m].in = &a.openOf[s], &a.openIn[m]
-		}
+	for s := range a.seats {
 		if s < len(own) && own[s] {
 			a.allocationOf[s] = allocations
 			allocations++
@@ -123,11 +118,17 @@ func NewAccount(catalog *market.Catalog, strategies int, own []bool) *Account {
 	for range allocations {
 		a.allocations = append(a.allocations, make([]Balance, len(catalog.Assets())+1))
 	}
-	for _, allocation := range a.allocationOf {
-		a.balances = append(a.balances, a.allocations[allocation])
-	}
 	a.released = make([]market.Money, len(catalog.Assets())+1)
 	a.values = newValues(catalog)
+	for s, allocation := range a.allocationOf {
+		a.balances = append(a.balances, a.allocations[allocation])
+		a.seats[s] = make([]seat, len(catalog.Markets())+1)
+		for _, m := range catalog.Markets() {
+			a.seats[s][m.ID] = seat{market: m, of: &a.openOf[s], in: &a.openIn[m.ID],
+				held:   [sides]*Balance{market.Buy: &a.balances[s][m.Quote], market.Sell: &a.balances[s][m.Base]},
+				valued: slices.Concat(a.values.based[m.Base], a.values.based[m.Quote])}
+		}
+	}
 	return a
 }
 
@@ -227,7 +228,7 @@ func (a *Account) transfer(ev *market.Event) error {
 		}
 	}
 	balance.Total = total
-	a.outdate(ev.Asset)
+	a.outdate(a.values.based[ev.Asset])
 	a.changed = true
 	return nil
 }
@@ -237,7 +238,7 @@ func (a *Account) transfer(ev *market.Event) error {
 func (a *Account) movePosition(ev *market.Event) (err error) {
 	m := a.catalog.Market(ev.Market)
 	moved := step{at: ev.At, amount: market.Qty(ev.Money), price: ev.Price, settled: true}
-	position, r := a.positions[ev.Owner][ev.Market], a.historyOf(ev.Owner, ev.Market)
+	position, r := a.seats[ev.Owner][ev.Market].position, a.historyOf(ev.Owner, ev.Market)
 	if r != nil {
 		position, r, err = r.insert(m, moved)
 	} else {
@@ -246,7 +247,7 @@ func (a *Account) movePosition(ev *market.Event) (err error) {
 	if err != nil {
 		return err
 	}
-	a.positions[ev.Owner][ev.Market] = position
+	a.seats[ev.Owner][ev.Market].position = position
 	a.keepHistory(ev.Owner, ev.Market, r)
 	if a.marks[ev.Market].price == 0 && ev.Price != 0 {
 		a.setMark(ev.Market, ev.Price, ev.At, false)
@@ -256,16 +257,16 @@ func (a *Account) movePosition(ev *market.Event) (err error) {
 
 // Position is what a strategy holds in a market.
 func (a *Account) Position(s market.StrategyID, m market.ID) market.Position {
-	return a.positions[s][m]
+	return a.seats[s][m].position
 }
 
 // Holding is Position without a copy: it changes with the account.
 func (a *Account) Holding(s market.StrategyID, m market.ID) *market.Position {
-	return &a.positions[s][m]
+	return &a.seats[s][m].position
 }
 
 // Strategies is the number of strategies.
-func (a *Account) Strategies() int { return len(a.positions) - 1 }
+func (a *Account) Strategies() int { return len(a.seats) - 1 }
 
 // Balance is what a strategy may spend of an asset, and what the open orders of its allocation
 // hold.

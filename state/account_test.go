@@ -357,16 +357,16 @@ func TestCheckFindsEveryContradiction(t *testing.T) {
 		"are not amount":       func(_ *desk, o *Order) { o.AmountRemaining-- },
 		"stands behind order": func(d *desk,
 			_ *Order) {
-			d.openOf[1].lists = append(d.openOf[1].lists, &d.open[1][1])
+			d.openOf[1].lists = append(d.openOf[1].lists, &d.seats[1][1])
 		},
-		"lists [] as open":  func(d *desk, o *Order) { d.open[1][1].remove(o) },
+		"lists [] as open":  func(d *desk, o *Order) { d.seats[1][1].remove(o) },
 		"1 in flight":       func(_ *desk, o *Order) { o.InFlight = 0 },
-		"1 buys over quote": func(d *desk, _ *Order) { d.open[1][1].byQuote++ },
-		"base in buys":      func(d *desk, _ *Order) { d.open[1][1].buying.add(1) },
+		"1 buys over quote": func(d *desk, _ *Order) { d.seats[1][1].byQuote++ },
+		"base in buys":      func(d *desk, _ *Order) { d.seats[1][1].buying.add(1) },
 		"best bid":          func(d *desk, o *Order) { d.openIn[1].leaveBest(o) },
 		"best ask":          func(d *desk, o *Order) { d.openIn[1].asks.add(o) },
-		"with cost":         func(d *desk, _ *Order) { d.positions[1][1].Cost = market.ValueOf(1) },
-		"amount -1":         func(d *desk, _ *Order) { d.positions[1][1].Amount = -1 },
+		"with cost":         func(d *desk, _ *Order) { d.seats[1][1].position.Cost = market.ValueOf(1) },
+		"amount -1":         func(d *desk, _ *Order) { d.seats[1][1].position.Amount = -1 },
 	}
 	for want, spoil := range wrong {
 		d := newDesk(t, 1, nil)

@@ -149,8 +149,9 @@ func checkOrder(open []*market.Order, i int, o *Order) error {
 }
 
 func (a *Account) checkPositions() error {
-	for s, markets := range a.positions {
-		for m, p := range markets {
+	for s, seats := range a.seats {
+		for m := range seats {
+			p := seats[m].position
 			if p.Amount < 0 || (p.Amount == 0 && p.Cost.Sign() != 0) {
 				return fmt.Errorf("strategy %d market %d: amount %d with cost %s", s, m, p.Amount, p.Cost)
 			}

@@ -62,7 +62,7 @@ func (a *Account) checkFacts(s market.StrategyID, m market.ID, want *openFacts) 
 	for _, o := range a.Open(nil, s, m) {
 		listed = append(listed, o.ID)
 	}
-	l := &a.open[s][m]
+	l := &a.seats[s][m]
 	switch {
 	case !slices.Equal(listed, want.ids):
 		return fmt.Errorf("strategy %d market %d lists %v as open and has %v", s, m, listed, want.ids)

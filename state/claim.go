@@ -52,9 +52,9 @@ func (a *Account) SlotsBy(s market.StrategyID) int { return a.openOf[s].count + 
 // ones.
 func (a *Account) Without(o *Order, f func()) {
 	hold := o.OnHold
-	a.reserve(o, 0)
+	o.reserve(0)
 	a.removeOpen(o)
 	f()
 	a.addOpen(o)
-	a.reserve(o, hold)
+	o.reserve(hold)
 }

@@ -102,18 +102,9 @@ func newValues(catalog *market.Catalog) values {
 	return v
 }
 
-// outdate notes that the balance of an asset has changed.
-func (a *Account) outdate(asset market.AssetID) {
-	if len(a.values.based[asset]) > 0 {
-		a.outdateMarkets(asset)
-	}
-}
-
-// outdateMarkets is outdate for the base of some markets.
-//
-//go:noinline
-func (a *Account) outdateMarkets(asset market.AssetID) {
-	for _, m := range a.values.based[asset] {
+// outdate notes that the balance of the base of some markets has changed.
+func (a *Account) outdate(markets []market.ID) {
+	for _, m := range markets {
 		if k := &a.marks[m]; !k.outdated {
 			k.outdated = true
 			a.values.outdated = append(a.values.outdated, m)

@@ -12,7 +12,8 @@ import (
 // foldAlone folds fills without a change of state; a closed order that waited for them is
 // forgotten.
 func (a *Account) foldAlone(o *Order, ev *market.Event) (fresh int, err error) {
-	fresh, err = a.fold(o, ev)
+	fresh, freed, err := a.fold(o, ev)
+	a.release(o, freed)
 	if err == nil && o.State.Terminal() && o.complete() {
 		a.forget(o)
 	}
@@ -33,27 +34,32 @@ func (a *Account) applyFills(ev *market.Event) (Applied, error) {
 	return Applied{Order: o, Fresh: fresh}, err
 }
 
-// fold counts the new fills of an event and moves them to the front.
-func (a *Account) fold(o *Order, ev *market.Event) (fresh int, err error) {
+// fold counts the new fills of an event and moves them to the front. freed is the part of the
+// order's hold that they have used up, as far as no report has told of them.
+func (a *Account) fold(o *Order, ev *market.Event) (fresh int, freed market.Money, err error) {
 	for i := range ev.Fills {
 		f := &ev.Fills[i]
 		if len(o.fills) > 0 {
 			if mark := o.markOf(f); mark != nil {
 				if err := a.settle(o, f, mark); err != nil {
-					return fresh, err
+					return fresh, freed, err
 				}
 				continue
 			}
 		}
-		if err := a.applyFill(o, f); err != nil {
-			return fresh, fillError(o, f, err)
+		used, err := a.applyFill(o, f)
+		if err != nil {
+			return fresh, freed, fillError(o, f, err)
+		}
+		if o.counted > o.FilledAmount {
+			freed += max(0, used)
 		}
 		if fresh < i {
 			ev.Fills[fresh], ev.Fills[i] = ev.Fills[i], ev.Fills[fresh]
 		}
 		fresh++
 	}
-	return fresh, nil
+	return fresh, freed, nil
 }
 
 // fillError says which fill an error is about.
@@ -134,64 +140,65 @@ func feeOf(f *market.Fill) (fee market.Value) {
 	return fee
 }
 
-// applyFill books one new fill: base, quote and position.
-func (a *Account) applyFill(o *Order, f *market.Fill) error {
-	m := a.catalog.Market(o.Market)
+// applyFill books one new fill: base, quote and position. used is what it took of what the order
+// held.
+func (a *Account) applyFill(o *Order, f *market.Fill) (used market.Money, err error) {
+	l := o.seat
+	m := l.market
 	gross, err := m.Value(f.Price, f.Amount)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	cash, err := cashOf(o.Side, gross, feeOf(f))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	money, err := cash.FloorMoney(m.MoneyDrop())
 	if err != nil {
-		return err
+		return 0, err
 	}
 	amount := market.Money(f.Amount)
 	if o.Side == market.Sell {
 		amount = -amount
 	}
-	base, quote := &a.balances[o.Strategy][m.Base], &a.balances[o.Strategy][m.Quote]
+	base, quote := l.held[market.Sell], l.held[market.Buy]
 	baseTotal, err := market.Add(base.Total, amount)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	quoteTotal, err := market.Add(quote.Total, money)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if err := a.trade(o, m, f, cash); err != nil {
-		return err
+	if f.Settled && a.window == 0 && a.histories == nil {
+		err = bookFill(&l.position, o.Side, f.Amount, f.Time, f.Fee, cash)
+	} else {
+		err = a.trade(o, m, f)
+	}
+	if err != nil {
+		return 0, err
 	}
 	base.Total, quote.Total = baseTotal, quoteTotal
-	a.outdate(m.Base)
-	a.outdate(m.Quote)
+	a.outdate(l.valued)
 	a.changed = true
 	a.touch(o)
 	o.counted += f.Amount
-	a.release(o, max(-amount, -money)) // a sell held the base that left, a buy the quote
 	o.addMark(f)
 	if !f.Settled {
 		o.unsettled++
 	}
-	return nil
+	return max(-amount, -money), nil // a sell held the base that left, a buy the quote
 }
 
-// trade folds a fill into its position, and into the position's history where it has or now needs
-// one. On an error nothing has changed.
-func (a *Account) trade(o *Order, m *market.Market, f *market.Fill, cash market.Value) error {
-	if f.Settled && a.window == 0 && a.histories == nil {
-		return bookFill(&a.positions[o.Strategy][o.Market], o.Side, f.Amount, f.Time, f.Fee, cash)
-	}
+// trade folds a fill into its position and the position's history. On an error nothing has changed.
+func (a *Account) trade(o *Order, m *market.Market, f *market.Fill) error {
 	now := step{order: o.ID, id: f.ID, at: f.Time, side: o.Side, amount: f.Amount, price: f.Price, fee: feeOf(f),
 		settled: f.Settled}
 	position, r, err := a.ensureHistory(o.Strategy, o.Market).insert(m, now)
 	if err != nil {
 		return err
 	}
-	a.positions[o.Strategy][o.Market] = position
+	a.seats[o.Strategy][o.Market].position = position
 	a.keepHistory(o.Strategy, o.Market, r)
 	return nil
 }
@@ -216,7 +223,7 @@ func (a *Account) applyFee(o *Order, f *market.Fill) error {
 	if err != nil {
 		return err
 	}
-	position, r := a.positions[o.Strategy][o.Market], a.historyOf(o.Strategy, o.Market)
+	position, r := a.seats[o.Strategy][o.Market].position, a.historyOf(o.Strategy, o.Market)
 	if r != nil {
 		position, r, err = r.settle(m, o.Side, f)
 	} else {
@@ -231,8 +238,8 @@ func (a *Account) applyFee(o *Order, f *market.Fill) error {
 		return err
 	}
 	quote.Total = total
-	a.outdate(m.Quote)
-	a.positions[o.Strategy][o.Market] = position
+	a.outdate(a.values.based[m.Quote])
+	a.seats[o.Strategy][o.Market].position = position
 	a.keepHistory(o.Strategy, o.Market, r)
 	o.FeePaid = paid
 	return nil

@@ -9,8 +9,13 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// openList is the open orders of one strategy in one market, by id.
-type openList struct {
+// seat is what one strategy has in one market: its position, the balances that its orders hold, and
+// its open orders, by id.
+type seat struct {
+	market      *market.Market
+	position    market.Position
+	held        [sides]*Balance // by market.Side: a buy holds quote, a sell base
+	valued      []market.ID     // in which its base or its quote is the base
 	of          *openOf
 	in          *openIn
 	first, last *Order
@@ -19,8 +24,8 @@ type openList struct {
 	listed      member
 }
 
-// member says which lists have an openList: those of its strategy, those of its market. A list
-// drops an openList without orders when it is next read.
+// member says which lists have a seat: those of its strategy, those of its market. A list drops a
+// seat without open orders when it is next read.
 type member uint8
 
 const (
@@ -30,7 +35,7 @@ const (
 
 // openLinks is the place of an open order among the others; that of an ended one is zero.
 type openLinks struct {
-	list           *openList
+	open           bool
 	previous, next *Order // of the list
 	stamp          uint64 // of its entry in the best prices of its side; 0: none
 }
@@ -39,14 +44,14 @@ type openLinks struct {
 type openOf struct {
 	count, inFlight int
 	claimed         int // slots of orders that wait
-	lists           []*openList
+	lists           []*seat
 }
 
 // openIn is the open orders in a market.
 type openIn struct {
 	count      int // against maxOpenOrders
 	bids, asks bestPrices
-	lists      []*openList
+	lists      []*seat
 	holds      [sides]market.Money // by market.Side: of open orders and of claims
 }
 
@@ -65,7 +70,7 @@ func (m *openIn) best(side market.Side) *bestPrices {
 func (a *Account) Open(dst []*market.Order, s market.StrategyID, m market.ID) []*market.Order {
 	switch {
 	case s != 0 && m != 0:
-		return a.open[s][m].appendTo(dst)
+		return a.seats[s][m].appendTo(dst)
 	case s != 0:
 		return gather(dst, &a.openOf[s].lists, ofItsStrategy)
 	case m != 0:
@@ -80,10 +85,10 @@ func (a *Account) Open(dst []*market.Order, s market.StrategyID, m market.ID) []
 }
 
 // IsIdle reports whether strategy s has no open order in market m.
-func (a *Account) IsIdle(s market.StrategyID, m market.ID) bool { return a.open[s][m].first == nil }
+func (a *Account) IsIdle(s market.StrategyID, m market.ID) bool { return a.seats[s][m].first == nil }
 
 // gather appends the orders of lists by id, and drops the empty lists.
-func gather(dst []*market.Order, lists *[]*openList, what member) []*market.Order {
+func gather(dst []*market.Order, lists *[]*seat, what member) []*market.Order {
 	from, kept := len(dst), (*lists)[:0]
 	for _, l := range *lists {
 		if l.first == nil {
@@ -116,7 +121,7 @@ func (a *Account) InFlightBy(s market.StrategyID) int { return a.openOf[s].inFli
 // the number of its open buys over quote amounts. A sum that no Qty can hold wraps
 // market.ErrOverflow.
 func (a *Account) OpenBuys(s market.StrategyID, m market.ID) (base market.Qty, byQuote int, err error) {
-	l := &a.open[s][m]
+	l := &a.seats[s][m]
 	sum, err := l.buying.sum()
 	return market.Qty(sum), l.byQuote, err
 }
@@ -148,8 +153,8 @@ func (a *Account) Opponent(s market.StrategyID, m market.ID, side market.Side) (
 
 // addOpen adds an order to the open ones.
 func (a *Account) addOpen(o *Order) {
-	l := &a.open[o.Strategy][o.Market]
-	o.list = l
+	l := o.seat
+	o.open = true
 	if l.last == nil && l.listed == ofItsStrategy|ofItsMarket {
 		l.first, l.last = o, o
 	} else {
@@ -169,7 +174,7 @@ func (a *Account) addOpen(o *Order) {
 
 // addResting adds an order to those that can rest in its market.
 func (a *Account) addResting(o *Order) {
-	o.list.in.count++
+	o.seat.in.count++
 	if o.canMatch() {
 		a.enterBest(o)
 	}
@@ -177,10 +182,10 @@ func (a *Account) addResting(o *Order) {
 
 // removeOpen removes an order from the open ones, if it is still there.
 func (a *Account) removeOpen(o *Order) {
-	l := o.list
-	if l == nil {
+	if !o.open {
 		return
 	}
+	l := o.seat
 	if l.first == l.last {
 		l.first, l.last = nil, nil
 	} else {
@@ -196,7 +201,7 @@ func (a *Account) removeOpen(o *Order) {
 	if o.Type != market.TypeMarket {
 		l.in.removeResting(o)
 	}
-	o.list = nil
+	o.open = false
 }
 
 //go:noinline
@@ -209,11 +214,11 @@ func (m *openIn) removeResting(o *Order) {
 
 // setInFlight notes the unanswered write of an order, 0 for none.
 func (o *Order) setInFlight(kind market.CommandKind) {
-	if l := o.list; l != nil && (o.InFlight == 0) != (kind == 0) {
+	if o.open && (o.InFlight == 0) != (kind == 0) {
 		if kind == 0 {
-			l.of.inFlight--
+			o.seat.of.inFlight--
 		} else {
-			l.of.inFlight++
+			o.seat.of.inFlight++
 		}
 	}
 	o.InFlight = kind
@@ -222,15 +227,15 @@ func (o *Order) setInFlight(kind market.CommandKind) {
 // setOrderState changes the terms of an order.
 func (a *Account) setOrderState(o *Order, to *market.OrderState) {
 	price, triggered := o.Price, o.Triggered
-	if o.list != nil && o.Side == market.Buy {
-		o.list.countBuy(o, -1)
+	if o.open && o.Side == market.Buy {
+		o.seat.countBuy(o, -1)
 	}
 	o.OrderState = *to
 	o.Triggered = triggered || to.Triggered // a trigger stays fired; the record of a cancelled order omits it
-	if o.list != nil && o.Side == market.Buy {
-		o.list.countBuy(o, 1)
+	if o.open && o.Side == market.Buy {
+		o.seat.countBuy(o, 1)
 	}
-	if o.list != nil && o.Type != market.TypeMarket {
+	if o.open && o.Type != market.TypeMarket {
 		a.updateBest(o, price)
 	}
 }
@@ -239,7 +244,7 @@ func (a *Account) setOrderState(o *Order, to *market.OrderState) {
 func (a *Account) updateBest(o *Order, price market.Price) {
 	can := o.canMatch()
 	if o.stamp != 0 && (!can || o.Price != price) {
-		o.list.in.leaveBest(o)
+		o.seat.in.leaveBest(o)
 	}
 	if can && o.stamp == 0 {
 		a.enterBest(o)
@@ -252,7 +257,7 @@ func (o *Order) canMatch() bool { return o.Type.HasPrice() && (o.Triggered || !o
 func (a *Account) enterBest(o *Order) {
 	a.stamps++
 	o.stamp = a.stamps
-	o.list.in.best(o.Side).add(o)
+	o.seat.in.best(o.Side).add(o)
 }
 
 func (m *openIn) leaveBest(o *Order) {
@@ -260,7 +265,7 @@ func (m *openIn) leaveBest(o *Order) {
 	m.best(o.Side).removed()
 }
 
-func (l *openList) appendTo(dst []*market.Order) []*market.Order {
+func (l *seat) appendTo(dst []*market.Order) []*market.Order {
 	for o := l.first; o != nil; o = o.next {
 		dst = append(dst, &o.Order)
 	}
@@ -269,7 +274,7 @@ func (l *openList) appendTo(dst []*market.Order) []*market.Order {
 
 // join adds an order behind those with lower ids: mostly it is the last. It adds the list to those
 // of its strategy and its market.
-func (l *openList) join(o *Order) {
+func (l *seat) join(o *Order) {
 	if l.listed&ofItsStrategy == 0 {
 		l.of.lists = append(l.of.lists, l)
 	}
@@ -297,7 +302,7 @@ func (l *openList) join(o *Order) {
 // remove takes an order out from among others.
 //
 //go:noinline
-func (l *openList) remove(o *Order) {
+func (l *seat) remove(o *Order) {
 	if o.previous == nil {
 		l.first = o.next
 	} else {
@@ -312,7 +317,7 @@ func (l *openList) remove(o *Order) {
 }
 
 // countBuy counts what a buy may still add; by is 1, or -1 to take it back.
-func (l *openList) countBuy(o *Order, by int) {
+func (l *seat) countBuy(o *Order, by int) {
 	if o.ByQuote() {
 		l.byQuote += by
 		return
@@ -355,6 +360,14 @@ type bestEntry struct {
 
 // price is the best one, or 0.
 func (b *bestPrices) price() market.Price {
+	if len(b.entries) == 0 {
+		return 0
+	}
+	return b.top()
+}
+
+// top is price where there are entries.
+func (b *bestPrices) top() market.Price {
 	for len(b.entries) > 0 {
 		if e := &b.entries[0]; e.order.stamp == e.stamp {
 			return e.order.Price

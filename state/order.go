@@ -115,22 +115,30 @@ func (a *Account) applyReport(ev *market.Event) (Applied, error) {
 		a.countForeign(r.Order)
 		return Applied{}, nil
 	}
-	if (r.Exec == market.ExecRejected || r.Exec == market.ExecUnknown) && r.Command != market.CommandPlace {
+	if !tells(r) && r.Command != market.CommandPlace {
 		return a.applyAnswer(o, r), nil
 	}
 	to := next[o.State][inputOf(r)]
 	if to == 0 || older(o, r) {
 		return a.applyLate(o, ev)
 	}
-	fresh, err := a.fold(o, ev)
+	fresh, freed, err := a.fold(o, ev)
+	if err != nil || !tells(r) {
+		a.release(o, freed)
+	}
 	if err != nil {
 		return Applied{}, err
 	}
 	a.enter(o, r, to)
 	if to.Terminal() {
-		a.close(o, to)
+		a.close(o)
 	}
 	return Applied{Order: o, Fresh: fresh, Ended: to.Terminal()}, nil
+}
+
+// tells reports whether a report tells the order's state at the exchange.
+func tells(r *market.Report) bool {
+	return r.Exec != market.ExecRejected && r.Exec != market.ExecUnknown
 }
 
 // enter brings an order into the reported state.
@@ -139,6 +147,7 @@ func (a *Account) enter(o *Order, r *market.Report, to State) {
 	if o.State == Rejected {
 		a.reopen(o)
 	}
+	hold := o.OnHold
 	if to.Terminal() {
 		a.removeOpen(o) // before it takes the report over: an order on its way out is not entered anew
 	}
@@ -146,9 +155,14 @@ func (a *Account) enter(o *Order, r *market.Report, to State) {
 		o.setInFlight(0)
 		o.extra = 0
 	}
-	if r.Exec != market.ExecRejected && r.Exec != market.ExecUnknown {
+	if tells(r) {
 		a.copyReport(o, r)
+		hold = r.OnHold + o.extra
 	}
+	if to.Terminal() {
+		hold = 0
+	}
+	o.reserve(hold)
 	o.State, o.Code = to, r.Code
 	o.unanswered = o.unanswered || to == Unknown
 }
@@ -193,7 +207,7 @@ func (a *Account) applyAnswer(o *Order, r *market.Report) Applied {
 // filledAmount, status).
 func older(o *Order, r *market.Report) bool {
 	switch {
-	case !o.Reported || r.Exec == market.ExecRejected || r.Exec == market.ExecUnknown:
+	case !o.Reported || !tells(r):
 		return false
 	case r.Updated != o.Updated:
 		return r.Updated < o.Updated
@@ -203,7 +217,7 @@ func older(o *Order, r *market.Report) bool {
 	return r.Status < o.Status && o.Status.Terminal()
 }
 
-// copyReport takes over the report's values.
+// copyReport takes over the report's values, but for the hold.
 func (a *Account) copyReport(o *Order, r *market.Report) {
 	reason, held := o.RestatementReason, o.OnHold
 	o.Reported, o.ExchangeID = true, r.ExchangeID
@@ -215,5 +229,4 @@ func (a *Account) copyReport(o *Order, r *market.Report) {
 		o.Created = r.Updated
 	}
 	o.OnHold = held
-	a.reserve(o, r.OnHold+o.extra)
 }

@@ -51,15 +51,15 @@ func (a *Account) historyOf(s market.StrategyID, m market.ID) *history {
 // ensureHistory returns the history of a position; a new one begins with the present position.
 func (a *Account) ensureHistory(s market.StrategyID, m market.ID) *history {
 	if a.histories == nil {
-		a.histories = make([][]*history, len(a.positions))
+		a.histories = make([][]*history, len(a.seats))
 		for i := range a.histories {
-			a.histories[i] = make([]*history, len(a.positions[i]))
+			a.histories[i] = make([]*history, len(a.seats[i]))
 		}
 	}
 	if r := a.histories[s][m]; r != nil {
 		return r
 	}
-	return &history{base: a.positions[s][m]}
+	return &history{base: a.seats[s][m].position}
 }
 
 func (x *step) compare(y *step) int {

@@ -46,6 +46,7 @@ func (a *Account) Reopen(o *Order) {
 	if known := a.orders.Get(o.ID); known != nil {
 		o = known
 	} else {
+		o.seat = a.seatOf(o)
 		a.orders.Put(o.ID, o)
 	}
 	if !o.State.Terminal() {

@@ -93,8 +93,8 @@ func SavedMarkets(data []byte, orders [][]byte) (map[string][]string, error) {
 }
 
 func (a *Account) restore(s *SavedAccount, strategies []string) error {
-	if len(strategies) != len(a.positions)-1 {
-		return fmt.Errorf("%d strategies have %d names", len(a.positions)-1, len(strategies))
+	if len(strategies) != len(a.seats)-1 {
+		return fmt.Errorf("%d strategies have %d names", len(a.seats)-1, len(strategies))
 	}
 	if err := a.checkUnits(s); err != nil {
 		return err
@@ -223,7 +223,7 @@ func (r *restorer) restorePosition(s *SavedPosition) error {
 		}
 		return nil
 	}
-	r.positions[id][m.ID] = market.Position{Amount: s.Amount, Cost: s.Cost, Realised: s.Realised, Fees: s.Fees,
+	r.seats[id][m.ID].position = market.Position{Amount: s.Amount, Cost: s.Cost, Realised: s.Realised, Fees: s.Fees,
 		Opened: s.Opened}
 	if s.Recent != nil && len(s.Recent.Steps) > 0 {
 		r.ensureHistory(id, m.ID)
@@ -255,6 +255,7 @@ func (r *restorer) restoreOrder(s *SavedOrder) error {
 	if err := o.checkRestored(); err != nil {
 		return err
 	}
+	o.seat = r.seatOf(o)
 	r.orders.Put(o.ID, o)
 	if o.inferred() {
 		r.keepAbsent(o) // orders are sorted by number: the latest stay

@@ -103,9 +103,9 @@ func (a *Account) Save(dst []byte, strategies []string) ([]byte, error) {
 		Strategies: slices.Sorted(slices.Values(strategies)), Open: a.orders.Len(), Foreign: a.foreign}
 	names := append([]string{""}, strategies...)
 	a.saveAllocations(&s, names)
-	for id, markets := range a.positions {
-		for m := range markets {
-			p, r := &markets[m], a.historyOf(market.StrategyID(id), market.ID(m))
+	for id, seats := range a.seats {
+		for m := range seats {
+			p, r := &seats[m].position, a.historyOf(market.StrategyID(id), market.ID(m))
 			if *p != (market.Position{}) || r != nil {
 				s.Positions = append(s.Positions, SavedPosition{
 					Strategy: names[id], Market: a.refer(&s, market.ID(m)),
@@ -220,6 +220,7 @@ func (a *Account) touch(o *Order) {
 	}
 }
 
+//go:noinline
 func (a *Account) list(o *Order) {
 	missing := a.tracked &^ o.touched
 	if missing&forSave != 0 {

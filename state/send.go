@@ -16,15 +16,16 @@ func (a *Account) Send(o *market.Order, reserve market.Money) *Order {
 	own.CancelWanted, own.Reported, own.Code = false, false, 0
 	own.OnHold = reserve
 	own.AmountRemaining, own.AmountQuoteRemaining = o.Amount, o.AmountQuote
-	m := a.catalog.Market(o.Market)
-	own.OnHoldCurrency, own.FeeCurrency = m.Quote, m.Quote
+	l := a.seatOf(own)
+	own.seat = l
+	own.OnHoldCurrency, own.FeeCurrency = l.market.Quote, l.market.Quote
 	if o.Side == market.Sell {
-		own.OnHoldCurrency = m.Base
+		own.OnHoldCurrency = l.market.Base
 	}
 	a.changed = true
 	a.touch(own)
-	a.balanceOf(own).Held += reserve
-	a.openIn[o.Market].holds[o.Side] += reserve
+	l.held[o.Side].Held += reserve
+	l.in.holds[o.Side] += reserve
 	a.orders.Put(o.ID, own)
 	a.addOpen(own)
 	return own
@@ -35,7 +36,11 @@ func (a *Account) Send(o *market.Order, reserve market.Money) *Order {
 func (a *Account) Drop(s market.StrategyID, id market.OrderID) {
 	for _, l := range a.openOf[s].lists {
 		for l.last != nil && l.last.ID >= id {
-			a.close(l.last, Rejected)
+			o := l.last
+			o.reserve(0)
+			a.removeOpen(o)
+			o.State = Rejected
+			a.close(o)
 		}
 	}
 }
@@ -46,7 +51,7 @@ func (a *Account) SendUpdate(o *Order, hold market.Money) {
 	a.touch(o)
 	o.setInFlight(market.CommandUpdate)
 	o.extra = max(0, hold-o.OnHold)
-	a.reserve(o, o.OnHold+o.extra)
+	o.reserve(o.OnHold + o.extra)
 }
 
 // TakeBack undoes SendUpdate or SendCancel for a write that was refused or will never leave the
@@ -54,7 +59,7 @@ func (a *Account) SendUpdate(o *Order, hold market.Money) {
 func (a *Account) TakeBack(o *Order) {
 	a.touch(o)
 	o.setInFlight(0)
-	a.reserve(o, o.OnHold-o.extra)
+	o.reserve(o.OnHold - o.extra)
 	o.extra = 0
 }
 
@@ -71,28 +76,28 @@ func (a *Account) WantCancel(o *Order, wanted bool) {
 	o.CancelWanted = wanted
 }
 
-// release frees a fill's part of an order's hold, until a report brings the new hold.
-func (a *Account) release(o *Order, taken market.Money) {
-	if o.counted <= o.FilledAmount {
-		return
+// release frees what fills have used of an order's hold, until a report brings the new hold.
+func (a *Account) release(o *Order, freed market.Money) {
+	if freed != 0 {
+		o.reserve(o.OnHold - min(freed, o.OnHold-o.extra))
 	}
-	a.reserve(o, o.OnHold-min(max(0, taken), o.OnHold-o.extra))
 }
 
 // reserve changes what an order holds.
-func (a *Account) reserve(o *Order, hold market.Money) {
-	a.balanceOf(o).Held += hold - o.OnHold
-	a.openIn[o.Market].holds[o.Side] += hold - o.OnHold
+func (o *Order) reserve(hold market.Money) {
+	more := hold - o.OnHold
+	o.seat.held[o.Side].Held += more
+	o.seat.in.holds[o.Side] += more
 	o.OnHold = hold
 }
 
-func (a *Account) balanceOf(o *Order) *Balance { return &a.balances[o.Strategy][o.OnHoldCurrency] }
+func (a *Account) seatOf(o *Order) *seat { return &a.seats[o.Strategy][o.Market] }
 
-// close ends an order locally and frees what it held.
-func (a *Account) close(o *Order, state State) {
-	a.reserve(o, 0) // the caller, or forget, notes that the order has changed
-	a.removeOpen(o)
-	o.State, o.InFlight, o.extra = state, 0, 0
+func (a *Account) balanceOf(o *Order) *Balance { return a.seatOf(o).held[o.Side] }
+
+// close ends an order that is not among the open ones any more, and holds nothing.
+func (a *Account) close(o *Order) {
+	o.InFlight, o.extra = 0, 0
 	switch {
 	case o.complete():
 		a.forget(o)
