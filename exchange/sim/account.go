@@ -21,16 +21,26 @@ type account struct {
 // inAccount is the state of an account in one market.
 type inAccount struct {
 	fees exchange.Fees
-	open int // open orders
+	open int             // open orders
+	held [sides]*Balance // by market.Side: a buy holds quote, a sell base
 }
+
+// sides is the length of a list by market.Side.
+const sides = market.Sell + 1
 
 // Balance is an account's balance of an asset. Available is Total − Held.
 type Balance struct {
 	Total, Held market.Money
 }
 
+// Available is the amount that new orders may hold.
+func (b Balance) Available() market.Money { return b.Total - b.Held }
+
 // fees are the rates of the order's account in its market.
-func (o *order) fees() exchange.Fees { return o.account.markets[o.Market].fees }
+func (o *order) fees() exchange.Fees { return o.in.fees }
+
+// belongTo makes an order one of an account.
+func (o *order) belongTo(a *account) { o.account, o.in = a, &a.markets[o.Market] }
 
 // OpenAccount opens one more account, with its fees by market; nil: none.
 func (v *Venue) OpenAccount(fees func(*market.Market) exchange.Fees) AccountID {
@@ -38,6 +48,9 @@ func (v *Venue) OpenAccount(fees func(*market.Market) exchange.Fees) AccountID {
 		id:       AccountID(len(v.accounts)),
 		balances: make([]Balance, len(v.catalog.Assets())+1),
 		markets:  make([]inAccount, len(v.catalog.Markets())+1),
+	}
+	for _, m := range v.catalog.Markets() {
+		a.markets[m.ID].held = [sides]*Balance{market.Buy: &a.balances[m.Quote], market.Sell: &a.balances[m.Base]}
 	}
 	v.accounts = append(v.accounts, a)
 	v.SetFees(a.id, fees)

@@ -198,7 +198,8 @@ func TestCheckSeesALadderInDisorder(t *testing.T) {
 	b := &bench.venue.books[1]
 	o := &order{Order: market.Order{ID: 1, Market: 1, Side: market.Buy, Type: market.TypeLimit,
 		OrderState: market.OrderState{Status: market.StatusNew, Amount: 1, AmountRemaining: 1}},
-		life: life{account: bench.venue.solo, resting: true}}
+		life: life{resting: true}}
+	o.belongTo(bench.venue.solo)
 	bench.venue.orders.Put(1, o)
 	bench.venue.solo.markets[1].open = 1
 	b.above.insert(o) // a limit buy waits below

@@ -146,7 +146,7 @@ func (v *Venue) room(b *book, o *order) market.Qty {
 	if o == nil || o.Side == market.Sell {
 		return noCap
 	}
-	return noCap - market.Qty(o.account.balances[b.market.Base].Total)
+	return noCap - market.Qty(o.in.held[market.Sell].Total)
 }
 
 // wantedOf is the base that a taker wants at a price and can pay for there: in a book, unlike on a

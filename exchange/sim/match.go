@@ -20,14 +20,15 @@ func (v *Venue) revise(b *book, c *market.Command, from *origin) {
 // place admits a new order or refuses it; an admitted order waits for match. point is where the
 // path stands, -1 for anywhere between.
 func (v *Venue) place(b *book, o *order, from *origin, point int) {
-	o.account, o.sequence, o.level = from.account, from.sequence, b.last
+	o.belongTo(from.account)
+	o.sequence, o.level = from.sequence, b.last
 	if point > 0 && o.Type == market.TypeMarket {
 		o.level = b.priceAt(from.at, point, o.Side)
 	}
 	o.AmountRemaining, o.AmountQuoteRemaining = o.Amount, o.AmountQuote
 	reference := o.level
 	if o.Type == market.TypeMarket { // only such an order has no price of its own
-		reference = v.takerPrice(b, o.Side, o.level)
+		_, reference = v.taken(b, o.Side, o.level)
 	}
 	hold, refused := exchange.CheckPlace(b.market, &o.Order, v.facts(b, o, reference))
 	if refused != nil {
@@ -125,9 +126,8 @@ func (v *Venue) tooFar(b *book, o *order) bool {
 
 // facts is the state of an order's account at its arrival.
 func (v *Venue) facts(b *book, o *order, reference market.Price) *exchange.Facts {
-	balance, in := &o.account.balances[exchange.HoldAsset(b.market, o.Side)], &o.account.markets[b.market.ID]
-	f := &v.fact
-	f.Reference, f.Open, f.Available, f.Fees, f.HoldLater = reference, in.open, balance.Total-balance.Held, in.fees,
+	in, f := o.in, &v.fact
+	f.Reference, f.Open, f.Available, f.Fees, f.HoldLater = reference, in.open, in.held[o.Side].Available(), in.fees,
 		v.config.HoldLater
 	return f
 }
@@ -215,13 +215,17 @@ func (v *Venue) match(b *book) {
 func (v *Venue) matchMany(b *book) {
 	takers := b.takers
 	b.takers, b.spareTakers = b.spareTakers[:0], nil // nil: a fill on the way may bring more orders to match
-	slices.SortFunc(takers, func(x, y *order) int { return int(x.sequence - y.sequence) })
+	if !slices.IsSortedFunc(takers, byArrival) {
+		slices.SortFunc(takers, byArrival)
+	}
 	for _, o := range takers {
 		o.taking = false
 		v.take(b, o, o.level)
 	}
 	b.spareTakers = takers[:0]
 }
+
+func byArrival(x, y *order) int { return int(x.sequence - y.sequence) }
 
 // fire fires a trigger with the path at price.
 func (v *Venue) fire(b *book, o *order, price market.Price) {
@@ -253,13 +257,13 @@ func (v *Venue) take(b *book, o *order, price market.Price) {
 		o.weighed = true
 		v.counts.Blind++
 	}
-	offered := v.quote(b, o.Side, price)
+	offered, paid := v.taken(b, o.Side, price)
 	matches := !o.Type.HasPrice() || crosses(o.Side, o.Price, offered)
 	if o.PostOnly && (matches || v.crossing(b, o, o.Price) != nil) {
 		v.end(b, o, market.StatusCanceled, market.CancelPostOnly)
 		return
 	}
-	if matches && !v.takeMarket(b, o, offered, v.takerPrice(b, o.Side, price)) {
+	if matches && !v.takeMarket(b, o, offered, paid) {
 		return
 	}
 	o.met = !matches && !o.PostOnly && b.quotedOn(o.Side) == 0 && crosses(o.Side, o.Price, price)
@@ -299,8 +303,7 @@ func (v *Venue) wanted(b *book, o *order, price market.Price) (market.Qty, error
 		return exchange.BaseForMoney(b.market, o.AmountQuoteRemaining, price, o.fees().Taker), nil
 	case o.ByQuote():
 		amount, err := o.remainingBase(b.market, price)
-		balance := o.account.balances[b.market.Base]
-		if available := balance.Total - balance.Held + o.OnHold; market.Money(amount) > available {
+		if available := o.in.held[market.Sell].Available() + o.OnHold; market.Money(amount) > available {
 			return 0, err
 		}
 		return amount, err
@@ -393,13 +396,14 @@ func (b *book) quotedOn(side market.Side) market.Price {
 	return b.bid
 }
 
-// takerPrice is the price that a taker pays or gets: the offered price and the slippage, or half
-// the spread and the slippage around the path.
-func (v *Venue) takerPrice(b *book, side market.Side, price market.Price) market.Price {
+// taken is the price that is offered to a taker, and the one that it pays or gets: the offered
+// price and the slippage, or half the spread and the slippage around the path.
+func (v *Venue) taken(b *book, side market.Side, price market.Price) (offered, paid market.Price) {
 	if b.bids != nil || b.shown != nil || b.quotedOn(side) != 0 {
-		return v.spread.Taken(side, v.quote(b, side, price))
+		offered = v.quote(b, side, price)
+		return offered, v.spread.Taken(side, offered)
 	}
-	return v.spread.Paid(side, price, b.market.TickSize)
+	return v.spread.Offered(side, price), v.spread.Paid(side, price, b.market.TickSize)
 }
 
 // crosses reports whether a limit of that side accepts the offered price.

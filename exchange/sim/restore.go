@@ -32,10 +32,11 @@ func (v *Venue) Restore(a AccountID, r *Resting) error {
 		return fmt.Errorf("restore order %d: %w", r.Order.ID, err)
 	}
 	o := v.newOrder()
-	o.Order, o.account, o.settlement, o.sequence = r.Order, v.accounts[a], r.Settlement, r.Sequence
-	o.account.balances[o.OnHoldCurrency].Held += o.OnHold
+	o.Order, o.settlement, o.sequence = r.Order, r.Settlement, r.Sequence
+	o.belongTo(v.accounts[a])
+	o.in.held[o.Side].Held += o.OnHold
 	if o.Type != market.TypeMarket {
-		o.account.markets[o.Market].open++
+		o.in.open++
 	}
 	v.orders.Put(o.ID, o)
 	if o.aside = r.Aside; !o.aside {

@@ -61,10 +61,10 @@ func (v *Venue) computeDeal(b *book, o *order, d *deal) error {
 	} else {
 		got = -got
 	}
-	if d.quote, err = market.Add(o.account.balances[b.market.Quote].Total, paid); err != nil {
+	if d.quote, err = market.Add(o.in.held[market.Buy].Total, paid); err != nil {
 		return err
 	}
-	if d.base, err = market.Add(o.account.balances[b.market.Base].Total, got); err != nil {
+	if d.base, err = market.Add(o.in.held[market.Sell].Total, got); err != nil {
 		return err
 	}
 	if d.filledQuote, err = o.FilledAmountQuote.Add(gross); err != nil {
@@ -80,7 +80,7 @@ func (v *Venue) applyDeal(b *book, o *order, d *deal) {
 	if o.owesReport() {
 		v.announce(b, o, o.exec)
 	}
-	o.account.balances[b.market.Quote].Total, o.account.balances[b.market.Base].Total = d.quote, d.base
+	o.in.held[market.Buy].Total, o.in.held[market.Sell].Total = d.quote, d.base
 	o.settlement = d.settlement
 	if err := v.record(b, o, d); err != nil {
 		v.fail(o, err)
@@ -140,10 +140,7 @@ func (v *Venue) computeRest(b *book, o *order, gross market.Value, d *deal) erro
 }
 
 // spendable is the balance that no other order holds.
-func (v *Venue) spendable(o *order) market.Money {
-	balance := &o.account.balances[o.OnHoldCurrency]
-	return balance.Total - balance.Held + o.OnHold
-}
+func (v *Venue) spendable(o *order) market.Money { return o.in.held[o.Side].Available() + o.OnHold }
 
 // record writes a deal into its order: filled and remaining amounts, fee, status, hold.
 func (v *Venue) record(b *book, o *order, d *deal) error {

@@ -199,6 +199,7 @@ type order struct {
 // life is the venue's private state of an order.
 type life struct {
 	account    *account
+	in         *inAccount // the account in the order's market
 	queue      *level     // of a Book, while it rests there
 	prev, next *order     // in that queue
 	shown      market.Qty // its part of the queue's total
@@ -487,7 +488,7 @@ func (v *Venue) admit(b *book, o *order, hold market.Money) {
 	v.hold(o, hold)
 	v.orders.Put(o.ID, o)
 	if o.Type != market.TypeMarket {
-		o.account.markets[b.market.ID].open++
+		o.in.open++
 	}
 }
 
@@ -495,7 +496,7 @@ func (v *Venue) admit(b *book, o *order, hold market.Money) {
 func (v *Venue) release(b *book, o *order) {
 	v.orders.Delete(o.ID)
 	if o.Type != market.TypeMarket {
-		o.account.markets[b.market.ID].open--
+		o.in.open--
 	}
 	v.done = append(v.done, o)
 }
@@ -526,7 +527,7 @@ func (v *Venue) moreOrders() {
 
 // hold sets the amount that an order holds.
 func (v *Venue) hold(o *order, money market.Money) {
-	o.account.balances[o.OnHoldCurrency].Held += money - o.OnHold
+	o.in.held[o.Side].Held += money - o.OnHold
 	o.OnHold = money
 }
 
