@@ -188,6 +188,12 @@ func floorAmount(m *market.Market, value market.Value, price market.Price) marke
 // 3.6 and 3.7). reference is the price for orders without a price of their own. Trigger orders use
 // their trigger price, because the exchange's rule for them is not known (venue-facts 7.9).
 func Hold(m *market.Market, o *market.Order, fees Fees, reference market.Price) (market.Money, error) {
+	switch {
+	case o.Side == market.Sell && !o.ByQuote():
+		return market.Money(o.AmountRemaining), nil
+	case o.Side != market.Sell && o.ByQuote():
+		return o.AmountQuoteRemaining, nil
+	}
 	price := reference
 	switch {
 	case o.Type.HasPrice():
@@ -196,13 +202,7 @@ func Hold(m *market.Market, o *market.Order, fees Fees, reference market.Price) 
 		price = o.TriggerAmount
 	}
 	if o.Side == market.Sell {
-		if !o.ByQuote() {
-			return market.Money(o.AmountRemaining), nil
-		}
 		return market.Money(BaseForValue(m, m.MoneyValue(o.AmountQuoteRemaining), price)), nil
-	}
-	if o.ByQuote() {
-		return o.AmountQuoteRemaining, nil
 	}
 	return Cost(m, price, o.AmountRemaining, fees.Highest())
 }

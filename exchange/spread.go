@@ -37,6 +37,11 @@ func (s Spread) Paid(side market.Side, price, tick market.Price) market.Price {
 	if s.Half+s.Slippage == 0 || price == 0 {
 		return price
 	}
+	return s.paid(side, price, tick)
+}
+
+// paid is Paid for a spread that costs something.
+func (s Spread) paid(side market.Side, price, tick market.Price) market.Price {
 	paid := worse(side, price, s.Half+s.Slippage)
 	if side == market.Buy {
 		return market.CeilTo(paid, tick)

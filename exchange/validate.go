@@ -32,8 +32,10 @@ func CheckPlace(m *market.Market, o *market.Order, f *Facts) (hold market.Money,
 			return 0, refused
 		}
 	}
-	if refused = checkFields(o); refused != nil {
-		return 0, refused
+	if !plain(o) {
+		if refused = checkFields(o); refused != nil {
+			return 0, refused
+		}
 	}
 	if refused = checkPrecision(m, o); refused != nil {
 		return 0, refused
@@ -45,6 +47,13 @@ func CheckPlace(m *market.Market, o *market.Order, f *Facts) (hold market.Money,
 		return 0, ErrCode(CodeTooManyOpenOrders)
 	}
 	return checkBalance(m, o, f)
+}
+
+// plain reports whether an order is one at market over an amount, whose fields are as they must be:
+// checkFields has nothing to say.
+func plain(o *market.Order) bool {
+	return o.Type == market.TypeMarket && o.Amount > 0 && !o.PostOnly &&
+		int64(o.AmountQuote)|int64(o.Price)|int64(o.TriggerAmount)|int64(o.CodGroupID) == 0
 }
 
 // CheckUpdate decides whether the exchange takes a change of an open order: specification 4.4. On
@@ -195,9 +204,7 @@ func checkRanges(o *market.Order) *Error {
 // too (venue-facts 2.1, code 218).
 func checkPrecision(m *market.Market, o *market.Order) *Error {
 	if m.QuantityDecimals < m.AmountDigits || m.NotionalDecimals < m.QuoteDigits {
-		if refused := checkDecimals(m, o); refused != nil {
-			return refused
-		}
+		return checkDecimals(m, o)
 	}
 	if o.Price|o.TriggerAmount != 0 {
 		return checkTick(m, o)
@@ -214,7 +221,7 @@ func checkDecimals(m *market.Market, o *market.Order) *Error {
 	case market.FloorDigits(o.AmountQuote, m.QuoteDigits, m.NotionalDecimals) != o.AmountQuote:
 		return TooManyDecimals("amountQuote")
 	}
-	return nil
+	return checkTick(m, o)
 }
 
 // checkTick is checkPrecision for prices.
@@ -245,7 +252,8 @@ func checkSize(m *market.Market, o *market.Order, reference market.Price) *Error
 	switch {
 	case exceeds(int64(amount), maxAmountUnits, m.AmountDigits), m.MaxOrderInBase > 0 && amount > m.MaxOrderInBase:
 		return ErrCode(CodeAmountTooLarge)
-	case tooHigh(o.Price, m.PriceDigits), tooHigh(o.TriggerAmount, m.PriceDigits):
+	case o.Price|o.TriggerAmount > maxPriceUnits &&
+		(tooHigh(o.Price, m.PriceDigits) || tooHigh(o.TriggerAmount, m.PriceDigits)):
 		return ErrCode(CodePriceTooLarge)
 	}
 	if o.ByQuote() {
@@ -254,14 +262,17 @@ func checkSize(m *market.Market, o *market.Order, reference market.Price) *Error
 	if amount < m.MinOrderInBase {
 		return ErrCode(CodeMinBase)
 	}
+	if m.MinOrderInQuote|m.MaxOrderInQuote == 0 {
+		return nil
+	}
 	switch {
 	case o.Type.HasPrice():
 		reference = o.Price
 	case o.Type.HasTrigger():
 		reference = o.TriggerAmount
 	}
-	if reference == 0 || (m.MinOrderInQuote == 0 && m.MaxOrderInQuote == 0) {
-		return nil // the market has never traded, or has no limit of value
+	if reference == 0 {
+		return nil // the market has never traded
 	}
 	value, err := m.Value(reference, amount)
 	if err != nil {

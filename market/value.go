@@ -23,11 +23,11 @@ type Value struct {
 func ValueOf(n int64) Value { return Value{hi: n >> 63, lo: uint64(n)} }
 
 // Product returns a·b·10^shift exactly.
-func Product(a, b int64, shift uint8) (Value, error) {
-	if shift == 0 {
-		return product(a, b), nil
+func Product(a, b int64, shift uint8) (v Value, err error) {
+	if v = product(a, b); shift != 0 {
+		v, err = scaledProduct(a, b, shift)
 	}
-	return scaledProduct(a, b, shift)
+	return v, err
 }
 
 // product returns a·b: two numbers of 63 bits and a sign always fit.
@@ -197,15 +197,25 @@ func (v Value) ExactMoney(drop uint8) (Money, error) {
 // toMoney divides by 10^drop; away says whether a remainder moves the magnitude up by one.
 func (v Value) toMoney(drop uint8, away bool) (Money, error) {
 	hi, lo := v.abs()
-	var units uint64
-	var rest bool
-	if drop <= MaxDigits && hi < uint64(pow10[drop]) { // amounts of everyday size
-		var lost uint64
-		units, lost = bits.Div64(hi, lo, uint64(pow10[drop]))
-		rest = lost != 0
-	} else {
-		units, rest = quoPow10(hi, lo, drop)
+	if drop > MaxDigits || hi >= uint64(pow10[drop])/4 {
+		return v.muchToMoney(drop, away)
 	}
+	units, rest := bits.Div64(hi, lo, uint64(pow10[drop])) // less than 2^62
+	if rest != 0 && away {
+		units++
+	}
+	if v.hi < 0 {
+		return -Money(units), nil
+	}
+	return Money(units), nil
+}
+
+// muchToMoney is toMoney for what may leave a Money, or is divided by 1 or by much.
+//
+//go:noinline
+func (v Value) muchToMoney(drop uint8, away bool) (Money, error) {
+	hi, lo := v.abs()
+	units, rest := quoPow10(hi, lo, drop)
 	if rest && away && units <= math.MaxInt64 {
 		units++
 	}

@@ -293,8 +293,9 @@ func (d *Desk) cancelAll(m market.ID) error {
 
 // draft begins an order.
 func (d *Desk) draft(m market.ID, side market.Side) *market.Order {
-	d.command, d.fault = market.Command{Kind: market.CommandPlace}, nil
-	d.follow, d.tactic, d.old = nil, nil, 0
+	d.command = market.Command{}
+	d.command.Kind = market.CommandPlace
+	d.fault, d.follow, d.tactic, d.old = nil, nil, nil, 0
 	o := &d.command.Order
 	o.Market, o.Side, o.Type, o.Strategy = m, side, market.TypeMarket, d.id
 	o.TimeInForce, o.SelfTradePrevention = market.GTC, market.DecrementAndCancel
