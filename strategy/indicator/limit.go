@@ -15,12 +15,20 @@ func room(n int) limit { return limit(math.MaxInt64 / n) }
 
 // hold panics where a price is beyond the limit: a sum with it could leave an int64.
 func (l limit) hold(p market.Price) {
-	if uint64(p)+uint64(l) > 2*uint64(l) {
+	if uint64(p) > uint64(l) { // or below 0
+		l.holdBelow(p)
+	}
+}
+
+// holdBelow is hold for a price that is below 0, or beyond the limit.
+//
+//go:noinline
+func (l limit) holdBelow(p market.Price) {
+	if p >= 0 || uint64(-p) > uint64(l) {
 		l.refuse(p)
 	}
 }
 
-//go:noinline
 func (l limit) refuse(p market.Price) {
 	panic(fmt.Sprintf("indicator: %d is beyond %d, up to which sums over windows of these lengths are exact; it needs "+
 		"at least %d fewer decimals (prices: bot candles import --replace --price-digits)",
