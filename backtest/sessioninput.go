@@ -112,7 +112,8 @@ func (s *Session) carryOut(in *market.Input, at market.Time) error {
 		return s.event(in.Event, at)
 	case market.InputHalt, market.InputResume, market.InputCancelAll, market.InputCancelOthers,
 		market.InputCancelHalted, market.InputFlatten,
-		market.InputMembers, market.InputDelisted, market.InputUnreliable, market.InputStop, market.InputGuard:
+		market.InputMembers, market.InputDelisted, market.InputUnreliable, market.InputStop, market.InputGuard,
+		market.InputFinish:
 		of := *in
 		of.At = at
 		d.send(d.engine.Enter(&of).Commands)

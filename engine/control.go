@@ -152,10 +152,10 @@ func (e *Engine) Held() bool { return e.brackets.Held() }
 
 // Guard lets the brackets of a stopped engine place the exits that positions lack, and Closes that
 // have begun go on: what an entry buys while a bot stops is not left bare. Nothing new begins.
-// After Hold, Guard lets brackets do all that they do.
-func (e *Engine) Guard(at market.Time) []market.Command {
+// After Hold, Guard lets brackets do all that they do. Without exits only Closes go on.
+func (e *Engine) Guard(at market.Time, exits bool) []market.Command {
 	e.begin(at)
-	e.brackets.Guard()
+	e.brackets.Guard(exits)
 	e.notifySent()
 	return e.out
 }

@@ -53,7 +53,9 @@ func (e *Engine) enterOrders(in *market.Input) (a Answer) {
 	case market.InputCancelOthers:
 		a.Commands = e.CancelOthers(in.At)
 	case market.InputGuard:
-		a.Commands = e.Guard(in.At)
+		a.Commands = e.Guard(in.At, true)
+	case market.InputFinish:
+		a.Commands = e.Guard(in.At, false)
 	case market.InputCancel:
 		a.Commands = e.Cancel(in.At, in.Orders)
 	case market.InputCancelHalted:

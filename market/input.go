@@ -43,12 +43,13 @@ const (
 	InputCancelOthers                      // all orders but the exits of brackets, for a stop
 	InputGuard                             // the exits that positions lack: trading begins, or a stop
 	InputWithhold                          // a halt of a strategy whose exits the books may not know
+	InputFinish                            // the sales of Closes whose exits have gone: a stop that keeps no exits
 	inputKinds
 )
 
 var inputNames = table[InputKind]{"input", []string{"", "event", "booking", "start", "stop", "halt", "resume",
 	"cancel all", "cancel", "cancel halted", "flatten", "adopt", "dissolve", "members", "delisted", "reopen",
-	"cancelling", "unreliable", "cancel ended", "cancel others", "guard", "withhold"}}
+	"cancelling", "unreliable", "cancel ended", "cancel others", "guard", "withhold", "finish"}}
 
 // LastInput is the last kind of Input.
 const LastInput = inputKinds - 1

@@ -3,12 +3,17 @@ package bracket
 import "github.com/tidemark-trading/tidemark/market"
 
 // A stopped set begins nothing: no Close, no swap, no move of a stop. Where a stop keeps exits, it
-// goes on to place those that positions lack, and to sell what has lost its exit for its sale.
+// goes on to place those that positions lack. Where it keeps none, and where it does, it goes on to
+// sell what has lost its exit for its sale.
 
 // Guard makes the attempts of a stopped set that are due. The first call makes them all. A set that
-// is held, and not stopped, goes on.
-func (s *Set) Guard() {
+// is held, and not stopped, goes on. Without exits, only Closes go on.
+func (s *Set) Guard(exits bool) {
 	switch {
+	case !exits:
+		s.finishes = s.stopped && !s.held
+		s.advanceAll()
+		return
 	case s.held && !s.stopped:
 		s.held = false
 		s.Resume()
@@ -27,7 +32,7 @@ func (s *Set) Guard() {
 func (s *Set) Guarding(until market.Time) bool {
 	for i := range s.closes.all {
 		if s.closes.all[i].sale == 0 {
-			return s.guards
+			return s.guards || s.finishes
 		}
 	}
 	for i := range s.all {

@@ -13,7 +13,7 @@ import (
 // advance brings the closing of a strategy in a market as far as it comes.
 func (s *Set) advance(id market.StrategyID, m market.ID) {
 	switch c := s.closes.of(id, m); {
-	case c == nil || c.sale != 0 || s.silent():
+	case c == nil || c.sale != 0 || s.silent() && !s.finishes:
 	case c.failed:
 		s.closeFailed(c)
 	case s.released(c):

@@ -66,6 +66,8 @@ type Set struct {
 	stopped bool             // nothing new begins
 	guards  bool             // stopped, the brackets still place the exits that positions lack
 	held    bool             // nothing is sent before Guard: what has happened meanwhile is being learnt
+	// finishes: stopped, Closes that have begun go on, and no exit is placed
+	finishes bool
 	// following counts the brackets with terms to follow
 	following int
 	undo      []undo                            // of what the current callback has changed, the latest last

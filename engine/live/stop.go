@@ -19,6 +19,9 @@ func (l *Loop) stop(work context.Context) error {
 	commands := l.door.Enter(&market.Input{Kind: market.InputStop, At: l.engineTime()}).Commands
 	l.stopped, l.guards = true, l.KeepExits && l.ending == nil
 	l.queueCommands(commands)
+	if !l.KeepExits && l.ending == nil {
+		l.input(&market.Input{Kind: market.InputFinish})
+	}
 	return l.end(work)
 }
 
@@ -108,8 +111,15 @@ func (l *Loop) keeps(exits bool) bool {
 // unwanted are the open orders that a stop is to end.
 func (l *Loop) unwanted() []*market.Order {
 	return slices.DeleteFunc(l.Account.Open(nil, 0, 0), func(o *market.Order) bool {
-		return l.keeps(l.Engine.Protects(o.ID))
+		return l.keeps(l.Engine.Protects(o.ID)) || l.sells(o)
 	})
+}
+
+// sells reports whether an order is the sale of a Close that has had no answer yet: the exit has
+// gone for it.
+func (l *Loop) sells(o *market.Order) bool {
+	return l.ending == nil && o.Type == market.TypeMarket && l.Engine.Protects(o.ID) &&
+		l.Account.Own(o.ID).InFlight == market.CommandPlace
 }
 
 // kept are the open orders that a stop leaves at the exchange.

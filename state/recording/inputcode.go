@@ -23,7 +23,7 @@ type coder struct {
 func (c coder) input(in *market.Input) {
 	switch in.Kind {
 	case market.InputStart, market.InputStop, market.InputCancelAll, market.InputCancelOthers,
-		market.InputCancelHalted, market.InputGuard:
+		market.InputCancelHalted, market.InputGuard, market.InputFinish:
 	case market.InputHalt, market.InputFlatten, market.InputWithhold:
 		c.strategy(&in.Strategy)
 		c.text(&in.Reason)
