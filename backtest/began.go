@@ -46,7 +46,7 @@ func (d *driver) firstClose(m *market.Market, interval market.Interval) market.T
 }
 
 // BeganText says from when on a strategy could trade its markets: those that began together stand
-// together. It is empty for a result that an older program wrote.
+// together.
 func (s *StrategyInfo) BeganText() string {
 	var parts []string
 	for rest := s.Began; len(rest) > 0; {
@@ -59,9 +59,6 @@ func (s *StrategyInfo) BeganText() string {
 			}
 		}
 		parts, rest = append(parts, strings.Join(names, ", ")+" "+first.when()), others
-	}
-	if len(parts) == 0 {
-		return ""
 	}
 	text := fmt.Sprintf("%s could trade %s.", s.Name, strings.Join(parts, "; "))
 	if s.AskedEarly > 0 {

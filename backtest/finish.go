@@ -81,7 +81,7 @@ func (r *recorder) Finish(info finishInfo) (*Result, error) {
 // result puts the figures together.
 func (r *recorder) result(info finishInfo) *Result {
 	res := &Result{
-		Schema: Schema, Title: info.Title, Synthetic: info.Synthetic, Warnings: append([]string{}, info.Warnings...),
+		Format: Format, Title: info.Title, Synthetic: info.Synthetic, Warnings: append([]string{}, info.Warnings...),
 		Run: RunInfo{
 			ID: r.cfg.Run.String(), CodeVersion: info.CodeVersion, ConfigHash: info.ConfigHash, DataHash: info.DataHash,
 			Seed: info.Seed,

@@ -12,9 +12,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Schema is the version of result.json. It rises when a field changes its meaning or goes away, not
-// when one is added.
-const Schema = 3
+// Format is the version of result.json. It rises when a field changes its meaning or goes away, not
+// when one is added. Results before version 1 have none.
+const Format = 1
 
 // Result is the outcome of a run, and the content of result.json. It contains no wall-clock time
 // and no map, so that the same inputs give the same bytes. A Result is complete when Run has
@@ -23,7 +23,7 @@ const Schema = 3
 // Known limitation: CAGR and Calmar need math.Pow, whose last digit may differ between processor
 // architectures; everything else uses operations that IEEE 754 fixes.
 type Result struct {
-	Schema      int            `json:"schema"`
+	Format      int            `json:"format"`
 	Title       string         `json:"title"`
 	Synthetic   bool           `json:"synthetic_data"`
 	Warnings    []string       `json:"warnings"`

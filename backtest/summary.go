@@ -125,9 +125,7 @@ func (s *summary) head(res *Result) {
 			text += " " + p.Name + "=" + p.Value
 		}
 		s.wrapped("", text, "")
-		if began := st.BeganText(); began != "" {
-			s.wrapped("", began, "")
-		}
+		s.wrapped("", st.BeganText(), "")
 	}
 	s.wrapped("", fmt.Sprintf("%s to %s, %s candle closes", res.From.Date(), res.To.Date(),
 		numbered(res.Candles.Groups)), "")

@@ -56,8 +56,6 @@ func (a *app) backtestCommand() *cobra.Command {
 	flags.StringVarP(&f.config, "config", "c", "", "config `FILE`; without it: a built-in example on synthetic candles")
 	f.addRange(flags)
 	flags.StringVar(&f.data, "db", "", "candle store `FILE` instead of the config's")
-	flags.StringVar(&f.data, "data", "", "another name of --db")
-	flags.Lookup("data").Hidden = true
 	flags.BoolVar(&f.parquet, "parquet", false, "write the tables as Parquet too, for notebooks")
 	flags.BoolVar(&f.json, "json", false, "print result.json and nothing else; files only with --out")
 	flags.StringVar(&f.envelope, "envelope", "",

@@ -70,7 +70,7 @@ func result(t *testing.T, args ...string) *backtest.Result {
 }
 
 func TestStoredAndMadeUpCandlesGiveTheSameResult(t *testing.T) {
-	stored, madeUp := result(t, "--data", hours(t), "--from", "2021-06-01"), result(t, "--from", "2021-06-01")
+	stored, madeUp := result(t, "--db", hours(t), "--from", "2021-06-01"), result(t, "--from", "2021-06-01")
 	require.False(t, stored.Synthetic)
 	require.True(t, madeUp.Synthetic)
 	require.Equal(t, madeUp.Performance, stored.Performance)
@@ -91,7 +91,7 @@ func TestADamagedStoreNamesTheChunk(t *testing.T) {
 	require.Equal(t, 1, code)
 	require.Regexp(t, `BTC-EUR 1h chunk \d+ \(202\d-`, out)
 	require.Contains(t, failed, "corrupt")
-	code, _, failed = call(t.Context(), "backtest", "--data", path, "--json")
+	code, _, failed = call(t.Context(), "backtest", "--db", path, "--json")
 	require.Equal(t, 1, code)
 	require.Regexp(t, `chunk \d+ .*corrupt`, failed)
 }

@@ -48,8 +48,8 @@ func readSettings(dir string) (*config.Source, error) {
 	var all settings
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil, config.Usagef("%s has no %s: it is no folder of a backtest, or an older program made it; name "+
-			"the config with -c", config.Clip(dir), backtest.ConfigFile)
+		return nil, config.Usagef("%s has no %s: it is no folder of a backtest; name the config with -c",
+			config.Clip(dir), backtest.ConfigFile)
 	case err != nil:
 		return nil, err
 	}

@@ -18,13 +18,13 @@ import (
 )
 
 // fileVersion is the version of the sweep's file.
-const fileVersion = 2
+const fileVersion = 1
 
 // The file is a list of frames: length, checksum, payload. The first payload is the Identity in
 // JSON, each further one is a group in binary, in the order of the groups. A group is on disk
 // before the next one is written, so that a kill tears at most the last frame.
 const (
-	fileMagic  = "TIDESWP\n"
+	fileMagic  = "TMSWEEP\n"
 	frameHead  = 8                 // length and CRC-32C of the payload
 	largeFrame = 1 << 30           // a longer length is damage
 	rowHead    = 8 + 2 + 2 + 4 + 4 // set, rung and flags, figures, first day, days
@@ -137,7 +137,8 @@ func (f *file) scan(size int64, id *Identity) (begun bool, err error) {
 	case size == 0 || n < len(head) && strings.HasPrefix(fileMagic, string(head[:n])):
 		return false, nil
 	case n < len(head) || string(head) != fileMagic:
-		return false, fmt.Errorf("%s is no file of a sweep; move it away, or write elsewhere", f.path)
+		return false, fmt.Errorf("%s is no file of a sweep that this program reads; move it away, or write elsewhere",
+			f.path)
 	case err != nil:
 		return false, fmt.Errorf("read %s: %w", f.path, err)
 	}
@@ -196,13 +197,9 @@ func (f *file) belongs(text []byte, id *Identity) error {
 	return nil
 }
 
-// known checks that this program reads a format. Rows of format 1 lack the return of the first day.
+// known checks that this program reads a format.
 func (f *file) known(version int) error {
-	if version < fileVersion {
-		return fmt.Errorf("%s has format %d, whose rows lack the first day's return: its sets have to run again; "+
-			"write to another file, or move this one away", f.path, version)
-	}
-	if version > fileVersion {
+	if version != fileVersion {
 		return fmt.Errorf("%s has format %d, and this program reads up to %d; use the newer program", f.path, version,
 			fileVersion)
 	}

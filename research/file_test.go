@@ -73,7 +73,7 @@ func TestANewerFileIsRefused(t *testing.T) {
 	before, err := os.ReadFile(path)
 	require.NoError(t, err)
 	_, err = openFile(path, &Identity{Version: fileVersion})
-	require.ErrorContains(t, err, "has format 3, and this program reads up to 2")
+	require.ErrorContains(t, err, "has format 2, and this program reads up to 1")
 	after, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, before, after)
@@ -82,20 +82,20 @@ func TestANewerFileIsRefused(t *testing.T) {
 func TestAnOlderFileIsRefusedWithItsCureAndStaysAsItIs(t *testing.T) {
 	before, err := os.ReadFile("testdata/v1.sweep")
 	require.NoError(t, err)
+	copy(before, "TIDESWP\n") // as the programs before version 1 began it
 	path := filepath.Join(t.TempDir(), "a.sweep")
 	require.NoError(t, os.WriteFile(path, before, 0o644))
 	_, err = openFile(path, &Identity{Version: fileVersion})
-	require.ErrorContains(t, err, "has format 1, whose rows lack the first day's return: its sets have to run again; "+
-		"write to another file, or move this one away")
+	require.ErrorContains(t, err, "is no file of a sweep that this program reads; move it away, or write elsewhere")
 	after, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, before, after)
 }
 
-// TestAFileOfThisVersionIsRead holds the format: the bytes of a file of version 2.
+// TestAFileOfThisVersionIsRead holds the format: the bytes of a file of version 1.
 func TestAFileOfThisVersionIsRead(t *testing.T) {
-	const path = "testdata/v2.sweep"
-	id := &Identity{Version: 2, Code: "c", Config: "f", Data: "d", Space: []string{"a=1,2"}, Method: Grid, Seed: 3,
+	const path = "testdata/v1.sweep"
+	id := &Identity{Version: 1, Code: "c", Config: "f", Data: "d", Space: []string{"a=1,2"}, Method: Grid, Seed: 3,
 		Figures: []string{"sharpe", "sortino"}}
 	rows := []Row{
 		{Set: 0, Figures: Figures{1.5, math.NaN()}, First: 18628, Daily: []float32{0.5, -0.25},

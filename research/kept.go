@@ -57,7 +57,7 @@ func (k *Kept) identify(size int64) (begin int64, err error) {
 		return 0, fmt.Errorf("read %s: %w", k.file.path, err)
 	}
 	if string(magic[:]) != fileMagic {
-		return 0, fmt.Errorf("%s is no file of a sweep, or has hardly begun", k.file.path)
+		return 0, fmt.Errorf("%s is no file of a sweep that this program reads, or has hardly begun", k.file.path)
 	}
 	length, _, err := k.head(int64(len(magic)), size)
 	if err == nil && length > maxIdentity {

@@ -129,10 +129,10 @@ func TestAReaderTakesTheWholeGroupsOfAnyBeginning(t *testing.T) {
 }
 
 func FuzzGlance(f *testing.F) {
-	real, err := os.ReadFile("testdata/v2.sweep")
+	real, err := os.ReadFile("testdata/v1.sweep")
 	require.NoError(f, err)
 	f.Add(real)
-	f.Add([]byte("TIDESWP\n"))
+	f.Add([]byte("TMSWEEP\n"))
 	f.Add([]byte("TIDESHD\n\x02\x00\x00\x00\x00\x00\x00\x00{}"))
 	path := filepath.Join(f.TempDir(), "a.sweep")
 	f.Fuzz(func(t *testing.T, content []byte) {

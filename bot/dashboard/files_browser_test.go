@@ -26,7 +26,7 @@ func newFiles(v *viewer) *httptest.Server {
 	made.Backtest("fast", "smacross on BTC-EUR 1h "+hostile(), "trend", "10", "40")
 	made.Backtest("walk/"+hostile(), hostile(), "trend", "20", "80")
 	made.Write("walk/"+hostile()+"/walkforward.html", made.Read("slow/report.html"))
-	made.Write("broken/result.json", `{"schema": 3, "title": "`+hostile())
+	made.Write("broken/result.json", `{"format": 1, "title": "`+hostile())
 	made.Sweep("sweep-run.sweep", "fast=5:60:5", "slow=70:240:10")
 	text := made.Read("sweep-run.sweep")
 	made.Write("sweep-"+strings.ReplaceAll(hostile(), "/", "")+".sweep", text[:len(text)/2])

@@ -234,9 +234,9 @@ func (h *handing) memory(slots map[string]engine.SavedSlot) (bool, error) {
 	case h.Fresh:
 		h.note("%s begins as a new strategy", h.To)
 	case kind == "":
-		return false, config.Usagef("the state file does not say which kind %s was: an older program wrote it; with "+
-			"--fresh %s begins as a new strategy, with the positions and orders; to hand over the saved state, too, "+
-			"put %s into the config again, start the bot once, and stop it", h.From, h.To, h.From)
+		return false, config.Usagef("the state file does not say which kind %s was: the last start ran without it; "+
+			"with --fresh %s begins as a new strategy, with the positions and orders; to hand over the saved state, "+
+			"too, put %s into the config again, start the bot once, and stop it", h.From, h.To, h.From)
 	case kind != now:
 		h.note("%s was of kind %s, and %s is of kind %s: %s begins as a new strategy", h.From, kind, h.To, now, h.To)
 	default:

@@ -90,10 +90,7 @@ func (r *runner) checkMode() (began bool, err error) {
 		return false, err
 	}
 	began = account != nil
-	if before == nil && began {
-		before = []byte(config.ModeLive) // a file from before there were modes
-	}
-	if before != nil && string(before) != r.plan.Config.Bot.FolderMode() {
+	if (began || before != nil) && string(before) != r.plan.Config.Bot.FolderMode() {
 		return began, r.plan.Config.Source.Place(config.At([]string{"bot", "mode"},
 			fmt.Errorf("is %s, and the state folder %s was traded with in mode %s; name another in bot.state",
 				r.plan.Config.Bot.Mode, r.plan.Config.Bot.State, before)))

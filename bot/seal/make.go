@@ -54,7 +54,7 @@ func FromBacktest(dir string, o Options) (d *Document, warnings []string, err er
 		return nil, nil, err
 	}
 	if run.Days == nil {
-		return nil, nil, fmt.Errorf("%s has no days.csv: an older program made it; run it again", dir)
+		return nil, nil, fmt.Errorf("%s has no days.csv: run the backtest again", dir)
 	}
 	rec, err := readRecord(run)
 	if err != nil {
@@ -214,7 +214,7 @@ func beganDay(list []backtest.StrategyInfo) int64 {
 		}
 	}
 	if first == math.MaxInt64 {
-		return math.MinInt64 // an older program wrote the result
+		return math.MinInt64 // none could: each day counts
 	}
 	return first
 }

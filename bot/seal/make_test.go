@@ -48,7 +48,7 @@ func resultFolder(t *testing.T, held func(day int) bool) (dir string, returns, t
 	for name, text := range table {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	result := backtest.Result{Schema: backtest.Schema, Currency: "EUR",
+	result := backtest.Result{Format: backtest.Format, Currency: "EUR",
 		Strategies: []backtest.StrategyInfo{{Name: "trend",
 			Kind: "smacross", Markets: []string{"BTC-EUR"}, Interval: "1h", Params: []backtest.Param{{Name: "fast",
 				Value: "3"}},

@@ -225,7 +225,7 @@ func pairOf(a, b *Run) Pair {
 	p := Pair{First: a.Name, Second: b.Name, Mean: none, Error: none, Block: none, P: none}
 	for _, r := range []*Run{a, b} {
 		if r.Days == nil {
-			p.Missing = fmt.Sprintf("%s has no days.csv: an older program made it; run it again", r.Dir)
+			p.Missing = fmt.Sprintf("%s has no days.csv: run the backtest again", r.Dir)
 			return p
 		}
 	}

@@ -108,7 +108,7 @@ func TestRunsThatAreHardToCompareAreWarnedOf(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(b, "days.csv")))
 	o, err = compare.Compare(read(t, a, b))
 	require.NoError(t, err)
-	require.Contains(t, o.Pairs[0].Sentence(), "has no days.csv: an older program made it; run it again")
+	require.Contains(t, o.Pairs[0].Sentence(), "has no days.csv: run the backtest again")
 }
 
 func TestWhatCannotBeComparedIsSaidInWords(t *testing.T) {
@@ -143,10 +143,10 @@ func TestWhatCannotBeComparedIsSaidInWords(t *testing.T) {
 	refused(b, "has no curve")
 	require.NoError(t, os.Remove(filepath.Join(b, "equity.csv")))
 	refused(b, "has no equity.csv")
-	change(t, b, "result.json", `"schema": 3`, `"schema": 99`)
-	refused(b, "has a result of schema 99, and this program reads 3: use the newer program")
-	change(t, b, "result.json", `"schema": 99`, `"schema": 2`)
-	refused(b, "has a result of schema 2, whose daily returns lack the first day; run the backtest again")
+	change(t, b, "result.json", `"format": 1`, `"format": 99`)
+	refused(b, "has a result of format 99, and this program reads 1: use the newer program")
+	change(t, b, "result.json", `"format": 99`, `"schema": 3`)
+	refused(b, "has the result of an older program, whose daily returns lack the first day: run the backtest again")
 	require.NoError(t, os.WriteFile(filepath.Join(b, "result.json"), []byte("{"), 0o644))
 	refused(b, "unexpected end of JSON input")
 }

@@ -98,12 +98,12 @@ func Decode(dir string, text []byte) (*backtest.Result, error) {
 		return nil, fmt.Errorf("read %s: %w", filepath.Join(dir, "result.json"), err)
 	}
 	switch {
-	case r.Schema > backtest.Schema:
-		return nil, fmt.Errorf("%s has a result of schema %d, and this program reads %d: use the newer program", dir,
-			r.Schema, backtest.Schema)
-	case r.Schema < backtest.Schema:
-		return nil, fmt.Errorf("%s has a result of schema %d, whose daily returns lack the first day; run the "+
-			"backtest again", dir, r.Schema)
+	case r.Format > backtest.Format:
+		return nil, fmt.Errorf("%s has a result of format %d, and this program reads %d: use the newer program", dir,
+			r.Format, backtest.Format)
+	case r.Format < backtest.Format:
+		return nil, fmt.Errorf("%s has the result of an older program, whose daily returns lack the first day: run "+
+			"the backtest again", dir)
 	}
 	return r, nil
 }

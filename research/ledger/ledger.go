@@ -14,7 +14,7 @@ import (
 )
 
 // Version is the version of the file's format.
-const Version = 3
+const Version = 1
 
 // ErrNewer means that a newer program has written the file.
 var ErrNewer = errors.New("use the newer program")
@@ -29,11 +29,12 @@ func (e *ForeignError) Error() string { return e.text }
 const Name = "trials.log"
 
 const (
-	magic     = "TIDETRY\n"
-	headSize  = 16         // of the file
-	frameMark = 0x31595254 // "TRY1"
-	frameHead = 12         // mark, length, checksum
-	frameTail = 4          // length
+	magic     = "TMTRIES\n"
+	former    = "TIDETRY\n" // magic of the ledgers before version 1: they may have seals
+	headSize  = 16          // of the file
+	frameMark = 0x31595254  // "TRY1"
+	frameHead = 12          // mark, length, checksum
+	frameTail = 4           // length
 	// maxPayload bounds a frame, so that a reader's memory is bounded. A longer length is damage.
 	maxPayload = 256 << 10
 )
@@ -118,18 +119,15 @@ func (l *Ledger) begun(file *os.File, size int64) (bool, error) {
 		return false, nil
 	case len(b) < headSize || string(b[:len(magic)]) != magic ||
 		crc32.Checksum(b[:12], crcTable) != binary.LittleEndian.Uint32(b[12:]):
-		text := fmt.Sprintf("%s is no ledger of tries, or its first %d bytes are damaged; move it away", l.path,
-			headSize)
-		if string(b[:min(len(b), len(magic))]) != magic && !newScanner(l.path, file, headSize, size).next() {
+		text := fmt.Sprintf("%s is no ledger of tries that this program reads, or its first %d bytes are damaged; "+
+			"move it away", l.path, headSize)
+		begins := string(b[:min(len(b), len(magic))])
+		if begins != magic && begins != former && !newScanner(l.path, file, headSize, size).next() {
 			return false, &ForeignError{text}
 		}
 		return false, fmt.Errorf("%s, and seal again what it has sealed (bot sweep --lock-last)", text)
 	}
-	switch version := binary.LittleEndian.Uint32(b[8:]); {
-	case version < Version:
-		return false, fmt.Errorf("%s has format %d, whose tries lack their round trips; move it away, and seal again "+
-			"what it has sealed (bot sweep --lock-last)", l.path, version)
-	case version > Version:
+	if version := binary.LittleEndian.Uint32(b[8:]); version != Version {
 		return false, fmt.Errorf("%s has format %d, and this program reads up to %d: %w", l.path, version, Version,
 			ErrNewer)
 	}

@@ -281,12 +281,14 @@ func TestAFileThatIsNoLedgerIsRefused(t *testing.T) {
 	damaged, err := os.ReadFile(l.Path())
 	require.NoError(t, err)
 	damaged[3]++
-	older, newer := headOf(magic, Version-1), headOf(magic, Version+1)
+	older := append(headOf("TIDETRY\n", 3), damaged[headSize:]...) // as the programs before version 1 wrote it
+	newer := headOf(magic, Version+1)
 	for text, want := range map[string]string{
-		string(older): "has format 2, whose tries lack their round trips; move it away, and seal again what it has " +
-			"sealed (bot sweep --lock-last)",
-		string(newer):                  "has format 4, and this program reads up to 3: use the newer program",
-		"some notes about my trading":  "is no ledger of tries, or its first 16 bytes are damaged",
+		string(older): "is no ledger of tries that this program reads, or its first 16 bytes are damaged; move it " +
+			"away, and seal again what it has sealed (bot sweep --lock-last)",
+		"TIDETRY\n":                    "move it away, and seal again what it has sealed",
+		string(newer):                  "has format 2, and this program reads up to 1: use the newer program",
+		"some notes about my trading":  "is no ledger of tries that this program reads, or its first 16 bytes",
 		"notes":                        "is no ledger",
 		string(head()[:10]) + "xxxxxx": "is no ledger",
 		string(damaged):                "move it away, and seal again what it has sealed",
@@ -371,9 +373,9 @@ func TestASealIsOpenedOnce(t *testing.T) {
 	require.Len(t, view(t, l).Seals, 1)
 }
 
-// TestVersion3IsRead opens a file of this version.
-func TestVersion3IsRead(t *testing.T) {
-	path := golden.File(t, *update, "trials-3.log", func(path string) {
+// TestVersion1IsRead opens a file of this version.
+func TestVersion1IsRead(t *testing.T) {
+	path := golden.File(t, *update, "trials-1.log", func(path string) {
 		l := At(path)
 		crowded := group("meanrev", "ETH-EUR", 0, 50, Try{4, 4, -0.5, 49, 0})
 		crowded.Crowded = true
@@ -395,7 +397,7 @@ func TestVersion3IsRead(t *testing.T) {
 	}{families(t, l), view(t, l).Seals, view(t, l).Seals[0].Opened}
 	text, err := json.MarshalIndent(have, "", " ")
 	require.NoError(t, err)
-	golden.Require(t, *update, "trials-3.json", append(text, '\n'))
+	golden.Require(t, *update, "trials-1.json", append(text, '\n'))
 	require.Zero(t, view(t, l).Damage)
 	_, err = l.Append(group("a", "BTC-EUR", 0, 80, Try{5, 5, 0, 79, 0}))
 	require.NoError(t, err)

@@ -19,12 +19,12 @@ import (
 )
 
 // fileVersion is the version of a test's file.
-const fileVersion = 2
+const fileVersion = 1
 
 // The file is lines of text, each with the CRC-32C of what stands before it at its end. The first
 // line is the magic word with the Identity in JSON, each further one the number of a surrogate with
 // its theta, in the order of the numbers. A kill tears at most the last line.
-const fileMagic = "tidemark-placebo "
+const fileMagic = "TMPLACEBO "
 
 // Identity is what a test's file belongs to. Another test has another file.
 type Identity struct {
@@ -98,7 +98,7 @@ func (f *file) read(id *Identity) error {
 	first, _, whole := bytes.Cut(content, []byte("\n"))
 	if !whole { // empty, or torn in its first line
 		if text := string(content); !strings.HasPrefix(text, fileMagic) && !strings.HasPrefix(fileMagic, text) {
-			return errors.New("this is no file of a placebo; move it away, or write elsewhere")
+			return errors.New("this is no file of a placebo that this program reads; move it away, or write elsewhere")
 		}
 		if err := f.cut(0); err != nil {
 			return err
@@ -139,7 +139,7 @@ func thetasOf(content []byte, from int) (thetas []float64, good int) {
 func Glance(content []byte) (id Identity, thetas []float64, err error) {
 	first, _, whole := bytes.Cut(content, []byte("\n"))
 	if !whole {
-		return id, nil, errors.New("this is no file of a placebo, or it has hardly begun")
+		return id, nil, errors.New("this is no file of a placebo that this program reads, or it has hardly begun")
 	}
 	if err = identify(first, &id); err == nil {
 		thetas, _ = thetasOf(content, len(first)+1)
@@ -163,7 +163,7 @@ func belongs(line []byte, id *Identity) error {
 // identify reads the first line.
 func identify(line []byte, have *Identity) error {
 	if !bytes.HasPrefix(line, []byte(fileMagic)) {
-		return errors.New("this is no file of a placebo; move it away, or write elsewhere")
+		return errors.New("this is no file of a placebo that this program reads; move it away, or write elsewhere")
 	}
 	text, ok := checked(line)
 	if !ok {
@@ -172,11 +172,7 @@ func identify(line []byte, have *Identity) error {
 	if err := json.Unmarshal(text[len(fileMagic):], have); err != nil {
 		return fmt.Errorf("the identity is no JSON: %w", err)
 	}
-	if have.Version < fileVersion {
-		return fmt.Errorf("the format is %d, whose figures lack the first day's return: the surrogates have to run "+
-			"again; write to another file, or move this one away", have.Version)
-	}
-	if have.Version > fileVersion {
+	if have.Version != fileVersion {
 		return fmt.Errorf("the format is %d, and this program reads up to %d; use the newer program", have.Version,
 			fileVersion)
 	}

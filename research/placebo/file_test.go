@@ -1,6 +1,7 @@
 package placebo
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
@@ -10,12 +11,12 @@ import (
 	"github.com/tidemark-trading/tidemark/research"
 )
 
-// TestAFileOfThisVersionIsRead holds the format: the bytes of a file of version 2.
+// TestAFileOfThisVersionIsRead holds the format: the bytes of a file of version 1.
 func TestAFileOfThisVersionIsRead(t *testing.T) {
-	id := &Identity{Version: 2, Code: "c", Config: "f", Data: "d", Procedure: []string{"grid", "sharpe"},
+	id := &Identity{Version: 1, Code: "c", Config: "f", Data: "d", Procedure: []string{"grid", "sharpe"},
 		Rules: Rules{Seed: 3}}
 	thetas := []float64{1.5, -0.25, 1e-300}
-	kept, err := os.ReadFile("testdata/v2.placebo")
+	kept, err := os.ReadFile("testdata/v1.placebo")
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "copy.placebo")
 	require.NoError(t, os.WriteFile(path, kept, 0o644))
@@ -42,11 +43,12 @@ func TestAFileOfThisVersionIsRead(t *testing.T) {
 func TestAnOlderFileIsRefusedWithItsCure(t *testing.T) {
 	before, err := os.ReadFile("testdata/v1.placebo")
 	require.NoError(t, err)
+	before = bytes.Replace(before, []byte(fileMagic), []byte("tidemark-placebo "), 1) // before version 1
 	path := filepath.Join(t.TempDir(), "a.placebo")
 	require.NoError(t, os.WriteFile(path, before, 0o644))
 	_, err = openFile(path, &Identity{Version: fileVersion})
-	require.ErrorContains(t, err, "the format is 1, whose figures lack the first day's return: the surrogates have to "+
-		"run again; write to another file, or move this one away")
+	require.ErrorContains(t, err, "this is no file of a placebo that this program reads; move it away, or write "+
+		"elsewhere")
 	after, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, before, after)
@@ -60,7 +62,7 @@ func TestANewerFileIsRefusedAndStaysAsItIs(t *testing.T) {
 	before, err := os.ReadFile(path)
 	require.NoError(t, err)
 	_, err = openFile(path, &Identity{Version: fileVersion})
-	require.ErrorContains(t, err, "the format is 3, and this program reads up to 2")
+	require.ErrorContains(t, err, "the format is 2, and this program reads up to 1")
 	after, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, before, after)

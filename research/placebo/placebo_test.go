@@ -298,7 +298,7 @@ func TestBadPlacebosSayWhatIsWrong(t *testing.T) {
 		{func(p *placebo.Test) { require.NoError(t, os.WriteFile(p.File, []byte("time,open\n1,2\n"), 0o644)) },
 			"this is no file of a placebo"},
 		{func(p *placebo.Test) {
-			require.NoError(t, os.WriteFile(p.File, []byte("tidemark-placebo {}\n"), 0o644))
+			require.NoError(t, os.WriteFile(p.File, []byte("TMPLACEBO {}\n"), 0o644))
 		},
 			"the first line is damaged"},
 		{func(p *placebo.Test) { p.File = t.TempDir() }, "open the placebo's file"},

@@ -64,8 +64,8 @@ func TestTheListHasTheFiguresOfResultJSON(t *testing.T) {
 	b := newBench(t)
 	b.made.Backtest("deep/down/slow", "slow", "trend", "20", "100")
 	b.made.Backtest("fast", hostile, "trend", "5", "20")
-	b.made.Write("broken/result.json", `{"schema": 3, "tit`)
-	b.made.Write("newer/result.json", `{"schema": 99}`)
+	b.made.Write("broken/result.json", `{"format": 1, "tit`)
+	b.made.Write("newer/result.json", `{"format": 99}`)
 	list := b.list(shelf.Query{Sort: "sharpe"})
 	require.Equal(t, 4, list.Total)
 	require.Equal(t, []string{"smacross"}, list.Strategies)
@@ -97,7 +97,7 @@ func TestTheListHasTheFiguresOfResultJSON(t *testing.T) {
 	}
 	require.Equal(t, []int{2, 2}, []int{good, bad})
 	require.GreaterOrEqual(t, float64(list.Results[0].Sharpe), float64(list.Results[1].Sharpe))
-	require.Contains(t, list.Results[3].Error, "schema 99")
+	require.Contains(t, list.Results[3].Error, "format 99")
 	require.Empty(t, b.list(shelf.Query{Strategy: "grid"}).Results)
 	require.Len(t, b.list(shelf.Query{Market: "BTC-EUR"}).Results, 2)
 	_, err := b.Results(shelf.Query{Sort: "colour"})
@@ -301,7 +301,7 @@ func TestASearchThatDoesNotGoOnIsStopped(t *testing.T) {
 	}
 	b.made.Write(filepath.Join(".farm-damaged", crew.RosterFile), "{")
 	b.made.Write("text.sweep", "no sweep")
-	b.made.Write("p.placebo", "tidemark-placebo {} 0")
+	b.made.Write("p.placebo", "TMPLACEBO {} 0")
 	b.made.Write("stress-run.html", "stress")
 	b.now = b.now.Add(time.Hour)
 	list, err := b.Sweeps()
@@ -365,8 +365,8 @@ func TestHostileFilesAreRowsWithAnError(t *testing.T) {
 	b.made.Backtest("a", "a", "trend", "5", "20")
 	good := b.made.Read("a/result.json")
 	for i, text := range []string{"", "null", "[]", "{", good[:len(good)/2], strings.Repeat("[", 100_000),
-		`{"schema":3,"assumptions":["",""],"strategies":[{}]}`, `{"schema":3,"performance":{"return":1e308}}`,
-		`{"schema":3,"from":{"ms":-9223372036854775808}}`, "\x00\xff"} {
+		`{"format":1,"assumptions":["",""],"strategies":[{}]}`, `{"format":1,"performance":{"return":1e308}}`,
+		`{"format":1,"from":{"ms":-9223372036854775808}}`, "\x00\xff"} {
 		folder := fmt.Sprintf("h%d", i)
 		b.made.Write(folder+"/result.json", text)
 		for _, name := range []string{"days.csv", "equity.csv", "trades.csv"} {
