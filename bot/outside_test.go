@@ -80,6 +80,8 @@ func saying(t *testing.T, dir string) func(args ...string) string {
 	}
 }
 
+// M2, M3, M8, M28: neither rows behind the range nor rows before the warm-up, another market or a
+// longer interval change a result, a search, or the count of tries.
 func TestRowsOutsideOfARunChangeNoByteOfIt(t *testing.T) {
 	t.Parallel()
 	dir := bareStore(t)

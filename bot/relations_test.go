@@ -16,6 +16,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/market/synthetic"
 	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/breakout"
+	"github.com/tidemark-trading/tidemark/strategy/grid"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
 )
 
@@ -61,6 +63,23 @@ func TestAMomentIsTheSameHoweverItIsWritten(t *testing.T) {
 		require.Equal(t, want, run(from, "2022-07"), from)
 	}
 	require.Equal(t, want, run("2022-03", "2022-06-30T20:30:00-03:30"))
+}
+
+// M16: where no touch misses, a price that only touches an order fills it.
+func TestTouchesThatNeverMissAreLimitFillTouch(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []strategy.Definition{grid.Definition, breakout.Definition} {
+		run := func(with ...bot.Option) string {
+			result, err := bot.Backtest(t.Context(), kind, nil, append(with, bot.Between("2022-03", "2022-07"))...)
+			require.NoError(t, err)
+			require.NotEmpty(t, result.Fills)
+			return result.Transcript()
+		}
+		want := run(bot.Set("backtest.limit_fill", "touch"))
+		require.Equal(t, want, run())
+		require.Equal(t, want, run(bot.Set("backtest.fill_probability", "1")))
+		require.Equal(t, want, run(bot.Set("backtest.fill_probability", "100%")))
+	}
 }
 
 // rungs places buys below and sells above the price at its first candle, and waits.
