@@ -480,6 +480,10 @@ func TestAFalseEndOrFillIsNotBookedAndSetsTheChannelAside(t *testing.T) {
 				require.True(t, open, name)
 				require.Equal(t, state.Open, own.State, "%s: the exchange has not said so", name)
 				require.Zero(t, p.books().position, name)
+				require.NoError(t, p.loop.Inspect(t.Context(), func(market.Time) {
+					require.Equal(t, 1, p.account.OpenBy(1), "%s: max_open_orders counts it", name)
+					require.Positive(t, p.account.Total(1).Held, "%s: its money is held", name)
+				}))
 			}
 			aside, halted := false, false
 			look := func() {
