@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/direct"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
@@ -288,4 +290,42 @@ func TestAnExitReturnsWhereTheSaleOfTheKillSwitchIsNotTaken(t *testing.T) {
 		p.look(func() { require.Empty(t, p.engine.Bare()) })
 		require.NoError(t, p.end())
 	})
+}
+
+// A bot dies while a sale of the whole position is under way, and the kill switch sells it too,
+// which the coins of the owner allow. What of both has sold is in the books after the next start,
+// whether the first sale has come or not.
+func TestASaleUnderWayIsNotLentToTheKillSwitch(t *testing.T) {
+	for name, came := range map[string]bool{"it came": true, "it was lost": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, p := inBracket(t, true)
+				dead := make(chan bool, 1)
+				s.traffic.on(func(r *http.Request, before bool) {
+					if r.Method == http.MethodPost && before != came && len(dead) == 0 {
+						dead <- true
+						p.kill()
+					}
+				})
+				c := &control{r: p.runner, ctx: t.Context()}
+				asking, end := context.WithCancel(t.Context())
+				go func() { _, _ = c.flatten(asking, &operator.Request{}) }()
+				<-dead
+				p.bury()
+				end()
+				s.traffic.on(nil)
+				require.Len(t, s.switchOff(nil).Sold, 1)
+				p = s.start()
+				time.Sleep(3 * time.Minute)
+				require.Empty(t, s.OpenAtTheExchange())
+				p.look(func() {
+					require.Zero(t, p.account.Position(1, 1).Amount)
+					require.Zero(t, p.account.Total(s.Market().Base).Total)
+					require.NoError(t, p.account.Check())
+					require.Empty(t, p.account.Open(nil, 0, 0))
+				})
+				require.NoError(t, p.end())
+			})
+		})
+	}
 }

@@ -251,8 +251,9 @@ func (r *runner) sellerOf(name string, m *market.Market) (id market.StrategyID) 
 	return id
 }
 
-// cover moves to a strategy the part of a sold amount that it does not hold: from other strategies,
-// then from the account's unallocated balance.
+// cover moves to a strategy the part of a sold amount that it does not hold, from other strategies.
+// What they lack was unallocated, and the loop books it with the fill: an own order whose outcome is
+// unknown may still bring it, or have sold nothing.
 func (r *runner) cover(at market.Time, id market.StrategyID, m *market.Market, amount market.Qty,
 	ends map[uuid.UUID]string) error {
 	for _, o := range r.account.Pending(nil) { // earlier sales that are still to be booked
@@ -273,15 +274,6 @@ func (r *runner) cover(at market.Time, id market.StrategyID, m *market.Market, a
 		r.carry(at, &market.Event{Asset: m.Base, Market: m.ID, Money: -market.Money(part), Owner: other})
 		r.carry(at, &market.Event{Asset: m.Base, Market: m.ID, Money: market.Money(part), Owner: id,
 			Price: max(1, r.account.Last(m.ID))})
-	}
-	if lacks > 0 {
-		r.log.Warn().Str("market", m.Name).Str("amount", m.FormatQty(lacks)).Str("strategy", r.nameOf(id)).
-			Msg("more was sold than the strategies hold: the rest was unallocated, and is booked to the strategy")
-		r.carry(at, &market.Event{Asset: m.Base, Market: m.ID, Money: market.Money(lacks), Owner: id,
-			Price: max(1, r.account.Last(m.ID))})
-		if r.newer != nil {
-			r.newer.Lent(id, m.ID, lacks)
-		}
 	}
 	return r.engine.Err()
 }

@@ -151,6 +151,9 @@ func (l *Loop) audit(own *state.Order, r *reply) (problem string, ok bool) {
 		delete(l.insistences, own.ID)
 	}
 	l.unrestated(own, r)
+	if !l.provesEnd(own, r) {
+		return "nothing proves its end: the open orders are listed, then it is asked for again", false
+	}
 	return "", true
 }
 

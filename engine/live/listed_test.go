@@ -14,8 +14,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// fooled is a bot whose books have ended order 1, a bid of 80, because the exchange once said so;
-// there it rests on. memory is what a state file would still have of it.
+// fooled is a bot whose books have ended order 1, a bid of 80, because the exchange once said so, and
+// a list lacked it; there it rests on. memory is what a state file would still have of it.
 func fooled(t *testing.T, acts ...func(*strategy.Desk)) *play {
 	p := playing(t, nil, append([]func(*strategy.Desk){bid(80_00)}, acts...)...)
 	var memory *state.Order
@@ -31,6 +31,7 @@ func fooled(t *testing.T, acts ...func(*strategy.Desk)) *play {
 		own := p.account.Own(1)
 		lie := own.Order
 		lie.Status, lie.Updated, lie.OnHold = market.StatusCanceled, at, 0
+		p.loop.evidence = evidence{asked: at + 1}
 		p.loop.receive(p.loop.queryOf(1), &reply{from: fromQuery, asked: at, record: &exchange.Record{Order: lie}})
 		copied := state.Order{Order: lie, State: state.Canceled}
 		memory = &copied

@@ -377,6 +377,7 @@ func (l *Loop) step(ev *market.Event) {
 	if l.failed != nil {
 		return
 	}
+	l.lend(ev.Fills)
 	ev.At = l.engineTime()
 	commands := l.stepEngine(ev)
 	l.Journal.Event(ev)

@@ -44,13 +44,32 @@ type Newer struct {
 	settled  market.Time                     // a position that was opened later is none of these orders
 }
 
-// Lent notes that a strategy got base of the unallocated balance for a sale of the kill switch that
-// the books could not cover: a newer purchase gives it back.
-func (n *Newer) Lent(id market.StrategyID, m market.ID, amount market.Qty) {
-	if n.lent == nil {
-		n.lent = map[lender]market.Qty{}
+// lend books base of the unallocated balance to a strategy of which the kill switch has sold more
+// than it holds. It is lent with the fill: before it, what own orders under way have bought or sold
+// may be unknown. A newer purchase gives it back.
+func (l *Loop) lend(fills []market.Fill) {
+	if len(fills) == 0 {
+		return
 	}
-	n.lent[lender{id, m}] += amount
+	own := l.Account.Known(fills[0].Order)
+	if own == nil || own.Side != market.Sell || own.Strategy == 0 || made(own.ClientOrderID) {
+		return
+	}
+	lacks := -l.Account.Position(own.Strategy, own.Market).Amount
+	for i := range fills {
+		if !own.Knows(&fills[i]) {
+			lacks += fills[i].Amount
+		}
+	}
+	if lacks <= 0 {
+		return
+	}
+	m := l.Account.Catalog().Market(own.Market)
+	l.Log.Warn().Int64("order", int64(own.ID)).Str("market", m.Name).Str("amount", m.FormatQty(lacks)).
+		Msg("more was sold than the strategies hold: the rest was unallocated, and is booked to the strategy")
+	l.Newer.lent[lender{own.Strategy, m.ID}] += lacks
+	l.step(&market.Event{Kind: market.KindTransfer, Asset: m.Base, Market: m.ID, Money: market.Money(lacks),
+		Owner: own.Strategy, Price: max(1, l.Account.Last(m.ID))})
 }
 
 // giveBack takes base of a newer purchase out of the books again, as far as it was lent.
@@ -67,6 +86,7 @@ func (l *Loop) giveBack(o *market.Order) {
 func (n *Newer) begin() {
 	n.orders, n.doubts, n.asked = map[market.OrderID]market.Order{}, map[market.StrategyID][]string{},
 		map[uuid.UUID]bool{}
+	n.lent = map[lender]market.Qty{}
 }
 
 // number is the number under which a run of the state file has sent an order.

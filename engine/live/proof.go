@@ -1,6 +1,9 @@
 package live
 
-import "github.com/tidemark-trading/tidemark/market"
+import (
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
 
 // proof is the question whether the exchange has an open order that has ended in the account: an
 // event or an answer about its end can be false. "No order is open" is said only of a list that was
@@ -28,6 +31,25 @@ func (l *Loop) Proven() bool {
 	}
 	if !l.open.pending && l.now >= p.asked.Add(firstWait) {
 		p.asked, l.open.next = l.now, l.now
+	}
+	return false
+}
+
+// provesEnd reports whether the answer to a query may end an order. An end that neither a command
+// nor the order's terms ask for can be false, and a second exit would take the place of one that
+// rests: it counts once a list of the open orders that is newer than the order's state lacks it.
+// Until then the list is asked for, and then the order again.
+func (l *Loop) provesEnd(own *state.Order, r *reply) bool {
+	if r.from != fromQuery || r.trusted {
+		return true
+	}
+	q, e := l.queryOf(own.ID), &l.evidence
+	if !unasked(l.outcomeOf(q, own), own, &r.record.Order) ||
+		e.asked > max(own.Updated, q.noticed) && !e.names[own.ClientOrderID] {
+		return true
+	}
+	if !l.open.pending {
+		l.open.next = min(l.open.next, l.now)
 	}
 	return false
 }

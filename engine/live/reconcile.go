@@ -36,7 +36,7 @@ func (l *Loop) reconcile(ctx context.Context) error {
 			return err
 		}
 		l.compareOrders(asked, records, nil)
-		return nil
+		return l.askMissing(ctx)
 	})
 	if err != nil {
 		return fmt.Errorf("live: reconcile open orders: %w", err)
@@ -44,6 +44,19 @@ func (l *Loop) reconcile(ctx context.Context) error {
 	l.open.next = l.now.Add(l.pace(l.OpenEvery))
 	l.commit()
 	return l.failed
+}
+
+// askMissing queries the open orders again that the list lacks: an end that their first answer told
+// of is now proven.
+func (l *Loop) askMissing(ctx context.Context) error {
+	for _, o := range l.Account.Open(nil, 0, 0) {
+		if own := l.Account.Own(o.ID); own.Reported && own.InFlight == 0 && !l.evidence.names[o.ClientOrderID] {
+			if err := l.reconcileOrder(ctx, own); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // reconcileOrder queries one order.

@@ -117,6 +117,44 @@ func TestAFalseEndOrFillInASocketsAnswerIsNotBookedAndSetsTheStreamAside(t *test
 	}
 }
 
+// The answer to a query says that a resting order was cancelled, and nobody of the bot cancelled it.
+// Where a list shows it, it stays in the books; where none does, it has ended.
+func TestAnEndThatNothingAsksForIsProvenByAList(t *testing.T) {
+	for _, ended := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			p := playing(t, nil, bid(80_00))
+			p.run()
+			p.tick(3)
+			p.box.mu.Lock()
+			p.box.tamper = func(r *exchange.Record) {
+				r.Order.Status, r.Order.OnHold, r.Order.Updated = market.StatusCanceled, 0, boxNow()
+			}
+			p.box.mu.Unlock()
+			if ended {
+				p.box.hide("open")
+			}
+			require.NoError(t, p.loop.Inspect(t.Context(), func(market.Time) { p.loop.queryOf(1).soon(p.loop.now) }))
+			p.tick(5)
+			_, open := p.own(1)
+			require.Equal(t, !ended, open)
+			p.box.mu.Lock()
+			p.box.tamper = nil
+			p.box.mu.Unlock()
+			p.box.hide()
+			if ended {
+				p.stop()
+				require.Error(t, <-p.done, "both were false")
+				return
+			}
+			p.tick(120)
+			require.NotContains(t, p.s.heard, "canceled")
+			require.Empty(t, p.journal.remarks)
+			p.end()
+			p.agree()
+		})
+	}
+}
+
 // A place has no answer, no query finds its order, and its trades are there: the exchange keeps
 // trades longer than orders. Its fill moves the position at once, and the order does not stay
 // `sent` for good.
