@@ -252,8 +252,8 @@ func (r *runner) sellerOf(name string, m *market.Market) (id market.StrategyID) 
 }
 
 // cover moves to a strategy the part of a sold amount that it does not hold, from other strategies.
-// What they lack was unallocated, and the loop books it with the fill: an own order whose outcome is
-// unknown may still bring it, or have sold nothing.
+// What they lack was unallocated, and the loop books it with the fill: an own order whose outcome
+// is unknown may still bring it, or have sold nothing.
 func (r *runner) cover(at market.Time, id market.StrategyID, m *market.Market, amount market.Qty,
 	ends map[uuid.UUID]string) error {
 	for _, o := range r.account.Pending(nil) { // earlier sales that are still to be booked

@@ -14,8 +14,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// fooled is a bot whose books have ended order 1, a bid of 80, because the exchange once said so, and
-// a list lacked it; there it rests on. memory is what a state file would still have of it.
+// fooled is a bot whose books have ended order 1, a bid of 80: the exchange once said so, and
+// a list lacked it. There it rests on. memory is what a state file would still have of it.
 func fooled(t *testing.T, acts ...func(*strategy.Desk)) *play {
 	p := playing(t, nil, append([]func(*strategy.Desk){bid(80_00)}, acts...)...)
 	var memory *state.Order

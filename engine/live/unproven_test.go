@@ -117,7 +117,7 @@ func TestAFalseEndOrFillInASocketsAnswerIsNotBookedAndSetsTheStreamAside(t *test
 	}
 }
 
-// The answer to a query says that a resting order was cancelled, and nobody of the bot cancelled it.
+// The answer to a query says that a resting order was cancelled, and the bot has not cancelled it.
 // Where a list shows it, it stays in the books; where none does, it has ended.
 func TestAnEndThatNothingAsksForIsProvenByAList(t *testing.T) {
 	for _, ended := range []bool{false, true} {
