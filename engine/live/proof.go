@@ -1,6 +1,9 @@
 package live
 
 import (
+	"fmt"
+	"time"
+
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
@@ -35,21 +38,46 @@ func (l *Loop) Proven() bool {
 	return false
 }
 
+// deniedTillHalt is how long queries may say that an order has ended and lists show it open.
+const deniedTillHalt = 5 * time.Minute
+
 // provesEnd reports whether the answer to a query may end an order. An end that neither a command
 // nor the order's terms ask for can be false, and a second exit would take the place of one that
 // rests: it counts once a list of the open orders that is newer than the order's state lacks it.
-// Until then the list is asked for, and then the order again.
+// Until then the list is asked for, and then the order again. Where lists show the order on and on,
+// its strategy is halted.
 func (l *Loop) provesEnd(own *state.Order, r *reply) bool {
-	if r.from != fromQuery || r.trusted {
+	if r.from != fromQuery {
 		return true
 	}
 	q, e := l.queryOf(own.ID), &l.evidence
-	if !unasked(l.outcomeOf(q, own), own, &r.record.Order) ||
-		e.asked > max(own.Updated, q.noticed) && !e.names[own.ClientOrderID] {
+	newer := e.asked > max(own.Updated, q.noticed)
+	switch {
+	case r.trusted, !unasked(l.outcomeOf(q, own), own, &r.record.Order), newer && !e.names[own.ClientOrderID]:
+		q.denied = 0
 		return true
+	case newer && q.denied == 0:
+		q.denied = l.now
+	case newer && l.now.Sub(q.denied) >= deniedTillHalt:
+		l.haltDenied(own, r.record.Order.Status)
 	}
 	if !l.open.pending {
 		l.open.next = min(l.open.next, l.now)
 	}
 	return false
+}
+
+// haltDenied halts the strategy of an order that has ended by queries and is open by lists: which
+// of them is true stays unknown until a person decides.
+func (l *Loop) haltDenied(own *state.Order, status market.Status) {
+	if _, halted := l.Engine.Halted(own.Strategy); halted || own.Strategy == 0 {
+		return
+	}
+	l.Log.Error().Int64("order", int64(own.ID)).Stringer("query", status).Stringer("for", deniedTillHalt).
+		Msg("queries say that an order has ended, and lists show it open: its strategy is halted")
+	l.ReconcileLog.Discrepancy(l.now, &state.Discrepancy{What: "end of " + orderText(own.ID),
+		Ours: own.State.String(), Theirs: status.String(), Conclusion: "not booked; halted", Order: own.ID})
+	l.input(&market.Input{Kind: market.InputHalt, Strategy: own.Strategy,
+		Reason: fmt.Sprintf("for five minutes the exchange has said that order %d is %s, and has listed it as open: "+
+			"it counts as open; look at the exchange, then bot resolve %d", own.ID, status, own.ID)})
 }

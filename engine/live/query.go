@@ -32,6 +32,7 @@ type query struct {
 	doubts  market.Time // until then the queries because of events use up a second each
 	noticed market.Time // when the latest event of the account channel came; 0: there was none
 
+	denied     market.Time  // since when lists show the order open and queries say that it has ended; 0: they do not
 	doubted    *doubt       // what events told and the exchange has not confirmed; nil: nothing
 	listed     bool         // lists show the order open, or a trade has filled it, and it has ended in the account
 	cancelling bool         // a cancel of that order is in flight

@@ -155,6 +155,41 @@ func TestAnEndThatNothingAsksForIsProvenByAList(t *testing.T) {
 	}
 }
 
+// Queries say on and on that an order was cancelled, and lists show it: what is true stays unknown,
+// and not in silence. Where one query agrees with the lists, the five minutes begin anew.
+func TestAnEndThatListsDenyOnAndOnHaltsTheStrategy(t *testing.T) {
+	canceled := func(r *exchange.Record) {
+		r.Order.Status, r.Order.OnHold, r.Order.Updated = market.StatusCanceled, 0, boxNow()
+	}
+	synctest.Test(t, func(t *testing.T) {
+		p := playing(t, nil, bid(80_00))
+		lie := func(lie func(*exchange.Record)) {
+			p.box.mu.Lock()
+			p.box.tamper = lie
+			p.box.mu.Unlock()
+			require.NoError(t, p.loop.Inspect(t.Context(), func(market.Time) { p.loop.queryOf(1).soon(p.loop.now) }))
+		}
+		p.run()
+		p.tick(3)
+		lie(canceled)
+		p.tick(4 * 60)
+		lie(nil)
+		p.tick(3)
+		lie(canceled)
+		p.tick(4*60 + 30)
+		require.Empty(t, p.haltedNow())
+		p.tick(100)
+		require.Equal(t, []market.StrategyID{1}, p.haltedNow())
+		why, _ := p.loop.Engine.Halted(1)
+		require.Equal(t, "for five minutes the exchange has said that order 1 is canceled, and has listed it as open: "+
+			"it counts as open; look at the exchange, then bot resolve 1", why.Reason)
+		require.Contains(t, p.journal.concluded, "not booked; halted")
+		lie(nil)
+		p.end()
+		p.agree()
+	})
+}
+
 // A place has no answer, no query finds its order, and its trades are there: the exchange keeps
 // trades longer than orders. Its fill moves the position at once, and the order does not stay
 // `sent` for good.
