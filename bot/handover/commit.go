@@ -66,7 +66,24 @@ func (h *handing) putParts(batch *journal.Batch, _ market.Time) error {
 	h.kinds[h.To] = h.Strategies[h.To].Kind
 	text, _ := json.Marshal(h.kinds) // names
 	batch.Blob(folder.KindsBlob, text)
-	return nil
+	return h.putUnknown(batch)
+}
+
+// putUnknown hands over what From has bought after the copy of a restored file was made, and whose
+// exits are not known.
+func (h *handing) putUnknown(batch *journal.Batch) error {
+	list, err := folder.ReadUnknown(h.store)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	for i := range list {
+		if list[i].Strategy == h.From {
+			list[i].Strategy = h.To
+		}
+	}
+	text, err := folder.AppendUnknown(nil, list)
+	batch.Blob(folder.UnknownBlob, text)
+	return err
 }
 
 // putHalts ends the halt of From, which goes over to an heir that is the same strategy.

@@ -167,34 +167,71 @@ func TestAnExitOfALaterRunHaltsInsteadOfBeingDoubled(t *testing.T) {
 }
 
 // A backup from before the entry, whose exit the owner cancels while no bot runs: which exit it had
-// is not known. The status lists the position, after a resume too, and the end of the run tells of
-// it.
+// is not known. The status lists the position, after a resume, at later starts, and where another
+// strategy takes it over; the end of each run tells of it. A flatten ends that.
 func TestABackupFromBeforeTheEntryTellsOfAPositionWithoutAnExit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := halfStage(t)
-		p, file := s.boughtAfterACopy()
-		p.kill()
-		p.bury()
-		for _, o := range s.OpenAtTheExchange() {
-			s.byHand(o.Order, market.CommandCancel, 0)
-		}
-		s.putBack(file)
-		p = s.start()
-		time.Sleep(time.Minute)
-		require.Empty(t, s.OpenAtTheExchange())
-		c := &control{r: p.runner, ctx: context.Background()}
-		for range 2 {
-			p.look(func() {
-				bare := p.bare(nil)
-				require.Len(t, bare, 1)
-				require.Equal(t, "0.005", bare[0].Amount)
-				require.Equal(t, "unknown", bare[0].Cause)
-			})
-			_, err := c.resume(t.Context(), &operator.Request{})
-			require.NoError(t, err)
-			time.Sleep(time.Second)
-		}
-		require.NoError(t, p.end())
-		require.Contains(t, s.log.Tail(3), "position left: bought after the copy of the state file was made")
-	})
+	for name, flat := range map[string]func(s *stage, p *process){
+		"flatten": func(s *stage, p *process) {
+			c := &control{r: p.runner, ctx: context.Background()}
+			_, err := c.flatten(s.T.Context(), &operator.Request{})
+			require.NoError(s.T, err)
+		},
+		"kill switch": func(s *stage, p *process) {
+			p.kill()
+			p.bury()
+			require.Len(s.T, s.switchOff(nil).Sold, 1)
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := halfStage(t)
+			p, file := s.boughtAfterACopy()
+			p.kill()
+			p.bury()
+			for _, o := range s.OpenAtTheExchange() {
+				s.byHand(o.Order, market.CommandCancel, 0)
+			}
+			s.putBack(file)
+			for start := range 4 {
+				if start == 3 {
+					s.rename("half", "heir")
+					_, err := s.adopt("half", "heir", nil)
+					require.NoError(t, err)
+				}
+				p = s.start()
+				time.Sleep(time.Minute)
+				require.Empty(t, s.OpenAtTheExchange())
+				c := &control{r: p.runner, ctx: context.Background()}
+				for range 2 {
+					p.look(func() {
+						bare := p.bare(nil)
+						require.Len(t, bare, 1, "%s: start %d", name, start)
+						require.Equal(t, "0.005", bare[0].Amount)
+						require.Equal(t, "unknown", bare[0].Cause)
+						require.Equal(t, p.plan.Names()[0], bare[0].Strategy)
+					})
+					if start > 0 {
+						break
+					}
+					_, err := c.resume(t.Context(), &operator.Request{})
+					require.NoError(t, err)
+					time.Sleep(time.Second)
+				}
+				if start == 3 {
+					break
+				}
+				require.NoError(t, p.end())
+				require.Contains(t, s.log.Tail(3), "position left: bought after the copy of the state file was made")
+			}
+			flat(s, p)
+			if name == "flatten" {
+				time.Sleep(time.Minute)
+				p.look(func() { require.Empty(t, p.bare(nil)) })
+				require.NoError(t, p.end())
+			}
+			p = s.start()
+			time.Sleep(time.Minute)
+			p.look(func() { require.Empty(t, p.bare(nil), name) })
+			require.NoError(t, p.end())
+		})
+	}
 }

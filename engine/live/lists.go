@@ -49,11 +49,10 @@ func (l *Loop) compareOrders(asked market.Time, records []exchange.Record, err e
 	}
 	listed := map[uuid.UUID]*market.Order{}
 	l.proof.shown = 0
-	l.evidence = evidence{asked: asked, names: map[uuid.UUID]bool{}}
 	for i := range records {
 		listed[records[i].Order.ClientOrderID] = &records[i].Order
-		l.evidence.names[records[i].Order.ClientOrderID] = true
 	}
+	l.evidence = evidenceOf(asked, records)
 	for _, o := range l.Account.Open(nil, 0, 0) {
 		there := listed[o.ClientOrderID]
 		delete(listed, o.ClientOrderID)

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
 )
 
 // newerNumbers is how many order numbers of a run are looked for after the last one of the state
@@ -34,6 +36,9 @@ type Newer struct {
 	// Owner is the strategy of an order, 0 where there is none: by its operator id and, where its
 	// name proves that it is the bot's, also without.
 	Owner func(o *market.Order, proven bool) market.StrategyID
+	// Unknown is what newer purchases have brought, those of earlier starts too. Amount is what was
+	// bought; Since is 0 until it is in the books.
+	Unknown []UnknownExit
 
 	numbers  map[uuid.UUID]market.OrderID
 	orders   map[market.OrderID]market.Order // that are in the books now, as found, by their old number
@@ -41,7 +46,6 @@ type Newer struct {
 	lent     map[lender]market.Qty           // base that newer purchases are to give back
 	asked    map[uuid.UUID]bool              // names of trades whose orders have been asked for
 	searched bool                            // all trades have been looked through
-	settled  market.Time                     // a position that was opened later is none of these orders
 }
 
 // lend books base of the unallocated balance to a strategy of which the kill switch has sold more
@@ -225,6 +229,7 @@ func (l *Loop) adopt(ctx context.Context, number market.OrderID, o *market.Order
 	l.ReconcileLog.Note("newer than the state file", text)
 	sent.ID, sent.FilledAmount = own.ID, record.Order.FilledAmount
 	l.Newer.orders[number] = sent
+	l.Newer.buys(&sent)
 	q := l.queryOf(own.ID)
 	q.unresolved = &unresolved{outcome: placeUnresolved,
 		command: market.Command{Kind: market.CommandPlace, Order: own.Order}, until: asked}
@@ -251,27 +256,21 @@ func (l *Loop) doubt(o *market.Order, does string) {
 // settleNewer ends what the newer orders leave to do, before brackets act: orders that nothing
 // protects or expects are cancelled, and strategies whose positions are not known are halted.
 func (l *Loop) settleNewer() {
-	l.Newer.settled = l.engineTime()
-	bought := map[market.StrategyID][]string{}
 	var cancels []market.OrderID
 	for _, number := range slices.Sorted(maps.Keys(l.Newer.orders)) {
 		o := l.Newer.orders[number]
 		if own := l.Account.Known(o.ID); own != nil && !own.State.Terminal() && !l.Engine.Protects(o.ID) {
 			cancels = append(cancels, o.ID)
 		}
-		if o.Side == market.Buy && o.FilledAmount > 0 && l.Account.Position(o.Strategy, o.Market).Amount > 0 {
-			m := l.Account.Catalog().Market(o.Market)
-			bought[o.Strategy] = append(bought[o.Strategy], fmt.Sprintf("order %d bought %s %s", o.ID,
-				m.FormatQty(o.FilledAmount), m.Name))
-		}
 	}
+	bought := l.Newer.settle(l.Account, l.engineTime())
 	if len(cancels) > 0 {
 		l.input(&market.Input{Kind: market.InputCancel, Orders: cancels})
 	}
 	for _, id := range slices.Sorted(maps.Keys(bought)) {
 		l.input(&market.Input{Kind: market.InputHalt, Strategy: id, Reason: "the state file is a copy from before " +
-			"its last orders: " + strings.Join(bought[id], ", ") + ", and which exits it had is not known; look at " +
-			"bot status, then bot resume or bot flatten"})
+			"its last orders: they bought " + strings.Join(bought[id], ", ") + ", and which exits it had is not known; " +
+			"look at bot status, then bot resume or bot flatten"})
 	}
 	for _, id := range slices.Sorted(maps.Keys(l.Newer.doubts)) {
 		l.input(&market.Input{Kind: market.InputWithhold, Strategy: id, Reason: "not in the state file, and with " +
@@ -289,25 +288,66 @@ type UnknownExit struct {
 	Since    market.Time
 }
 
+// Same reports whether two of them are of one strategy's position in one market.
+func (u *UnknownExit) Same(v UnknownExit) bool {
+	return u.Strategy == v.Strategy && u.Market == v.Market
+}
+
+// position is the position that it is part of; false: that has closed, or none of it was bought
+// then.
+func (u *UnknownExit) position(a *state.Account) (p market.Position, open bool) {
+	p = a.Position(u.Strategy, u.Market)
+	return p, u.Since == 0 || p.Amount > 0 && p.Opened <= u.Since
+}
+
+// buys adds what a newer purchase has brought.
+func (n *Newer) buys(o *market.Order) {
+	if o.Side != market.Buy || o.FilledAmount == 0 {
+		return
+	}
+	one := UnknownExit{Strategy: o.Strategy, Market: o.Market}
+	at := slices.IndexFunc(n.Unknown, one.Same)
+	if at < 0 {
+		at = len(n.Unknown)
+		n.Unknown = append(n.Unknown, one)
+	}
+	n.Unknown[at].Amount += o.FilledAmount
+	n.Unknown[at].Since = 0
+}
+
+// settle dates what newer purchases have brought, and returns it in words where it is still held.
+func (n *Newer) settle(a *state.Account, now market.Time) (bought map[market.StrategyID][]string) {
+	bought = map[market.StrategyID][]string{}
+	for i := range n.Unknown {
+		u := &n.Unknown[i]
+		if u.Since == 0 && a.Position(u.Strategy, u.Market).Amount > 0 {
+			m := a.Catalog().Market(u.Market)
+			bought[u.Strategy] = append(bought[u.Strategy], m.FormatQty(u.Amount)+" "+m.Name)
+		}
+		u.Since = cmp.Or(u.Since, now)
+	}
+	return bought
+}
+
+// Left drops what is held no more, and returns the rest for the next start.
+func (n *Newer) Left(a *state.Account) []UnknownExit {
+	n.Unknown = slices.DeleteFunc(n.Unknown, func(u UnknownExit) bool {
+		_, open := u.position(a)
+		return !open
+	})
+	return n.Unknown
+}
+
 // UnknownExits are the positions, or parts, that newer purchases brought and no bracket covers: the
 // exits that they had are not known. Only the loop's goroutine may call it.
 func (l *Loop) UnknownExits() (list []UnknownExit) {
-	bought := map[lender]market.Qty{}
-	for _, number := range slices.Sorted(maps.Keys(l.Newer.orders)) {
-		o := l.Newer.orders[number]
-		if key := (lender{o.Strategy, o.Market}); o.Side == market.Buy && o.FilledAmount > 0 {
-			if _, is := bought[key]; !is {
-				list = append(list, UnknownExit{Strategy: o.Strategy, Market: o.Market, Since: l.began})
-			}
-			bought[key] += o.FilledAmount
+	for _, u := range l.Newer.Unknown {
+		p, open := u.position(l.Account)
+		u.Amount = min(p.Amount-l.Engine.Covered(u.Strategy, u.Market), u.Amount)
+		u.Since = cmp.Or(u.Since, l.began)
+		if open && u.Amount > 0 {
+			list = append(list, u)
 		}
 	}
-	for i := range list {
-		u := &list[i]
-		held := l.Account.Position(u.Strategy, u.Market)
-		if settled := l.Newer.settled; settled == 0 || held.Opened <= settled {
-			u.Amount = min(held.Amount-l.Engine.Covered(u.Strategy, u.Market), bought[lender{u.Strategy, u.Market}])
-		}
-	}
-	return slices.DeleteFunc(list, func(u UnknownExit) bool { return u.Amount <= 0 })
+	return list
 }

@@ -33,6 +33,14 @@ type evidence struct {
 	names map[uuid.UUID]bool
 }
 
+func evidenceOf(asked market.Time, records []exchange.Record) evidence {
+	e := evidence{asked: asked, names: make(map[uuid.UUID]bool, len(records))}
+	for i := range records {
+		e.names[records[i].Order.ClientOrderID] = true
+	}
+	return e
+}
+
 // counts reports whether the list was queried late enough: for a place after the first 240 that
 // counts, for an accepted order after the last one.
 func (e *evidence) counts(q *query, now outcome) bool {

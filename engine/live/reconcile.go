@@ -32,6 +32,7 @@ func (l *Loop) reconcile(ctx context.Context) error {
 			return err
 		}
 		l.stamp()
+		l.evidence = evidenceOf(asked, records)
 		if err := l.adoptNewer(ctx, records); err != nil {
 			return err
 		}
