@@ -25,7 +25,7 @@ const (
 	AgreedBlob    = "agreed"    // balance checkpoints by asset: the account's balances less the books
 	BreachesBlob  = "breaches"  // answers of the exchange that broke a rule within the last day
 	ChangedBlob   = "changed"   // orders that someone else has changed, in words
-	UnknownBlob   = "unknown"   // purchases after the copy of a restored file, whose exits are not known
+	NewerBlob     = "newer"     // of orders that are newer than the copy of a restored file
 	SealBlob      = "seal"      // the day that is held against the seal, so far
 	UniverseBlob  = "universe"  // by strategy, the latest ranking of its universe
 	BackupBlob    = "backup"    // when the running bot last wrote a backup, in Unix ms

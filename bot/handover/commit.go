@@ -72,17 +72,17 @@ func (h *handing) putParts(batch *journal.Batch, _ market.Time) error {
 // putUnknown hands over what From has bought after the copy of a restored file was made, and whose
 // exits are not known.
 func (h *handing) putUnknown(batch *journal.Batch) error {
-	list, err := folder.ReadUnknown(h.store)
-	if err != nil || len(list) == 0 {
+	n, err := folder.ReadNewer(h.store)
+	if err != nil || len(n.Unknown) == 0 {
 		return err
 	}
-	for i := range list {
-		if list[i].Strategy == h.From {
-			list[i].Strategy = h.To
+	for i := range n.Unknown {
+		if n.Unknown[i].Strategy == h.From {
+			n.Unknown[i].Strategy = h.To
 		}
 	}
-	text, err := folder.AppendUnknown(nil, list)
-	batch.Blob(folder.UnknownBlob, text)
+	text, err := n.Append(nil)
+	batch.Blob(folder.NewerBlob, text)
 	return err
 }
 

@@ -331,7 +331,7 @@ func (r *runner) restore(ctx context.Context) ([]market.Command, error) {
 	if r.newer, err = r.newerThan(r.engine.LastOrder()); err != nil {
 		return nil, err
 	}
-	r.journal.unknown = unknownSaved{newer: r.newer}
+	r.journal.newer.newer = r.newer
 	for _, h := range r.engine.Halts() { // later ones are of this start
 		if h.At < r.began {
 			r.journal.halts++

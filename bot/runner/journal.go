@@ -66,7 +66,7 @@ type botJournal struct {
 	limits         func(at market.Time) *operator.Risk // of the bot, with their use; nil: not saved
 	onHoldings     func(at market.Time)                // writes the holdings for the kill switch; nil: not called
 	seal           *seal.Keeper
-	unknown        unknownSaved
+	newer          savedNewer
 	onBroken       func(text string) // called when the promise of the seal is broken
 	refusals
 	notes
@@ -256,7 +256,7 @@ func (j *botJournal) Commit(at market.Time) error {
 		}
 	}
 	j.saveSeal()
-	j.saveUnknown()
+	j.saveNewer()
 	var last error
 	if j.batch.Len() > j.deferred {
 		j.trim(at)

@@ -25,11 +25,22 @@ func (r *runner) newerThan(last market.OrderID) (*live.Newer, error) {
 	for i := range runs[max(0, len(runs)-maxNewerRuns):] {
 		n.Runs = append(n.Runs, runs[len(runs)-1-i].Run)
 	}
-	number, err := r.store.LastNumber()
+	if len(runs) > 0 {
+		n.First = runs[0].At
+	}
+	saved, err := folder.ReadNewer(r.store)
 	if err != nil {
 		return nil, err
 	}
-	if n.Unknown, err = r.unknownExits(); err != nil {
+	if n.Unknown, err = r.unknownExits(saved.Unknown); err != nil {
+		return nil, err
+	}
+	if saved.Since != 0 { // a start has failed since
+		n.Since, n.Last = saved.Since, saved.Last
+		return n, nil
+	}
+	number, err := r.store.LastNumber()
+	if err != nil {
 		return nil, err
 	}
 	return n, r.store.Entries(number, func(e *journal.Entry) error {
@@ -40,8 +51,7 @@ func (r *runner) newerThan(last market.OrderID) (*live.Newer, error) {
 
 // unknownExits are the purchases of earlier starts whose exits are not known. Those of a strategy
 // or a market that is gone are left out: a start refuses where more than dust of them is held.
-func (r *runner) unknownExits() (list []live.UnknownExit, err error) {
-	saved, err := folder.ReadUnknown(r.store)
+func (r *runner) unknownExits(saved []folder.UnknownExit) (list []live.UnknownExit, err error) {
 	for i := range saved {
 		u := &saved[i]
 		at, m := slices.Index(r.plan.Names(), u.Strategy), r.plan.Catalog.MarketNamed(u.Market)
@@ -50,7 +60,7 @@ func (r *runner) unknownExits() (list []live.UnknownExit, err error) {
 		}
 		amount, err := m.ParseQty(u.Amount)
 		if err != nil {
-			return nil, fmt.Errorf("purchases without a known exit in the state file: %w", err)
+			return nil, fmt.Errorf("newer orders in the state file: %w", err)
 		}
 		one := live.UnknownExit{Strategy: strategyID(at + 1), Market: m.ID, Amount: amount, Since: u.Since}
 		if same := slices.IndexFunc(list, one.Same); same >= 0 { // of a strategy that has handed over to another
@@ -59,33 +69,39 @@ func (r *runner) unknownExits() (list []live.UnknownExit, err error) {
 		}
 		list = append(list, one)
 	}
-	return list, err
+	return list, nil
 }
 
-// unknownSaved is what the state file has of the purchases whose exits are not known.
-type unknownSaved struct {
-	newer *live.Newer // nil: no run came before
-	list  []live.UnknownExit
+// savedNewer is what the state file has of newer orders.
+type savedNewer struct {
+	newer   *live.Newer // nil: no run came before
+	begun   bool        // this start has saved it
+	settled bool        // the rest is as saved last
+	list    []live.UnknownExit
 }
 
-// saveUnknown puts the purchases whose exits are not known into the batch, where they have changed.
-func (j *botJournal) saveUnknown() {
-	if j.unknown.newer == nil {
+// saveNewer puts what is known of newer orders into the batch, where that has changed.
+func (j *botJournal) saveNewer() {
+	was, n := &j.newer, j.newer.newer
+	if n == nil {
 		return
 	}
-	left := j.unknown.newer.Left(j.account)
-	if slices.Equal(left, j.unknown.list) {
+	left := n.Left(j.account)
+	if was.begun && was.settled == n.Settled && slices.Equal(left, was.list) {
 		return
 	}
-	j.unknown.list = slices.Clone(left)
-	rows := make([]folder.UnknownExit, len(left))
-	for i, u := range left {
+	was.begun, was.settled, was.list = true, n.Settled, slices.Clone(left)
+	var saved folder.Newer
+	if !n.Settled {
+		saved.Since, saved.Last = n.Since, n.Last
+	}
+	for _, u := range left {
 		m := j.account.Catalog().Market(u.Market)
-		rows[i] = folder.UnknownExit{Strategy: j.names[u.Strategy-1], Market: m.Name, Amount: m.FormatQty(u.Amount),
-			Since: u.Since}
+		saved.Unknown = append(saved.Unknown, folder.UnknownExit{Strategy: j.names[u.Strategy-1], Market: m.Name,
+			Amount: m.FormatQty(u.Amount), Since: u.Since})
 	}
-	if text, err := folder.AppendUnknown(nil, rows); err == nil { // names and numbers
-		j.batch.Blob(folder.UnknownBlob, text)
+	if text, err := saved.Append(nil); err == nil { // names and numbers
+		j.batch.Blob(folder.NewerBlob, text)
 	}
 }
 

@@ -2,12 +2,15 @@ package runner
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -63,6 +66,59 @@ func TestAStartThatFailsAfterARestoreHidesNoOrder(t *testing.T) {
 		require.Equal(t, exit.ClientOrderID, s.resting().ClientOrderID)
 		require.NoError(t, p.end())
 		s.onlyExits(p)
+	})
+}
+
+// A start that fails after a restore hides no purchase from the next one: nothing of it is open.
+func TestAStartThatFailsAfterARestoreHidesNoPurchase(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := halfStage(t)
+		p, file := s.boughtAfterACopy()
+		p.kill()
+		p.bury()
+		for _, o := range s.OpenAtTheExchange() {
+			s.byHand(o.Order, market.CommandCancel, 0)
+		}
+		s.putBack(file)
+		time.Sleep(2 * time.Hour)
+		failed, err := s.open()
+		require.NoError(t, err)
+		require.NoError(t, failed.journal.Commit(failed.trading.Now()))
+		failed.kill()
+		for range 2 {
+			p = s.start()
+			time.Sleep(time.Minute)
+			p.look(func() {
+				require.Equal(t, market.Qty(500_000), p.account.Position(1, 1).Amount)
+				require.Len(t, p.bare(nil), 1)
+				_, halted := p.engine.Halted(1)
+				require.True(t, halted)
+			})
+			require.NoError(t, p.end())
+		}
+	})
+}
+
+// A new state folder under an old operator id: the exit of the former folder rests beside it. It is
+// older than the file, so the file is no copy from before it, at the second start too.
+func TestAnOrderThatIsOlderThanTheFileIsAnothers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, p := inBracket(t, true)
+		require.NoError(t, p.end())
+		exit := s.resting()
+		require.NoError(t, os.Remove(filepath.Join(s.Folder, folder.StateFile)))
+		require.NoError(t, os.RemoveAll(filepath.Join(s.Folder, folder.RecordingFolder)))
+		for range 3 {
+			p = s.start()
+			time.Sleep(time.Minute)
+			p.look(func() {
+				halt, halted := p.engine.Halted(1)
+				require.False(t, halted, halt.Reason)
+				require.Equal(t, 1, p.loop.Foreign())
+			})
+			require.Contains(t, s.OrdersAtTheExchange(), exit.ClientOrderID)
+			require.NoError(t, p.end())
+		}
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -14,6 +15,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
+
+// clockError is how far the clock of an earlier run may have been ahead of the exchange's.
+const clockError = time.Hour
 
 // newerNumbers is how many order numbers of a run are looked for after the last one of the state
 // file.
@@ -32,7 +36,10 @@ type lender struct {
 type Newer struct {
 	Runs  []uuid.UUID    // of the file, those that may have sent it
 	Last  market.OrderID // the highest number in the file
-	Since market.Time    // of the file's last entry: earlier there is no such order
+	First market.Time    // of the file's first entry: an older order is of no copy of this file
+	Since market.Time    // of the file's last entry before this start, and before failed ones
+	// Settled says that all newer orders are known: the start has not failed.
+	Settled bool
 	// Owner is the strategy of an order, 0 where there is none: by its operator id and, where its
 	// name proves that it is the bot's, also without.
 	Owner func(o *market.Order, proven bool) market.StrategyID
@@ -149,7 +156,7 @@ func (l *Loop) adoptNewer(ctx context.Context, open []exchange.Record) error {
 func (l *Loop) adoptTraded(ctx context.Context, found map[market.OrderID]*market.Order) error {
 	var others []market.Order
 	for _, m := range l.Account.Catalog().Markets() {
-		err := eachTrade(ctx, l.Trading, m.ID, max(1, l.Newer.Since), func(t *exchange.Trade) {
+		err := eachTrade(ctx, l.Trading, m.ID, max(1, l.Newer.Since.Add(-clockError)), func(t *exchange.Trade) {
 			if !l.strange(t.ClientOrderID) {
 				return
 			}
@@ -239,11 +246,15 @@ func (l *Loop) adopt(ctx context.Context, number market.OrderID, o *market.Order
 }
 
 // doubt notes an order of a run that the state file does not know, with a strategy's operator id:
-// it may be the strategy's, and a sale the exit of its position.
+// it may be the strategy's, and a sale the exit of its position. An order that is older than the
+// file is of another file or another bot.
 func (l *Loop) doubt(o *market.Order, does string) {
 	owner := l.Newer.Owner(o, false)
-	if owner == 0 {
+	if owner == 0 || o.Created < l.Newer.First {
 		return
+	}
+	if o.Created < l.Newer.Since.Add(-clockError) {
+		does += " and was made while the file was in use"
 	}
 	m, amount := l.Account.Catalog().Market(o.Market), o.AmountRemaining
 	if o.Done() {
@@ -263,6 +274,7 @@ func (l *Loop) settleNewer() {
 			cancels = append(cancels, o.ID)
 		}
 	}
+	l.Newer.Settled = true
 	bought := l.Newer.settle(l.Account, l.engineTime())
 	if len(cancels) > 0 {
 		l.input(&market.Input{Kind: market.InputCancel, Orders: cancels})
@@ -274,8 +286,8 @@ func (l *Loop) settleNewer() {
 	}
 	for _, id := range slices.Sorted(maps.Keys(l.Newer.doubts)) {
 		l.input(&market.Input{Kind: market.InputWithhold, Strategy: id, Reason: "not in the state file, and with " +
-			"its operator_id: " + strings.Join(l.Newer.doubts[id], ", ") + "; the file is older than these orders, " +
-			"or another bot has the same operator_id. No exit is placed beside them: compare bot status with the " +
+			"its operator_id: " + strings.Join(l.Newer.doubts[id], ", ") + "; the file is a copy from before these " +
+			"orders, or another bot has the same operator_id. No exit is placed beside them: compare bot status with the " +
 			"exchange, cancel what is left (bot cancel-all --including-foreign), then bot resume"})
 	}
 }
