@@ -12,8 +12,8 @@ const newerVersion = 1
 
 // Newer is what starts have kept of orders that are newer than the copy of a restored state file.
 type Newer struct {
-	// Since and Last are the last entry and the highest order number of the file before a start that
-	// has not ended yet, or has failed; 0: the last start knows all newer orders.
+	// Since and Last are the last entry and the highest order number of the file before a start
+	// that has not ended yet, or has failed; 0: the last start knows all newer orders.
 	Since   market.Time    `json:"since,omitzero"`
 	Last    market.OrderID `json:"last,omitzero"`
 	Unknown []UnknownExit  `json:"unknown,omitempty"` // purchases whose exits are not known

@@ -56,8 +56,8 @@ func (l *liar) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // The exchange says of a resting order that it has been cancelled, and a list lacks it, once; later
-// lists show it open. With 18000 the strategy can hold two such orders, so the first is taken back; with 12000 it
-// cannot, so the first is cancelled.
+// lists show it open. With 18000 the strategy can hold two such orders, so the first is taken back;
+// with 12000 it cannot, so the first is cancelled.
 func TestAnOrderThatTheExchangeListsAsOpenAfterItsEndIsTakenBack(t *testing.T) {
 	for allocation, open := range map[string]int{"18000": 2, "12000": 1} {
 		synctest.Test(t, func(t *testing.T) {

@@ -281,14 +281,14 @@ func (l *Loop) settleNewer() {
 	}
 	for _, id := range slices.Sorted(maps.Keys(bought)) {
 		l.input(&market.Input{Kind: market.InputHalt, Strategy: id, Reason: "the state file is a copy from before " +
-			"its last orders: they bought " + strings.Join(bought[id], ", ") + ", and which exits it had is not known; " +
-			"look at bot status, then bot resume or bot flatten"})
+			"its last orders: they bought " + strings.Join(bought[id], ", ") + ", and which exits it had is not " +
+			"known; look at bot status, then bot resume or bot flatten"})
 	}
 	for _, id := range slices.Sorted(maps.Keys(l.Newer.doubts)) {
 		l.input(&market.Input{Kind: market.InputWithhold, Strategy: id, Reason: "not in the state file, and with " +
 			"its operator_id: " + strings.Join(l.Newer.doubts[id], ", ") + "; the file is a copy from before these " +
-			"orders, or another bot has the same operator_id. No exit is placed beside them: compare bot status with the " +
-			"exchange, cancel what is left (bot cancel-all --including-foreign), then bot resume"})
+			"orders, or another bot has the same operator_id. No exit is placed beside them: compare bot status with " +
+			"the exchange, cancel what is left (bot cancel-all --including-foreign), then bot resume"})
 	}
 }
 
