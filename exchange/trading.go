@@ -17,6 +17,7 @@ type Intent struct {
 	Market        market.ID
 	ClientOrderID uuid.UUID
 	Sell          bool   // its order is a sell
+	Exit          bool   // place or change of a bracket's exit, or the sale in its place: it goes before other orders
 	Last          bool   // the first cancel of its order in a stop: it is sent even under a ban
 	Method, Path  string // the path with /v2 and its query, as signed
 	Body          []byte // JSON; empty for a cancel

@@ -53,7 +53,8 @@ func (c *Client) prepare(command *market.Command) (exchange.Intent, error) {
 		return exchange.Intent{}, errors.New("neither clientOrderId nor orderId names it")
 	}
 	intent := exchange.Intent{Command: command.Kind, Order: o.ID, Market: o.Market, ClientOrderID: o.ClientOrderID,
-		Sell: o.Side == market.Sell, Timestamp: c.Now().Millis(), Window: int64(c.config.Window / time.Millisecond)}
+		Sell: o.Side == market.Sell, Exit: command.Attached && o.Side == market.Sell,
+		Timestamp: c.Now().Millis(), Window: int64(c.config.Window / time.Millisecond)}
 	switch command.Kind {
 	case market.CommandPlace:
 		intent.Method, intent.Path = http.MethodPost, version+"/order"
@@ -170,15 +171,16 @@ func named(q query, clientOrderID, orderID uuid.UUID) query {
 	return q.with("orderId", orderID.String())
 }
 
-// laneOf is the urgency of an intent: cancels first, then stop orders, whether placed or moved.
+// laneOf is the urgency of an intent: cancels first, then exits of brackets, the sales in their
+// place, and stop orders, whether placed or changed.
 func laneOf(intent *exchange.Intent) Lane {
 	switch {
 	case intent.Command == market.CommandCancel && intent.Last:
 		return LastCancel
 	case intent.Command == market.CommandCancel:
 		return Cancel
-	case bytes.Contains(intent.Body, []byte(`"orderType":"stopLoss`)), intent.Command == market.CommandUpdate &&
-		bytes.Contains(intent.Body, []byte(`"triggerAmount":`)):
+	case intent.Exit, bytes.Contains(intent.Body, []byte(`"orderType":"stopLoss`)),
+		intent.Command == market.CommandUpdate && bytes.Contains(intent.Body, []byte(`"triggerAmount":`)):
 		return Protective
 	}
 	return Order

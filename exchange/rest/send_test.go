@@ -99,6 +99,27 @@ func TestTimeInForceIsSentOnlyBeforeTheTrigger(t *testing.T) {
 	require.NotContains(t, string(r.intent(update).Body), "timeInForce")
 }
 
+// A target, a change of an exit's amount and the sale of a Close go before other orders, as a stop
+// does: an exit that is placed again waits behind none of them.
+func TestEveryWriteOfAnExitGoesBeforeOtherOrders(t *testing.T) {
+	r := newRig(t, nil)
+	target := r.limit(market.Sell, "0.5", "35000")
+	sale := *target
+	sale.Order.Type, sale.Order.Price = market.TypeMarket, 0
+	smaller := &market.Command{Kind: market.CommandUpdate, Changed: market.ChangeAmount, Order: target.Order}
+	bought := r.limit(market.Buy, "0.5", "20000") // of a rebalance: it protects nothing
+	for _, c := range []*market.Command{target, &sale, smaller, bought} {
+		require.Equal(t, Order, laneOf(r.intent(c)))
+		c.Attached = true
+	}
+	for _, c := range []*market.Command{target, &sale, smaller} {
+		require.Equal(t, Protective, laneOf(r.intent(c)))
+	}
+	require.Equal(t, Order, laneOf(r.intent(bought)))
+	cancel := &market.Command{Kind: market.CommandCancel, Order: target.Order, Attached: true}
+	require.Equal(t, Cancel, laneOf(r.intent(cancel)))
+}
+
 func TestCancelNamesTheOrderOnce(t *testing.T) {
 	r := newRig(t, nil)
 	placed := r.send(r.limit(market.Buy, "0.5", "29000")).Order
