@@ -251,28 +251,6 @@ func appendPoint(dst []byte, magnitude uint64, digits uint8) []byte {
 	}
 }
 
-// FromDecimal converts exactly: the error wraps ErrInexact where d has more decimals than digits,
-// ErrOverflow where it leaves int64.
-func FromDecimal(d decimal.Decimal, digits uint8) (int64, error) {
-	switch exponent := d.Exponent(); {
-	case d.IsZero():
-		return 0, nil
-	case exponent > MaxDigits: // not written out: the text may be 1e2000000000
-		return 0, fmt.Errorf("decimal with exponent %d: %w", exponent, ErrOverflow)
-	case exponent < -1000:
-		return 0, fmt.Errorf("decimal with exponent %d: %w", exponent, ErrInexact)
-	}
-	shifted := d.Shift(int32(digits))
-	if !shifted.IsInteger() {
-		return 0, fmt.Errorf("%s has more than %d decimals: %w", d, digits, ErrInexact)
-	}
-	whole := shifted.BigInt()
-	if !whole.IsInt64() {
-		return 0, fmt.Errorf("%s with %d decimals: %w", d, digits, ErrOverflow)
-	}
-	return whole.Int64(), nil
-}
-
 // ToDecimal converts value·10^-digits; it is always exact.
 func ToDecimal(value int64, digits uint8) decimal.Decimal { return decimal.New(value, -int32(digits)) }
 

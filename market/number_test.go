@@ -154,35 +154,6 @@ func TestRescaleIsExactOrRefused(t *testing.T) {
 	})
 }
 
-func TestDecimalsConvertExactlyOrAreRefused(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		d := decimal.New(drawInt64(t, "coefficient"), rapid.Int32Range(-25, 25).Draw(t, "exponent"))
-		digits := drawDigits(t, "digits")
-		shifted := d.Shift(int32(digits))
-		got, err := market.FromDecimal(d, digits)
-		switch {
-		case !shifted.IsInteger():
-			require.ErrorIs(t, err, market.ErrInexact)
-		case !shifted.BigInt().IsInt64():
-			require.ErrorIs(t, err, market.ErrOverflow)
-		default:
-			require.NoError(t, err)
-			require.True(t, d.Equal(market.ToDecimal(got, digits)))
-		}
-	})
-}
-
-func TestHugeExponentsAreRefusedWithoutBeingWrittenOut(t *testing.T) {
-	for exponent, want := range map[int32]error{math.MaxInt32: market.ErrOverflow, 1000: market.ErrOverflow,
-		math.MinInt32 + 20: market.ErrInexact} {
-		_, err := market.FromDecimal(decimal.New(1, exponent), 8)
-		require.ErrorIs(t, err, want)
-		zero, err := market.FromDecimal(decimal.New(0, exponent), 8)
-		require.NoError(t, err)
-		require.Zero(t, zero)
-	}
-}
-
 func TestFloorToAndCeilToAreTheNearestMultiplesThatFit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value, step := drawInt64(t, "value"), drawInt64(t, "step")

@@ -106,8 +106,9 @@ func (s *site) page(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var out bytes.Buffer
-	err = s.pages.Write(&out, name, &Page{Title: title, Bot: "demo", Here: "." + here, Navigation: navigation(),
-		Top: TopOf(s.docs.Status, s.docs.NowMS), View: view})
+	err = s.pages.Write(&out, name, &Page{Title: title, Bot: "demo", Here: "." + here,
+		Navigation: append(botLinks(), sheetLinks()...),
+		Top:        TopOf(s.docs.Status, s.docs.NowMS), View: view})
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return

@@ -46,9 +46,6 @@ var entries = []entry{
 	{path: "seal", title: "Seal", body: "bot_seal", view: (*desk).seal},
 }
 
-// navigation are the links of a bot's pages, and of the pages of files.
-func navigation() []Link { return append(botLinks(), sheetLinks()...) }
-
 // botLinks are the links of a bot's pages. They are relative: all pages of a bot stand in one
 // folder of the site.
 func botLinks() (links []Link) {

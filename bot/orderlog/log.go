@@ -1,7 +1,6 @@
 package orderlog
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -39,16 +38,6 @@ type Run struct {
 	ConfigHash string
 	At         market.Time
 	Ended      market.Time // of its stop in good order; 0: it was killed, or the journal ends before
-}
-
-// Order is the order with a number; nil: there is none.
-func (l *Log) Order(id market.OrderID) *Order {
-	at, found := slices.BinarySearchFunc(l.Orders, id,
-		func(o *Order, id market.OrderID) int { return cmp.Compare(o.ID, id) })
-	if !found {
-		return nil
-	}
-	return l.Orders[at]
 }
 
 // Options say how a state folder is read.

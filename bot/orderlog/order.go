@@ -67,14 +67,6 @@ func (o *Order) Place() *Write {
 	return &o.Writes[0]
 }
 
-// Filled is the amount of all fills.
-func (o *Order) Filled() (amount market.Qty) {
-	for i := range o.Fills {
-		amount += o.Fills[i].Amount
-	}
-	return amount
-}
-
 // Ending says why an order stopped resting at a price.
 type Ending uint8
 
@@ -86,11 +78,6 @@ const (
 	EndExpired
 	EndUpdated // another Rest follows
 )
-
-var endings = [...]string{"open", "filled", "canceled", "expired", "updated"}
-
-// String names the ending.
-func (e Ending) String() string { return endings[e] }
 
 // Rest is the time in which an order rested with the same terms.
 type Rest struct {

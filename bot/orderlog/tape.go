@@ -30,14 +30,6 @@ func (q *Quote) Mid() float64 {
 	return (float64(q.Bid) + float64(q.Ask)) / 2
 }
 
-// Side is the price that a taker of a side meets: ask for a buy, bid for a sell; 0: not known.
-func (q *Quote) Side(side market.Side) market.Price {
-	if side == market.Buy {
-		return q.Ask
-	}
-	return q.Bid
-}
-
 // add notes an event of market data.
 func (q *Quote) add(ev *market.Event) {
 	q.At = ev.At

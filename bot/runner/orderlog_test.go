@@ -48,7 +48,6 @@ func TestTheOrderLogSaysWhatTheExchangeSays(t *testing.T) {
 		theirs := s.OrdersAtTheExchange()
 		whole, took, rested, touched := 0, 0, 0, 0
 		for _, o := range log.Orders {
-			require.Same(t, o, log.Order(o.ID))
 			record, there := theirs[o.ClientID]
 			delete(theirs, o.ClientID)
 			if !there {
@@ -57,7 +56,11 @@ func TestTheOrderLogSaysWhatTheExchangeSays(t *testing.T) {
 				continue
 			}
 			of := &record.Order
-			require.Equal(t, of.FilledAmount, o.Filled())
+			filled := market.Qty(0)
+			for i := range o.Fills {
+				filled += o.Fills[i].Amount
+			}
+			require.Equal(t, of.FilledAmount, filled)
 			require.Equal(t, of.Done(), o.State.Terminal())
 			if of.Done() {
 				require.Equal(t, of.Updated, market.FloorTo(o.Ended, 1000))
