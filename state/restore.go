@@ -217,6 +217,11 @@ func (r *restorer) restorePosition(s *SavedPosition) error {
 	}
 	id, known := r.ids[s.Strategy]
 	if !known {
+		if s.Amount > 0 && !s.isDust(m) && m.Status == market.Delisted {
+			return fmt.Errorf("strategy %q is gone and holds %s of %s, which the exchange lists no more; take it back "+
+				"into the config, start, then write it off: bot resolve --gone %s", s.Strategy,
+				m.FormatQty(s.Amount), m.Name, m.Name)
+		}
 		if s.Amount > 0 && !s.isDust(m) {
 			return fmt.Errorf("strategy %q is gone and holds %s of %s; take it back into the config, or let another "+
 				"strategy take over: bot adopt %s NEW", s.Strategy, m.FormatQty(s.Amount), m.Name, s.Strategy)

@@ -110,6 +110,34 @@ func TestAHandoverSaysThatAMarketThatHasGoneHasNoExit(t *testing.T) {
 	})
 }
 
+// A strategy goes from the config with a position in a market that has gone: the start names the
+// position and the way out, and loses nothing.
+func TestARemovedStrategyInAMarketThatHasGoneNamesTheWayOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, p, gone := ownedUntilItGoes(t)
+		gone.Store(true)
+		time.Sleep(3 * time.Minute)
+		require.NoError(t, p.end())
+		s.rename("held", "heir")
+		_, err := s.open()
+		require.ErrorContains(t, err, `strategy "held" is gone and holds 0.01 of BTC-EUR, which the exchange lists no `+
+			"more; take it back into the config, start, then write it off: bot resolve --gone BTC-EUR")
+		s.rename("heir", "held")
+		p = s.start()
+		time.Sleep(time.Minute)
+		c := &control{r: p.runner, ctx: t.Context()}
+		report, err := c.resolve(t.Context(), &operator.Request{Gone: "BTC-EUR"})
+		require.NoError(t, err)
+		require.Equal(t, []operator.WrittenOff{{Strategy: "held", Market: "BTC-EUR", Amount: "0.01"}},
+			report.WrittenOff)
+		require.NoError(t, p.end())
+		s.rename("held", "heir")
+		p = s.start() // what was written off is in nobody's way
+		time.Sleep(time.Minute)
+		require.NoError(t, p.end())
+	})
+}
+
 // A market goes while a position is held there: the operator writes it off, the journal tells of
 // it, and the next start goes on, with the market still in the config.
 func TestAMarketThatHasGoneIsWrittenOffAndTheNextStartGoesOn(t *testing.T) {
