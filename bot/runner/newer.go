@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -17,7 +18,7 @@ const maxNewerRuns = 4
 // newerThan is what shows that an order is this bot's and newer than the state file. last is the
 // file's highest number. Call it before this start writes to the file.
 func (r *runner) newerThan(last market.OrderID) (*live.Newer, error) {
-	n := &live.Newer{Last: last, Owner: r.ownerOf}
+	n := &live.Newer{Last: last, Owners: r.ownersOf}
 	runs, err := r.store.Runs()
 	if err != nil {
 		return nil, err
@@ -105,21 +106,34 @@ func (j *botJournal) saveNewer() {
 	}
 }
 
-// ownerOf is the strategy of an order in a market: the one with its operator id and, where several
-// have it, the one with the largest position. Where none has it and proven is true, the operator id
-// has been changed in the config: any of the market's strategies is meant.
-func (r *runner) ownerOf(o *market.Order, proven bool) (id market.StrategyID) {
-	most, same := market.Qty(-1), false
+// ownersOf are the strategies that an order in a market may be of: those with its operator id. Of a
+// sale the first is the one whose free base fits its amount best; then the larger position counts.
+// Where none has the operator id and proven is true, it has been changed in the config: any of the
+// market's strategies is meant.
+func (r *runner) ownersOf(o *market.Order, proven bool) []market.StrategyID {
+	var same, others []market.StrategyID
 	for i := range r.plan.Strategies {
 		s := &r.plan.Strategies[i]
-		trades := slices.ContainsFunc(s.Markets, func(m *market.Market) bool { return m.ID == o.Market })
-		operates := s.Limits.OperatorID == o.OperatorID
-		if !trades || same && !operates || !operates && !proven {
-			continue
-		}
-		if held := r.account.Position(strategyID(i+1), o.Market).Amount; held > most || operates && !same {
-			id, most, same = strategyID(i+1), held, operates
+		switch trades := slices.ContainsFunc(s.Markets, func(m *market.Market) bool { return m.ID == o.Market }); {
+		case trades && s.Limits.OperatorID == o.OperatorID:
+			same = append(same, strategyID(i+1))
+		case trades && proven:
+			others = append(others, strategyID(i+1))
 		}
 	}
-	return id
+	if len(same) == 0 {
+		same = others
+	}
+	off := func(id market.StrategyID) market.Money { // an exit sells what no other order holds
+		if o.Side == market.Buy {
+			return 0
+		}
+		free, _ := r.account.Balance(id, r.plan.Catalog.Market(o.Market).Base)
+		return max(free-market.Money(o.Amount), market.Money(o.Amount)-free)
+	}
+	slices.SortStableFunc(same, func(x, y market.StrategyID) int {
+		return cmp.Or(cmp.Compare(off(x), off(y)),
+			cmp.Compare(r.account.Position(y, o.Market).Amount, r.account.Position(x, o.Market).Amount))
+	})
+	return same
 }

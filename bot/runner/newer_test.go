@@ -2,12 +2,16 @@ package runner
 
 import (
 	"context"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/folder"
@@ -218,6 +222,131 @@ func TestAnExitOfALaterRunHaltsInsteadOfBeingDoubled(t *testing.T) {
 		require.NoError(t, err)
 		time.Sleep(10 * time.Second)
 		s.guards(p)
+		require.NoError(t, p.end())
+	})
+}
+
+// twins adds a strategy with the first one's operator id to the stage: another of its kind.
+func (s *stage) twins(name, twin, markets string) {
+	s.edit(`allocation = "10000"`, `allocation = "3000"`)
+	first := s.config[strings.Index(s.config, "[strategies."+name+"]"):]
+	s.config += strings.NewReplacer("strategies."+name, "strategies."+twin, `["BTC-EUR"]`, markets).Replace(first)
+}
+
+// bothHalted requires that two strategies are halted, and returns why.
+func (s *stage) bothHalted(p *process) (why []string) {
+	s.T.Helper()
+	p.look(func() {
+		for id := range market.StrategyID(2) {
+			halt, halted := p.engine.Halted(id + 1)
+			require.True(s.T, halted, "strategy %d", id+1)
+			why = append(why, halt.Reason)
+		}
+	})
+	return why
+}
+
+// An exit that is newer than the file may be of either of two strategies with one operator id. Both
+// are halted, in words, where the start that books it fails too, and both positions keep an exit.
+func TestANewerOrderOfTwoStrategiesHaltsBoth(t *testing.T) {
+	for _, fails := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := halfStage(t)
+			s.twins("half", "twin", `["BTC-EUR"]`)
+			p := s.start()
+			time.Sleep(3 * time.Second)
+			file := p.copyState()
+			s.sellInto("0.02") // 0.015 to one of them, 0.005 to the other
+			time.Sleep(15 * time.Second)
+			require.NoError(t, p.end())
+			exits := s.OpenAtTheExchange()
+			require.Len(t, exits, 2)
+			s.putBack(file)
+			if fails {
+				trades, listed := atomic.Bool{}, atomic.Bool{}
+				s.wrap = func(next http.RoundTripper) http.RoundTripper {
+					return tripper(func(r *http.Request) (*http.Response, error) {
+						switch {
+						case trades.Load() && strings.HasSuffix(r.URL.Path, "/ordersOpen"):
+							listed.Store(true)
+						case listed.Load() && strings.HasSuffix(r.URL.Path, "/balance"):
+							p.kill()
+						}
+						return next.RoundTrip(r)
+					})
+				}
+				var err error
+				p, err = s.open()
+				require.NoError(t, err)
+				trades.Store(true)
+				ctx := p.ctx()
+				go func() { p.done <- p.trade(ctx) }()
+				time.Sleep(time.Minute)
+				require.True(t, listed.Load())
+				p.stop() // it insists on its first requests
+				p.bury()
+				s.wrap = nil
+			}
+			p = s.start()
+			time.Sleep(3 * time.Minute)
+			for _, why := range s.bothHalted(p) {
+				require.Regexp(t, `a copy from before order \d+ \(sell 0\.\d+ BTC-EUR, of \w+ or \w+, booked to \w+\)`+
+					`.* no operator_id tells whose .* then bot resume or bot flatten`, why)
+			}
+			p.look(func() {
+				require.Empty(t, p.engine.Bare())
+				for id := range market.StrategyID(2) {
+					held := p.account.Position(id+1, 1).Amount
+					require.Positive(t, held)
+					require.Equal(t, held, p.engine.Covered(id+1, 1))
+				}
+			})
+			for _, now := range s.OpenAtTheExchange() {
+				require.Contains(t, []uuid.UUID{exits[0].Order.ClientOrderID, exits[1].Order.ClientOrderID},
+					now.Order.ClientOrderID)
+			}
+			require.Len(t, s.OpenAtTheExchange(), 2)
+			require.NoError(t, p.end())
+			s.onlyExits(p)
+		})
+	}
+}
+
+// Of a later run's exit nothing shows which of two strategies has it: neither places a second one.
+func TestAnExitOfALaterRunHaltsBothStrategiesOfItsOperatorID(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := stageOf(t, "patient", patientKind)
+		s.twins("patient", "twin", `["BTC-EUR"]`)
+		p := s.start()
+		time.Sleep(10 * time.Second)
+		require.Len(t, s.OpenAtTheExchange(), 2)
+		require.NoError(t, p.end())
+		file := filepath.Join(s.T.TempDir(), folder.StateFile)
+		text, err := os.ReadFile(filepath.Join(s.Folder, folder.StateFile))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(file, text, 0o600))
+		p = s.start()
+		time.Sleep(10 * time.Second)
+		exits := s.OpenAtTheExchange()
+		require.Len(t, exits, 2)
+		s.byHand(exits[1].Order, market.CommandCancel, 0)
+		p.kill()
+		p.bury()
+		s.putBack(file)
+		p = s.start()
+		time.Sleep(3 * time.Minute)
+		require.Equal(t, exits[0].Order.ClientOrderID, s.resting().ClientOrderID, "there is no second exit")
+		for _, why := range s.bothHalted(p) {
+			require.Contains(t, why, exits[0].Order.ClientOrderID.String())
+		}
+		p.look(func() { require.Len(t, p.engine.Bare(), 2) })
+		s.byHand(exits[0].Order, market.CommandCancel, 0)
+		c := &control{r: p.runner, ctx: context.Background()}
+		_, err = c.resume(t.Context(), &operator.Request{})
+		require.NoError(t, err)
+		time.Sleep(10 * time.Second)
+		require.Len(t, s.OpenAtTheExchange(), 2)
+		p.look(func() { require.Empty(t, p.engine.Bare()) })
 		require.NoError(t, p.end())
 	})
 }

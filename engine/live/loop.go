@@ -177,7 +177,7 @@ func New(c Config) *Loop {
 	defaults(&c.StopWithin, 75*time.Second)
 	defaults(&c.GroupExpiry, 150*time.Second)
 	if c.Newer == nil {
-		c.Newer = &Newer{Owner: func(*market.Order, bool) market.StrategyID { return 0 }}
+		c.Newer = &Newer{Owners: func(*market.Order, bool) []market.StrategyID { return nil }}
 	}
 	c.Newer.begin()
 	if c.Checkpoints == nil {

@@ -40,9 +40,9 @@ type Newer struct {
 	Since market.Time    // of the file's last entry before this start, and before failed ones
 	// Settled says that all newer orders are known: the start has not failed.
 	Settled bool
-	// Owner is the strategy of an order, 0 where there is none: by its operator id and, where its
-	// name proves that it is the bot's, also without.
-	Owner func(o *market.Order, proven bool) market.StrategyID
+	// Owners are the strategies that an order may be of, the likeliest first: by its operator id
+	// and, where its name proves that it is the bot's, also without.
+	Owners func(o *market.Order, proven bool) []market.StrategyID
 	// Unknown is what newer purchases have brought, those of earlier starts too. Amount is what was
 	// bought; Since is 0 until it is in the books.
 	Unknown []UnknownExit
@@ -50,6 +50,7 @@ type Newer struct {
 	numbers  map[uuid.UUID]market.OrderID
 	orders   map[market.OrderID]market.Order // that are in the books now, as found, by their old number
 	doubts   map[market.StrategyID][]string  // by what may be exits of their positions
+	shared   map[market.StrategyID][]string  // orders in the books that may be of another strategy
 	lent     map[lender]market.Qty           // base that newer purchases are to give back
 	asked    map[uuid.UUID]bool              // names of trades whose orders have been asked for
 	searched bool                            // all trades have been looked through
@@ -97,7 +98,7 @@ func (l *Loop) giveBack(o *market.Order) {
 func (n *Newer) begin() {
 	n.orders, n.doubts, n.asked = map[market.OrderID]market.Order{}, map[market.StrategyID][]string{},
 		map[uuid.UUID]bool{}
-	n.lent = map[lender]market.Qty{}
+	n.lent, n.shared = map[lender]market.Qty{}, map[market.StrategyID][]string{}
 }
 
 // number is the number under which a run of the state file has sent an order.
@@ -210,19 +211,19 @@ func (l *Loop) adopt(ctx context.Context, number market.OrderID, o *market.Order
 	}
 	asked := l.stamp()
 	record, err := l.Trading.Order(ctx, o.Market, o.ClientOrderID, o.ExchangeID)
-	owner := market.StrategyID(0)
+	var owners []market.StrategyID
 	if err == nil {
-		owner = l.Newer.Owner(&record.Order, true)
+		owners = l.Newer.Owners(&record.Order, true)
 	} else if !isNotFound(err) {
 		return err
 	}
-	if owner == 0 {
+	if len(owners) == 0 {
 		l.Log.Error().Stringer("client_order_id", o.ClientOrderID).AnErr("record", err).
 			Msg("an order that is newer than the state file fits no strategy: it counts as another's")
 		return nil
 	}
 	sent := record.Order
-	sent.Strategy, sent.FilledAmount = owner, 0
+	sent.Strategy, sent.FilledAmount = owners[0], 0
 	sent.FilledAmountQuote, sent.FeePaid = market.Value{}, market.Value{}
 	own := l.door.Enter(&market.Input{Kind: market.InputAdopt, At: l.engineTime(), Order: &sent}).Own
 	intent, err := l.Trading.Prepare(&market.Command{Kind: market.CommandPlace, At: l.engineTime(), Order: own.Order})
@@ -230,8 +231,21 @@ func (l *Loop) adopt(ctx context.Context, number market.OrderID, o *market.Order
 		return fmt.Errorf("order %s: %w", o.ClientOrderID, err)
 	}
 	l.Journal.Intent(&intent)
-	text := fmt.Sprintf("%s %s %s is newer than the state file: order %d then, order %d now", own.Side,
-		l.Account.Catalog().Market(own.Market).Name, own.ClientOrderID, number, own.ID)
+	m := l.Account.Catalog().Market(own.Market)
+	text := fmt.Sprintf("%s %s %s is newer than the state file: order %d then, order %d now", own.Side, m.Name,
+		own.ClientOrderID, number, own.ID)
+	if len(owners) > 1 {
+		var names []string
+		for _, id := range owners {
+			names = append(names, l.Engine.Names()[id-1])
+		}
+		of := "of " + strings.Join(names, " or ") + ", booked to " + names[0]
+		text += "; it is " + of
+		for _, id := range owners {
+			l.Newer.shared[id] = append(l.Newer.shared[id], fmt.Sprintf("order %d (%s %s %s, %s)", own.ID, own.Side,
+				m.FormatQty(own.Amount), m.Name, of))
+		}
+	}
 	l.Log.Warn().Int64("order", int64(own.ID)).Msg(text + "; it is in the books")
 	l.ReconcileLog.Note("newer than the state file", text)
 	sent.ID, sent.FilledAmount = own.ID, record.Order.FilledAmount
@@ -249,8 +263,7 @@ func (l *Loop) adopt(ctx context.Context, number market.OrderID, o *market.Order
 // it may be the strategy's, and a sale the exit of its position. An order that is older than the
 // file is of another file or another bot.
 func (l *Loop) doubt(o *market.Order, does string) {
-	owner := l.Newer.Owner(o, false)
-	if owner == 0 || o.Created < l.Newer.First {
+	if o.Created < l.Newer.First {
 		return
 	}
 	if o.Created < l.Newer.Since.Add(-clockError) {
@@ -260,8 +273,21 @@ func (l *Loop) doubt(o *market.Order, does string) {
 	if o.Done() {
 		amount = o.FilledAmount
 	}
-	l.Newer.doubts[owner] = append(l.Newer.doubts[owner], fmt.Sprintf("%s %s %s %s (order %s) %s", o.Side, o.Type,
-		m.FormatQty(amount), m.Name, o.ClientOrderID, does))
+	text := fmt.Sprintf("%s %s %s %s (order %s) %s", o.Side, o.Type, m.FormatQty(amount), m.Name, o.ClientOrderID, does)
+	for _, owner := range l.Newer.Owners(o, false) {
+		l.Newer.doubts[owner] = append(l.Newer.doubts[owner], text)
+	}
+}
+
+// haltShared halts the strategies of which each may have sent a newer order: it is booked to one of
+// them. A later start knows that order as the strategy's, so the halt is durable with the booking.
+func haltShared(l *Loop) {
+	for _, id := range slices.Sorted(maps.Keys(l.Newer.shared)) {
+		l.input(&market.Input{Kind: market.InputHalt, Strategy: id, Reason: "the state file is a copy from before " +
+			strings.Join(l.Newer.shared[id], ", ") + ", and no operator_id tells whose that is: compare positions " +
+			"and exits in bot status with what each strategy has traded, then bot resume or bot flatten"})
+	}
+	clear(l.Newer.shared)
 }
 
 // settleNewer ends what the newer orders leave to do, before brackets act: orders that nothing
@@ -275,6 +301,7 @@ func (l *Loop) settleNewer() {
 		}
 	}
 	l.Newer.Settled = true
+	haltShared(l)
 	bought := l.Newer.settle(l.Account, l.engineTime())
 	if len(cancels) > 0 {
 		l.input(&market.Input{Kind: market.InputCancel, Orders: cancels})

@@ -43,6 +43,7 @@ func (l *Loop) reconcile(ctx context.Context) error {
 		return fmt.Errorf("live: reconcile open orders: %w", err)
 	}
 	l.open.next = l.now.Add(l.pace(l.OpenEvery))
+	haltShared(l)
 	l.commit()
 	return l.failed
 }
