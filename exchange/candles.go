@@ -99,16 +99,21 @@ func (q *CandleRange) once(list, rows []market.Candle, left *LeftOut) []market.C
 	slices.SortFunc(list, func(a, b market.Candle) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.Volume, a.Volume))
 	})
+	again := func(one market.Candle, why string) {
+		if left.text == "" { // else the search of the row, of which there may be many, says nothing new
+			left.note(q.word(slices.Index(rows, one), rows, why))
+		}
+	}
 	return slices.CompactFunc(list, func(one, before market.Candle) bool {
 		switch {
 		case one.Start != before.Start:
 			return false
 		case one == before:
 			left.Twice++
-			left.note(q.word(slices.Index(rows, one), rows, "it comes twice"))
+			again(one, "it comes twice")
 		default:
 			left.False++
-			left.note(q.word(slices.Index(rows, one), rows, "another row with other values has the same start"))
+			again(one, "another row with other values has the same start")
 		}
 		return true
 	})

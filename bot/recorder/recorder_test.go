@@ -275,7 +275,7 @@ func recordOdd(t *testing.T, odd *bottest.OddCandles, way string) {
 		straight.ended.Wait()
 	}()
 	var log bytes.Buffer
-	_, err = Run(t.Context(), configOf(t, dir, way), zerolog.New(&log),
+	_, err = Run(t.Context(), configOf(t, dir, way), zerolog.New(zerolog.SyncWriter(&log)),
 		Options{Transport: odd.Through(straight, time.Now), For: 25 * time.Minute})
 	if odd.None {
 		require.ErrorContains(t, err, odd.Said)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -130,12 +131,8 @@ func TestALostCancelOfAnExitIsKnownInSeconds(t *testing.T) {
 	for name, hears := range hearings {
 		synctest.Test(t, func(t *testing.T) {
 			s := owned(t, hears)
-			lost := false
-			lose := func(method string) bool {
-				now := method == http.MethodDelete && !lost
-				lost = lost || now
-				return now
-			}
+			var lost atomic.Bool
+			lose := func(method string) bool { return method == http.MethodDelete && lost.CompareAndSwap(false, true) }
 			s.wrap = func(next http.RoundTripper) http.RoundTripper { return losing{next, lose} }
 			s.traffic.sockets.lose = lose
 			p := s.start()
@@ -144,7 +141,7 @@ func TestALostCancelOfAnExitIsKnownInSeconds(t *testing.T) {
 			began := time.Now()
 			report, err := s.flatten(p)
 			require.NoError(t, err)
-			require.True(t, lost)
+			require.True(t, lost.Load())
 			require.NotEmpty(t, report.Sales, name)
 			require.Less(t, time.Since(began), 25*time.Second, name)
 			require.NoError(t, p.end())

@@ -165,8 +165,11 @@ func (l *line) bring(text []byte) []byte {
 	if _, alive := l.alive(); !alive {
 		return nil
 	}
-	if l.sockets.lie != nil {
-		return l.sockets.lie(text)
+	l.sockets.mu.Lock()
+	lie := l.sockets.lie
+	l.sockets.mu.Unlock()
+	if lie != nil {
+		return lie(text)
 	}
 	l.hearMessage(text)
 	return text

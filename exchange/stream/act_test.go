@@ -135,10 +135,10 @@ func TestOrdersOverASocketEndAsOverHTTP(t *testing.T) {
 	m, err := http.client.Rules(t.Context())
 	require.NoError(t, err)
 	var placed []market.Order
-	sells := 0 // new ones go over HTTP, whose answer is not lost with a socket
+	sells := 0 // what is about them goes over HTTP, whose answer is not lost with a socket
 	for range 150 {
 		c := draw(random, &m[0], placed)
-		if c.Kind == market.CommandPlace && c.Order.Side == market.Sell {
+		if c.Order.Side == market.Sell {
 			sells++
 		}
 		want, how := http.send(t, c)
