@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/tidemark-trading/tidemark/state/osfile"
 )
 
 // flushSize is the size at which rows go to the disk.
@@ -34,7 +36,10 @@ func newResults(dir string) (*results, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("folder for the results: %w", err)
 	}
-	lock, err := lockFolder(dir)
+	lock, err := osfile.LockFolder(dir)
+	if errors.Is(err, osfile.ErrHeld) {
+		err = errFolderBusy
+	}
 	if err != nil {
 		return nil, fmt.Errorf("folder for the results: %s: %w", dir, err)
 	}

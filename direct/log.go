@@ -13,6 +13,8 @@ import (
 	"strconv"
 
 	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/state/osfile"
 )
 
 // LogFile is the name of the log in a state folder.
@@ -199,7 +201,11 @@ func open(path string, flags int) (*Log, error) {
 		if err != nil {
 			return nil, fmt.Errorf("open %s: %w", path, err)
 		}
-		if err := lock(file); err != nil {
+		err = osfile.TryLock(file)
+		if errors.Is(err, osfile.ErrHeld) {
+			err = ErrBusy
+		}
+		if err != nil {
 			return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), file.Close())
 		}
 		held, err := file.Stat()

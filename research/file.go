@@ -106,7 +106,7 @@ func openFile(path string, id *Identity) (f *file, err error) {
 			err = errors.Join(err, on.Close())
 		}
 	}()
-	if err := lockFile(on); err != nil {
+	if err := Lock(on); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	f = &file{path: path, on: on}

@@ -20,6 +20,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/stream"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/osfile"
 	"github.com/tidemark-trading/tidemark/state/recording"
 )
 
@@ -112,7 +113,11 @@ func (r *recorder) lock() (*os.File, error) {
 	if _, err := os.Stat(filepath.Join(dir, folder.StateFile)); err == nil {
 		return nil, fmt.Errorf("it has the %s of a bot, which records itself; want another folder", folder.StateFile)
 	}
-	return lockFolder(dir)
+	lock, err := osfile.LockFolder(dir)
+	if errors.Is(err, osfile.ErrHeld) {
+		err = errors.New("another bot record writes into it")
+	}
+	return lock, err
 }
 
 // close writes what is left.

@@ -25,6 +25,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/osfile"
 	"github.com/tidemark-trading/tidemark/state/recording"
 )
 
@@ -353,7 +354,7 @@ func TestWhatARecorderRefuses(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(bot, folder.StateFile), nil, 0o600))
 		require.ErrorContains(t, run(bot), "which records itself")
 		busy := t.TempDir()
-		lock, err := lockFolder(busy)
+		lock, err := osfile.LockFolder(busy)
 		require.NoError(t, err)
 		if lock != nil {
 			require.ErrorContains(t, run(busy), "another bot record writes into it")

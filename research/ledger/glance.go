@@ -12,6 +12,8 @@ import (
 	"os"
 	"slices"
 	"sort"
+
+	"github.com/tidemark-trading/tidemark/state/osfile"
 )
 
 // sizes are numbers of tries that decide when the index is written.
@@ -53,7 +55,7 @@ func itemOf(x uint64, family int) item { return item{mixed(x + mixed(uint64(fami
 // glance reads the index, and the frames behind it. It writes the index anew when there are many.
 // The caller closes the index.
 func (l *Ledger) glance() (*glance, error) {
-	if !locks {
+	if !osfile.Locks {
 		return nil, errUnindexed
 	}
 	x, err := l.openIndex()
@@ -291,7 +293,7 @@ func (l *Ledger) replace(g *glance) (*index, error) {
 		return nil, err
 	}
 	defer file.Close()
-	if err := lock(file, true); err != nil {
+	if err := osfile.Lock(file, true); err != nil {
 		return nil, err
 	}
 	mine, err := file.Stat()

@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/tidemark-trading/tidemark/state/osfile"
 )
 
 // Version is the version of the file's format.
@@ -194,7 +196,7 @@ func (l *Ledger) write(frames []byte) (cut int64, err error) {
 		return 0, fmt.Errorf("open the ledger of tries: %w", err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	if err := lock(file, true); err != nil {
+	if err := osfile.Lock(file, true); err != nil {
 		return 0, fmt.Errorf("lock %s: %w", l.path, err)
 	}
 	size, begun, err := l.sound(file)

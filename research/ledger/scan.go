@@ -11,6 +11,8 @@ import (
 	"math"
 	"os"
 	"slices"
+
+	"github.com/tidemark-trading/tidemark/state/osfile"
 )
 
 // Damage is the part of a file that could not be read.
@@ -185,11 +187,11 @@ func (l *Ledger) visitFrom(r *reader, from int64, each func(*frame) error) (d Da
 
 // sizeOf is the size of the file while no process writes.
 func sizeOf(file *os.File) (int64, error) {
-	if err := lock(file, false); err != nil {
+	if err := osfile.Lock(file, false); err != nil {
 		return 0, err
 	}
 	size, err := file.Seek(0, io.SeekEnd)
-	return size, errors.Join(err, unlock(file))
+	return size, errors.Join(err, osfile.Unlock(file))
 }
 
 // frame takes a payload apart. It returns false for a payload that no program of this version

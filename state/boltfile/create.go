@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"go.etcd.io/bbolt"
+
+	"github.com/tidemark-trading/tidemark/state/osfile"
 )
 
 // Create makes an empty database at path if there is no file: whole or not at all, with its name on
@@ -62,7 +64,7 @@ func sweep(path string) {
 		if err != nil {
 			continue
 		}
-		if lock(file) {
+		if osfile.Locks && osfile.TryLock(file) == nil {
 			_ = os.Remove(left)
 		}
 		_ = file.Close()
@@ -78,7 +80,7 @@ func replace(path string, write func(*os.File) error) error {
 		return err
 	}
 	err = write(file)
-	lock(file) // where write has let go of it
+	_ = osfile.TryLock(file) // where write has let go of it
 	err = cmp.Or(err, file.Sync(), file.Close())
 	if err == nil {
 		err = os.Rename(file.Name(), path)
@@ -108,7 +110,7 @@ func Rewrite(path string, write func(into *bbolt.DB) error) error {
 // returns. Only its owner may read it.
 func (f *File) Backup(path string) error {
 	return replace(path, func(file *os.File) error {
-		lock(file)
+		_ = osfile.TryLock(file)
 		return f.View(func(tx *bbolt.Tx) error {
 			_, err := tx.WriteTo(file)
 			return err

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.etcd.io/bbolt"
+
+	"github.com/tidemark-trading/tidemark/state/osfile"
 )
 
 // begun is a new file, open for writing.
@@ -95,7 +97,7 @@ func TestACopyRemovesWhatAKilledOneHasLeft(t *testing.T) {
 	dir := filepath.Dir(f.Path())
 	held, err := temporary(filepath.Join(dir, "copy.db")) // another process is writing it
 	require.NoError(t, err)
-	require.True(t, lock(held))
+	require.NoError(t, osfile.TryLock(held))
 	stay := []string{".copy.db.tmp", ".copy.db.x1.tmp", ".copy.db.old.12.tmp", ".copy.db.12", ".other.db.12.tmp"}
 	for _, name := range append([]string{".copy.db.12.tmp"}, stay...) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("a part"), 0o600))
