@@ -41,8 +41,8 @@ func (e *Engine) deliverCandles(group []market.Candle) (done bool) {
 
 // receivers are the strategies that receive a candle; nil for an unknown market or interval.
 func (e *Engine) receivers(c *market.Candle) []*slot {
-	at := int(c.Market)*intervals + int(c.Interval)
-	if int(c.Interval) >= intervals || at >= len(e.subs.candles) {
+	at := int(c.Market)*market.IntervalSlots + int(c.Interval)
+	if int(c.Interval) >= market.IntervalSlots || at >= len(e.subs.candles) {
 		return nil
 	}
 	return e.subs.candles[at]

@@ -243,7 +243,7 @@ func New(c Config) *Engine {
 	e := &Engine{
 		catalog: c.Catalog, account: c.Account, gate: c.Gate, run: c.Run,
 		observed: c.Gate.Observes(), slots: make([]slot, len(c.Slots)),
-		subs: subscribers{candles: make([][]*slot, markets*intervals), tickers: make([][]*slot, markets),
+		subs: subscribers{candles: make([][]*slot, markets*market.IntervalSlots), tickers: make([][]*slot, markets),
 			books: make([][]*slot, markets)},
 	}
 	e.row.known = noRow
@@ -276,8 +276,6 @@ func New(c Config) *Engine {
 	return e
 }
 
-const intervals = int(market.Interval1M) + 1
-
 func (e *Engine) addSlot(s *slot, from Slot, id market.StrategyID) {
 	s.Slot, s.id = from, id
 	s.desk = strategy.NewDesk(e, id, from.Log)
@@ -295,7 +293,7 @@ func (e *Engine) addSlot(s *slot, from Slot, id market.StrategyID) {
 	e.universes = e.universes || s.Universe != nil
 	for _, m := range from.Markets {
 		for _, interval := range from.Intervals {
-			at := int(m)*intervals + int(interval)
+			at := int(m)*market.IntervalSlots + int(interval)
 			e.subs.candles[at] = append(e.subs.candles[at], s)
 		}
 		if from.Ticker {

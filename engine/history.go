@@ -20,9 +20,9 @@ func (e *Engine) SeeFrom(id market.StrategyID, m market.ID, interval market.Inte
 // seeFrom hides the candles of a series that start before from. The series begins at starts.
 func (s *slot) seeFrom(markets int, m market.ID, interval market.Interval, from, starts market.Time) {
 	if s.from == nil {
-		s.from, s.starts = make([]market.Time, (markets+1)*intervals), starts
+		s.from, s.starts = make([]market.Time, (markets+1)*market.IntervalSlots), starts
 	}
-	s.from[int(m)*intervals+int(interval)] = from
+	s.from[int(m)*market.IntervalSlots+int(interval)] = from
 	s.starts = min(s.starts, starts)
 }
 
@@ -73,7 +73,7 @@ func latest(history []market.Candle, m market.ID, interval market.Interval, n in
 
 // hides reports whether a candle lies before a strategy's history.
 func (s *slot) hides(c *market.Candle) bool {
-	return s.from != nil && c.Start < s.from[int(c.Market)*intervals+int(c.Interval)]
+	return s.from != nil && c.Start < s.from[int(c.Market)*market.IntervalSlots+int(c.Interval)]
 }
 
 // awaitStarts notes the strategies whose history begins after a time.

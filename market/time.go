@@ -117,6 +117,9 @@ var intervalLength = [...]Duration{
 // monday is the first Monday of Unix time, 1970-01-05, where weeks are counted from.
 const monday = Time(4 * day)
 
+// IntervalSlots is the length of a slice that has a place for each interval.
+const IntervalSlots = int(Interval1M) + 1
+
 // Intervals returns all intervals, shortest first.
 func Intervals() []Interval {
 	all := make([]Interval, 0, int(Interval1M))

@@ -200,7 +200,6 @@ func (s *Set) of(old market.OrderID) *replacement {
 func (s *Set) Apply(ev *market.Event) (state.Applied, error) {
 	var old market.OrderID
 	switch {
-	case len(s.all) == 0:
 	case ev.Kind == market.KindReport:
 		old = ev.Report.Order
 	case ev.Kind == market.KindFill && len(ev.Fills) > 0:

@@ -49,18 +49,16 @@ type Wait struct {
 	began     []Began // by place in markets
 }
 
-const intervals = int(market.Interval1M) + 1
-
 // Begin is what a new strategy waits for. candles has, by place in its intervals, the candles up to
 // and including the first on which it may trade.
 func (r *Rules) Begin(id market.StrategyID, markets []market.ID, of []market.Interval, candles []int) Wait {
 	all := r.catalog.Markets()
-	w := Wait{Rules: r, id: id, markets: markets, intervals: of, left: make([]int, (len(all)+1)*intervals),
+	w := Wait{Rules: r, id: id, markets: markets, intervals: of, left: make([]int, (len(all)+1)*market.IntervalSlots),
 		lacking: make([]int, len(all)+1), began: make([]Began, len(markets)), early: r.tradeFrom > 0}
 	for place, n := range candles {
 		for _, m := range markets {
 			if n > 0 {
-				w.left[int(m)*intervals+int(of[place])] = n
+				w.left[int(m)*market.IntervalSlots+int(of[place])] = n
 				w.lacking[m]++
 			}
 		}
@@ -102,7 +100,7 @@ func (w *Wait) hold(m market.ID) {
 func (w *Wait) lacks(m market.ID) (longest market.Interval, candles int) {
 	most := market.Time(0)
 	for _, interval := range w.intervals {
-		left := w.left[int(m)*intervals+int(interval)]
+		left := w.left[int(m)*market.IntervalSlots+int(interval)]
 		if wait := market.Time(left) * interval.End(0); wait > most {
 			longest, candles, most = interval, left, wait
 		}
@@ -113,7 +111,7 @@ func (w *Wait) lacks(m market.ID) (longest market.Interval, candles int) {
 // count counts a candle towards the end of a market's warm-up, and reports whether it was the last
 // one that the market lacked.
 func (w *Wait) count(c *market.Candle) (last bool) {
-	left := &w.left[int(c.Market)*intervals+int(c.Interval)]
+	left := &w.left[int(c.Market)*market.IntervalSlots+int(c.Interval)]
 	if *left == 0 {
 		return false
 	}
