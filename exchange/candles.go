@@ -21,9 +21,10 @@ type CandleRange struct {
 // LeftOut is the error of a list of candles that came without some rows of the answer. All other
 // candles are there: see Candles.
 type LeftOut struct {
-	Early int // candles after the range that have not closed by the exchange's clock
-	False int // rows that cannot be: a high below the low, a start twice with different values
-	Twice int // rows that had come before, with the same values
+	Early int           // candles after the range that have not closed by the exchange's clock
+	False int           // rows that cannot be: a high below the low, a start twice with different values
+	Twice int           // rows that had come before, with the same values
+	First market.Candle // the row that Error names
 	text  string
 }
 
@@ -66,12 +67,12 @@ func (q *CandleRange) Read(rows []market.Candle, now market.Time) ([]market.Cand
 		switch {
 		case wrong != nil:
 			left.False++
-			left.note(q.word(i, rows, fmt.Sprintf("%v, in units of %s", wrong, q.Market.FormatPrice(1))))
+			left.note(q, i, rows, fmt.Sprintf("%v, in units of %s", wrong, q.Market.FormatPrice(1)))
 		case c.Start < q.Start:
 			before++
 		case q.End != 0 && c.Start >= q.End && c.End() > now:
 			left.Early++
-			left.note(q.word(i, rows, "it has not closed yet by the exchange's clock"))
+			left.note(q, i, rows, "it has not closed yet by the exchange's clock")
 		case q.End != 0 && c.Start >= q.End:
 			after++
 		default:
@@ -101,7 +102,7 @@ func (q *CandleRange) once(list, rows []market.Candle, left *LeftOut) []market.C
 	})
 	again := func(one market.Candle, why string) {
 		if left.text == "" { // else the search of the row, of which there may be many, says nothing new
-			left.note(q.word(slices.Index(rows, one), rows, why))
+			left.note(q, slices.Index(rows, one), rows, why)
 		}
 	}
 	return slices.CompactFunc(list, func(one, before market.Candle) bool {
@@ -125,8 +126,9 @@ func (q *CandleRange) word(i int, rows []market.Candle, wrong string) error {
 		len(rows), rows[i].Start, wrong)
 }
 
-func (l *LeftOut) note(err error) {
+// note keeps what is wrong with the first such row.
+func (l *LeftOut) note(q *CandleRange, i int, rows []market.Candle, wrong string) {
 	if l.text == "" {
-		l.text = err.Error()
+		l.text, l.First = q.word(i, rows, wrong).Error(), rows[i]
 	}
 }

@@ -56,13 +56,13 @@ func (f *Feed) Follows(history []market.Candle) {
 	}
 }
 
-// remarks logs what was left out of answers: each text once, early candles and rows that come twice
-// once.
+// remarks logs rows that were left out of answers: a row that cannot be once, early candles and
+// rows that come twice once.
 type remarks struct {
 	mu    sync.Mutex
 	early bool
 	twice bool
-	text  string // the latest one
+	first market.Candle // the row of the latest line
 }
 
 func (f *Feed) remark(r *remarks, left *exchange.LeftOut) {
@@ -72,9 +72,9 @@ func (f *Feed) remark(r *remarks, left *exchange.LeftOut) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	early, twice := left.Early > 0, left.Twice > 0
-	if left.False == 0 && (r.early || !early) && (r.twice || !twice) || left.Error() == r.text {
+	if left.False == 0 && (r.early || !early) && (r.twice || !twice) || left.First == r.first {
 		return
 	}
-	r.text, r.early, r.twice = left.Error(), r.early || early, r.twice || twice
-	f.Log.Warn().Str("row", r.text).Msg("rows of the exchange's candles are left out")
+	r.first, r.early, r.twice = left.First, r.early || early, r.twice || twice
+	f.Log.Warn().Str("row", left.Error()).Msg("rows of the exchange's candles are left out")
 }

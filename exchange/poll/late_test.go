@@ -183,6 +183,34 @@ func TestCandlesAheadOfTheExchangesClockAreLeftOutAndSaidOnce(t *testing.T) {
 	}
 }
 
+// An impossible row moves up from list to list: the log names it once. Two series have such a row
+// of one start: the log names both.
+func TestARowThatCannotBeIsSaidOnceASeries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, log := newFake(t, 1), lines{}
+		start := market.Interval5m.End(market.Interval5m.Floor(f.Now()))
+		for slices.ContainsFunc(bothSeries, func(s Series) bool {
+			return !traded(s.Market, s.Interval, s.Interval.Index(start))
+		}) {
+			start = start.Add(5 * time.Minute)
+		}
+		f.change = func(rows []market.Candle) []market.Candle {
+			for i := range rows {
+				if rows[i].Start == start {
+					rows[i].Low = rows[i].High + 1
+				}
+			}
+			return rows
+		}
+		listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.New(&log), Series: bothSeries},
+			start.Sub(f.Now())+10*time.Minute)
+		for _, s := range bothSeries {
+			name := f.catalog.Market(s.Market).Name
+			require.Equal(t, 1, log.count("candles of "+name+" "+s.Interval.String()+": row "), log.text.String())
+		}
+	})
+}
+
 // Candles of another interval are no candles; the others go on, and the log says why.
 func TestCandlesOfAnotherIntervalAreRefusedInWords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
