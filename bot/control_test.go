@@ -338,7 +338,9 @@ func TestTheStoryOfAnOrderIsToldByAnyNameAndAfterTheEnd(t *testing.T) {
 		return out
 	}
 	story := tell(number)
-	require.Regexp(t, `(?s)event     (book|ticker) BTC-EUR of .*decided   place buy limit .*risk      max_position [0-9.]+ to \d.*, limit 3000\n.*request   POST /v2/order \{.*sent      place.*answer    place accepted.*state     .*filled, .*fill      `, story)
+	require.Regexp(t, `(?s)event     (book|ticker) BTC-EUR of .*decided   place buy limit .*`+
+		`risk      max_position [0-9.]+ to \d.*, limit 3000\n.*request   POST /v2/order \{.*sent      place.*`+
+		`answer    place accepted.*state     .*filled, .*fill      `, story)
 	require.Equal(t, story, tell(list.Orders[at].ClientOrderID))
 	require.Equal(t, story, tell(list.Orders[at].OrderID))
 	_, asJSON, _ := call(t.Context(), "explain", number, "--state", b.folder, "--json")

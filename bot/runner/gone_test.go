@@ -132,7 +132,7 @@ func TestARemovedStrategyInAMarketThatHasGoneNamesTheWayOut(t *testing.T) {
 			report.WrittenOff)
 		require.NoError(t, p.end())
 		s.rename("held", "heir")
-		p = s.start() // what was written off is in nobody's way
+		p = s.start() // a position that was written off hinders no start
 		time.Sleep(time.Minute)
 		require.NoError(t, p.end())
 	})

@@ -77,20 +77,14 @@ func TestAStartThatFailsAfterARestoreHidesNoOrder(t *testing.T) {
 func TestAStartThatFailsAfterARestoreHidesNoPurchase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := halfStage(t)
-		p, file := s.boughtAfterACopy()
-		p.kill()
-		p.bury()
-		for _, o := range s.OpenAtTheExchange() {
-			s.byHand(o.Order, market.CommandCancel, 0)
-		}
-		s.putBack(file)
+		s.bareAfterACopy()
 		time.Sleep(2 * time.Hour)
 		failed, err := s.open()
 		require.NoError(t, err)
 		require.NoError(t, failed.journal.Commit(failed.trading.Now()))
 		failed.kill()
 		for range 2 {
-			p = s.start()
+			p := s.start()
 			time.Sleep(time.Minute)
 			p.look(func() {
 				require.Equal(t, market.Qty(500_000), p.account.Position(1, 1).Amount)
@@ -139,6 +133,18 @@ func (s *stage) boughtAfterACopy() (p *process, file string) {
 	s.sellInto("0.005")
 	time.Sleep(15 * time.Second)
 	return p, file
+}
+
+// bareAfterACopy is boughtAfterACopy, a kill, a cancel of all orders by hand, and the copy put
+// back: the file knows nothing of the purchase, and no order guards it.
+func (s *stage) bareAfterACopy() {
+	p, file := s.boughtAfterACopy()
+	p.kill()
+	p.bury()
+	for _, o := range s.OpenAtTheExchange() {
+		s.byHand(o.Order, market.CommandCancel, 0)
+	}
+	s.putBack(file)
 }
 
 // A backup from before the entry: what it bought since is in the books, its exit guards it, the
@@ -369,13 +375,8 @@ func TestABackupFromBeforeTheEntryTellsOfAPositionWithoutAnExit(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := halfStage(t)
-			p, file := s.boughtAfterACopy()
-			p.kill()
-			p.bury()
-			for _, o := range s.OpenAtTheExchange() {
-				s.byHand(o.Order, market.CommandCancel, 0)
-			}
-			s.putBack(file)
+			s.bareAfterACopy()
+			var p *process
 			for start := range 4 {
 				if start == 3 {
 					s.rename("half", "heir")

@@ -126,9 +126,9 @@ func (s *stage) met() {
 
 var ended = regexp.MustCompile(`"strategy":"meeter".*"order ended"`)
 
-// Self-trade prevention makes a resting exit smaller or cancels it, and tells the order that it met
-// of it, or nobody: the exit is asked for, and the bracket has all of it again. A stop at once
-// leaves all of it, too.
+// Self-trade prevention makes a resting exit smaller or cancels it. The record of the other order
+// tells of it, or no record does. The bot asks for the exit, and the bracket places the rest again.
+// A stop at once leaves the whole exit, too.
 func TestAnExitThatAnOwnOrderHasMetIsWholeAgain(t *testing.T) {
 	for name, hears := range map[string]string{"poll": overPolls, "stream": overStream, "orders": overOrders,
 		"paper": overPolls} {

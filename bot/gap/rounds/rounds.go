@@ -24,8 +24,8 @@ type Options struct {
 	Compare func(context.Context) (*gap.Report, error)
 	Out     io.Writer     // a line a round
 	Bot     string        // its name in alerts
-	Limit   int64         // a tracking error of so many bps is an alert; 0: none is
-	Alerts  *alert.Sender // nil: nobody is alerted
+	Limit   int64         // a tracking error of so many bps is an alert; 0: no alert
+	Alerts  *alert.Sender // nil: no alert is sent
 }
 
 // Rounds is a comparison that is made again and again.
