@@ -1,4 +1,4 @@
-package tidemark_test
+package tidy
 
 import (
 	"go/ast"

@@ -1,4 +1,4 @@
-package tidemark_test
+package tidy
 
 import (
 	"go/ast"
@@ -149,6 +149,7 @@ var mayImport = map[string][]string{
 		"exchange/sandbox", "exchange/sandbox/door", "exchange/sandbox/price", "bot/folder"},
 	"internal/clutter": {"market", "state/candles"},
 	"internal/lives":   nil,
+	"internal/tidy":    nil,
 
 	"bot":      {"*"},
 	"bench/ab": {"market", "market/synthetic"},
