@@ -41,7 +41,7 @@ func accepts(t *testing.T, words ...string) {
 // The image is built where docker runs. Elsewhere its recipe is only read: its files exist, the
 // program has its commands, and the user has no rights.
 func TestTheImageOfDockerfile(t *testing.T) {
-	text := strings.ReplaceAll(read(t, "..", "Dockerfile"), "\\\n", " ")
+	text := strings.ReplaceAll(read(t, "..", "configs", "docker", "Dockerfile"), "\\\n", " ")
 	stages := strings.Split(text, "\nFROM ")
 	require.Len(t, stages, 3)
 	mod := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(read(t, "..", "go.mod"))
@@ -71,7 +71,7 @@ func TestTheImageOfDockerfile(t *testing.T) {
 	if err := bottest.Short(t, "docker", "info").Run(); err != nil {
 		t.Skip("no docker runs here: the recipe is read, the image is not built")
 	}
-	build := minutes(t, "docker", "build", "-t", "tidemark-test", "..")
+	build := minutes(t, "docker", "build", "-f", "../configs/docker/Dockerfile", "-t", "tidemark-test", "..")
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	said, err := minutes(t, "docker", "run", "--rm", "tidemark-test", "backtest", "--no-files").CombinedOutput()
@@ -92,7 +92,7 @@ func TestTheServicesOfCompose(t *testing.T) {
 		}
 		Volumes map[string]any
 	}
-	require.NoError(t, yaml.Unmarshal([]byte(read(t, "..", "compose.yaml")), &file))
+	require.NoError(t, yaml.Unmarshal([]byte(read(t, "..", "configs", "docker", "compose.yaml")), &file))
 	require.Len(t, file.Services, 2)
 	require.Equal(t, "service:exchange", file.Services["bot"].NetworkMode)
 	for name, s := range file.Services {
@@ -117,7 +117,7 @@ func TestTheServicesOfCompose(t *testing.T) {
 func TestTheThreeWorkersOfCompose(t *testing.T) {
 	var file struct {
 		Services map[string]struct {
-			Build       string
+			Build       struct{ Context, Dockerfile string }
 			Command     []string
 			NetworkMode string `yaml:"network_mode"`
 			Deploy      struct{ Replicas int }
@@ -127,7 +127,7 @@ func TestTheThreeWorkersOfCompose(t *testing.T) {
 		}
 		Volumes map[string]any
 	}
-	decoder := yaml.NewDecoder(strings.NewReader(read(t, "..", "configs", "farm.compose.yaml")))
+	decoder := yaml.NewDecoder(strings.NewReader(read(t, "..", "configs", "docker", "farm.compose.yaml")))
 	decoder.KnownFields(true)
 	require.NoError(t, decoder.Decode(&file))
 	sweep, worker := file.Services["sweep"], file.Services["worker"]
@@ -136,7 +136,7 @@ func TestTheThreeWorkersOfCompose(t *testing.T) {
 	listen, join := slices.Index(sweep.Command, "--listen"), slices.Index(worker.Command, "--join")
 	require.Equal(t, sweep.Command[listen+1], worker.Command[join+1])
 	for _, s := range file.Services {
-		require.FileExists(t, filepath.Join("..", "configs", s.Build, "Dockerfile"))
+		require.FileExists(t, filepath.Join("..", "configs", "docker", s.Build.Context, s.Build.Dockerfile))
 		accepts(t, s.Command...)
 		source, _, _ := strings.Cut(s.Volumes[0], ":")
 		require.Contains(t, file.Volumes, source)
@@ -153,7 +153,7 @@ func TestTheRecipeOfARelease(t *testing.T) {
 		}
 		Archives []struct{ Files []any }
 	}
-	require.NoError(t, yaml.Unmarshal([]byte(read(t, "..", ".goreleaser.yaml")), &recipe))
+	require.NoError(t, yaml.Unmarshal([]byte(read(t, "..", "configs", "goreleaser.yaml")), &recipe))
 	commands := regexp.MustCompile(`go run \./cmd/bot ([a-z]+(?: --licences)?)`)
 	for _, hook := range recipe.Before.Hooks {
 		for _, c := range commands.FindAllStringSubmatch(hook, -1) {
