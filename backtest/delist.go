@@ -111,7 +111,7 @@ func (d *driver) setStatus(m *market.Market, status market.MarketStatus, rules *
 // the last price less the haircut.
 func (d *driver) delist(m *market.Market, at market.Time) error {
 	last, now := d.account.Last(m.ID), d.engine.Now()
-	d.send(d.engine.Delisted(m.ID))
+	d.send(d.engine.Enter(&market.Input{Kind: market.InputDelisted, Market: m.ID}).Commands)
 	if err := d.setStatus(m, market.CancelOnly, nil); err != nil || last == 0 {
 		return err
 	}

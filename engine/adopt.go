@@ -12,7 +12,7 @@ import (
 // the account still counts as open may hold the rest. A resting sale becomes the exit of a bracket
 // that lacks one; a resting stop over a position without a bracket gets a bracket of its own. No
 // command follows.
-func (e *Engine) Adopt(at market.Time, o *market.Order) *state.Order {
+func (e acts) Adopt(at market.Time, o *market.Order) *state.Order {
 	e.begin(at)
 	o.ID = e.nextID()
 	m, wanted := e.catalog.Market(o.Market), market.Money(o.Amount)
@@ -33,7 +33,7 @@ func (e *Engine) Adopt(at market.Time, o *market.Order) *state.Order {
 
 // Withhold halts a strategy as HaltOne does, and lets the brackets that lack their exit place none
 // before Resume: an order that the books do not know may be that exit.
-func (e *Engine) Withhold(at market.Time, id market.StrategyID, reason string) []market.Command {
+func (e acts) Withhold(at market.Time, id market.StrategyID, reason string) []market.Command {
 	e.begin(at)
 	e.halt(&e.slots[id-1], reason)
 	e.brackets.Withhold(id, reason)
@@ -45,7 +45,7 @@ func (e *Engine) Withhold(at market.Time, id market.StrategyID, reason string) [
 // bought in their place, and withdraws the brackets of exits among them, as CancelAll does. It
 // returns the cancels of the other orders of these. What a cancelled entry has bought keeps its
 // exit.
-func (e *Engine) Dissolve(at market.Time, ids []market.OrderID) []market.Command {
+func (e acts) Dissolve(at market.Time, ids []market.OrderID) []market.Command {
 	e.begin(at)
 	for _, id := range ids {
 		e.tactics.Cancelled(id, nil)

@@ -266,34 +266,3 @@ func (e *Engine) catch() {
 	e.dropCallback(s)
 	e.halt(s, text)
 }
-
-// HaltedMessage begins the log message of a strategy that was halted for its own mistake. The entry
-// has the stack.
-const HaltedMessage = "strategy halted"
-
-// halt stops a strategy: it is no longer called, and its orders are cancelled, except exits of
-// brackets, which protect.
-func (e *Engine) halt(s *slot, reason string) {
-	if s.halted {
-		return
-	}
-	s.halted, e.saves.changed = true, true
-	e.rebalances.Drop(s.id)
-	e.replaces.Drop(s.id, "the strategy was halted")
-	e.EndTactics(s.id, 0)
-	e.gate.Halt(s.id)
-	e.halts = append(e.halts, Halt{Strategy: s.id, Name: s.Name, At: e.now, Reason: reason})
-	e.cancelUnprotected(s)
-}
-
-// cancelUnprotected cancels the orders of a strategy that neither protect nor liquidate its
-// holdings. It returns their number.
-func (e *Engine) cancelUnprotected(s *slot) (count int) {
-	for _, o := range e.account.Open(nil, s.id, 0) {
-		if !e.brackets.IsExit(o.ID) && !Liquidates(o) {
-			e.cancel(o.ID, nil, false)
-			count++
-		}
-	}
-	return count
-}

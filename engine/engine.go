@@ -229,14 +229,6 @@ type sentOrder struct {
 	dropped *droppedOrder // it waited, and never left; nil: it was sent
 }
 
-// Halt is the halt of a strategy.
-type Halt struct {
-	Strategy market.StrategyID
-	Name     string
-	At       market.Time
-	Reason   string
-}
-
 // New returns an engine with its strategies. Start calls their OnStart.
 func New(c Config) *Engine {
 	markets := len(c.Catalog.Markets()) + 1
@@ -459,9 +451,6 @@ func (e *Engine) begin(at market.Time) {
 
 // Err returns the arithmetic error that stopped the engine, or nil.
 func (e *Engine) Err() error { return e.err }
-
-// Halts returns the halts so far, in order.
-func (e *Engine) Halts() []Halt { return e.halts }
 
 // Refused returns how often the gate refused a strategy, by reason.
 func (e *Engine) Refused(id market.StrategyID) []risk.Count { return e.gate.Refused(id) }

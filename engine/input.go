@@ -27,26 +27,26 @@ func (e *Engine) Enter(in *market.Input) (a Answer) {
 		a.Commands = e.Stop(in.At)
 	case market.InputHalt:
 		if in.Strategy == 0 {
-			a.Commands = e.HaltAll(in.At, in.Reason)
+			a.Commands = acts{e}.HaltAll(in.At, in.Reason)
 		} else {
-			a.Commands = e.HaltOne(in.At, in.Strategy, in.Reason)
+			a.Commands = acts{e}.HaltOne(in.At, in.Strategy, in.Reason)
 		}
 	case market.InputWithhold:
-		a.Commands = e.Withhold(in.At, in.Strategy, in.Reason)
+		a.Commands = acts{e}.Withhold(in.At, in.Strategy, in.Reason)
 	case market.InputResume:
-		a.Commands = e.Resume(in.At, in.Strategy)
+		a.Commands = acts{e}.Resume(in.At, in.Strategy)
 	case market.InputMembers:
-		e.SetMembers(in.Strategy, strategy.Membership{From: in.From, Markets: in.Members})
+		acts{e}.SetMembers(in.Strategy, strategy.Membership{From: in.From, Markets: in.Members})
 	case market.InputUnreliable:
 		e.account.MarkUnreliable(in.Market)
 	default:
-		return e.enterOrders(in)
+		return acts{e}.enterOrders(in)
 	}
 	return a
 }
 
 // enterOrders is Enter of the inputs about orders.
-func (e *Engine) enterOrders(in *market.Input) (a Answer) {
+func (e acts) enterOrders(in *market.Input) (a Answer) {
 	switch in.Kind {
 	case market.InputCancelAll:
 		a.Commands = e.CancelAll(in.At)
@@ -85,7 +85,7 @@ func (e *Engine) enterOrders(in *market.Input) (a Answer) {
 }
 
 // only returns a command that no strategy asked for.
-func (e *Engine) only(c market.Command) []market.Command {
+func (e acts) only(c market.Command) []market.Command {
 	e.out = append(e.out[:0], c)
 	return e.out
 }

@@ -5,7 +5,7 @@ import "github.com/tidemark-trading/tidemark/market"
 // Reopen opens an own order again that had ended in the account, because the exchange shows it. An
 // exit goes back to its bracket. A sell over more than its strategy holds beside what brackets want
 // is cancelled: its bracket has another exit or level by now, or has ended.
-func (e *Engine) Reopen(at market.Time, saved []byte) ([]market.Command, error) {
+func (e acts) Reopen(at market.Time, saved []byte) ([]market.Command, error) {
 	names, err := e.names()
 	if err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ func (e *Engine) Members(id market.StrategyID) []market.ID {
 }
 
 // SetMembers gives a strategy with a universe other members from a time on, until the next call.
-func (e *Engine) SetMembers(id market.StrategyID, next strategy.Membership) {
+func (e acts) SetMembers(id market.StrategyID, next strategy.Membership) {
 	s := &e.slots[id-1]
 	e.Members(id) // moves on to those of the present
 	present := s.Universe[max(0, s.members-1):s.members]
@@ -55,7 +55,7 @@ func (e *Engine) buysOutside(id market.StrategyID, c *market.Command) bool {
 // Delisted ends the brackets, tactics and waiting orders of a market whose trading has ended for
 // good; base stays where it is. The commands, cancels of their exits, are valid until the next
 // Step.
-func (e *Engine) Delisted(m market.ID) []market.Command {
+func (e acts) Delisted(m market.ID) []market.Command {
 	e.begin(e.now)
 	e.brackets.EndIn(m)
 	for i := range e.slots {

@@ -116,10 +116,10 @@ func TestHaltsAndResumesAreToldAsTheyCome(t *testing.T) {
 		r: &runner{plan: &plan.Live{Plan: plan.Plan{Strategies: []backtest.StrategyPlan{{Name: "trend"}}}}, gate: gate,
 			engine: seats}}
 	w.checkHalts()
-	seats.HaltOne(1, 1, "by hand")
+	seats.Enter(&market.Input{Kind: market.InputHalt, At: 1, Strategy: 1, Reason: "by hand"})
 	w.checkHalts()
 	w.checkHalts() // once
-	seats.Resume(2, 1)
+	seats.Enter(&market.Input{Kind: market.InputResume, At: 2, Strategy: 1})
 	w.checkHalts()
 	got := m.got()
 	require.Len(t, got, 2)

@@ -89,7 +89,9 @@ func TestAnOrderThatTheExchangeListsAndDoesNotFindStaysOpenAndIsToldOnce(t *test
 		r.forget(hidden.ClientOrderID, true)
 		// it answers 240
 		require.NoError(t, r.loop.Do(t.Context(),
-			func(at market.Time) []market.Command { return r.loop.Engine.CancelAll(at) }))
+			func(at market.Time) []market.Command {
+				return r.loop.Engine.Enter(&market.Input{Kind: market.InputCancelAll, At: at}).Commands
+			}))
 		tick(420)
 		require.NotNil(t, r.account.Own(hidden.ID))
 		require.Equal(t, 1, strings.Count(log.String(), "the exchange does not know an order that it had taken"), log)

@@ -17,9 +17,13 @@ func Liquidates(o *market.Order) bool {
 	return o.Side == market.Sell && o.Type == market.TypeMarket && strings.HasPrefix(o.Tag, tagFlatten)
 }
 
+// acts are what a person does to the engine, or the live loop for one: halts, cancels, sales, orders
+// that were sent without the engine. They come in through Engine.Enter.
+type acts struct{ *Engine }
+
 // HaltAll halts every strategy, for a reason from outside, and cancels their orders except exits of
 // brackets, which protect.
-func (e *Engine) HaltAll(at market.Time, reason string) []market.Command {
+func (e acts) HaltAll(at market.Time, reason string) []market.Command {
 	e.begin(at)
 	for i := range e.slots {
 		e.halt(&e.slots[i], reason)
@@ -28,7 +32,7 @@ func (e *Engine) HaltAll(at market.Time, reason string) []market.Command {
 }
 
 // HaltOne halts one strategy as HaltAll halts all.
-func (e *Engine) HaltOne(at market.Time, id market.StrategyID, reason string) []market.Command {
+func (e acts) HaltOne(at market.Time, id market.StrategyID, reason string) []market.Command {
 	e.begin(at)
 	e.halt(&e.slots[id-1], reason)
 	return e.out
@@ -37,7 +41,7 @@ func (e *Engine) HaltOne(at market.Time, id market.StrategyID, reason string) []
 // CancelHalted cancels the open orders of halted strategies again, except exits of brackets and
 // Flatten's sales: the first cancel may have been lost or refused. left is the number of orders
 // still open.
-func (e *Engine) CancelHalted(at market.Time) (commands []market.Command, left int) {
+func (e acts) CancelHalted(at market.Time) (commands []market.Command, left int) {
 	e.begin(at)
 	for i := range e.slots {
 		if s := &e.slots[i]; s.halted && e.account.OpenBy(s.id) > 0 {
@@ -47,32 +51,10 @@ func (e *Engine) CancelHalted(at market.Time) (commands []market.Command, left i
 	return e.out, left
 }
 
-// Unsaved are the strategies whose Save failed, as halts that are due: so that they do not trade
-// beyond the state that a restart would load. Halted ones are left out.
-func (e *Engine) Unsaved() (due []Halt) {
-	for i := range e.slots {
-		if s := &e.slots[i]; s.unsaved != "" && !s.halted {
-			due = append(due, Halt{Strategy: s.id, Name: s.Name, At: e.now,
-				Reason: "its state cannot be saved: " + s.unsaved})
-		}
-	}
-	return due
-}
-
-// HaltedOpen reports whether a halted strategy has an open order: CancelHalted may do something.
-func (e *Engine) HaltedOpen() bool {
-	for i := range e.slots {
-		if s := &e.slots[i]; s.halted && e.account.OpenBy(s.id) > 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // Resume lets a halted strategy trade again. It receives the next event as if it had never been
 // halted. One whose saved state was not loaded stays halted. What Flatten has not sold stays, and
 // the exits that CancelAll took away come back, also those of a strategy that was not halted.
-func (e *Engine) Resume(at market.Time, id market.StrategyID) []market.Command {
+func (e acts) Resume(at market.Time, id market.StrategyID) []market.Command {
 	e.begin(at)
 	if e.Unloaded(id) {
 		return e.out
@@ -88,25 +70,8 @@ func (e *Engine) Resume(at market.Time, id market.StrategyID) []market.Command {
 	return e.out
 }
 
-// Unloaded reports whether a strategy stays halted until a start that can load its saved state.
-func (e *Engine) Unloaded(id market.StrategyID) bool { return e.slots[id-1].unloaded != nil }
-
 // Withdrawn reports whether CancelAll keeps the exits of a strategy's positions from the exchange.
 func (e *Engine) Withdrawn(id market.StrategyID) bool { return e.brackets.Withdrawn(id) }
-
-// Halted is the latest halt of a strategy, and whether the strategy is still halted.
-func (e *Engine) Halted(id market.StrategyID) (latest Halt, halted bool) {
-	for _, h := range e.halts {
-		if h.Strategy == id {
-			latest = h
-		}
-	}
-	return latest, e.slots[id-1].halted
-}
-
-// Stack is the goroutine stack of a strategy's latest halt: where it panicked, ended its goroutine,
-// or used its desk from elsewhere; nil for any other reason.
-func (e *Engine) Stack(id market.StrategyID) []byte { return e.slots[id-1].stack }
 
 // Protects reports whether an order is the exit of a bracket: a halt leaves it open.
 func (e *Engine) Protects(id market.OrderID) bool { return e.brackets.IsExit(id) }
@@ -114,7 +79,7 @@ func (e *Engine) Protects(id market.OrderID) bool { return e.brackets.IsExit(id)
 // CancelAll cancels every own open order, exits of brackets included. Their brackets place no exit
 // before Resume, or before a Restore of a strategy that is not halted; until then their positions
 // count as unprotected.
-func (e *Engine) CancelAll(at market.Time) []market.Command {
+func (e acts) CancelAll(at market.Time) []market.Command {
 	e.begin(at)
 	e.brackets.WithdrawAll()
 	for i := range e.slots {
@@ -131,7 +96,7 @@ func (e *Engine) CancelAll(at market.Time) []market.Command {
 
 // CancelOthers cancels every own open order that neither protects nor liquidates a holding, and
 // ends the tactics and other asks that would send more. Brackets stay.
-func (e *Engine) CancelOthers(at market.Time) []market.Command {
+func (e acts) CancelOthers(at market.Time) []market.Command {
 	e.begin(at)
 	for i := range e.slots {
 		s := &e.slots[i]
@@ -153,7 +118,7 @@ func (e *Engine) Held() bool { return e.brackets.Held() }
 // Guard lets the brackets of a stopped engine place the exits that positions lack, and Closes that
 // have begun go on: what an entry buys while a bot stops is not left bare. Nothing new begins.
 // After Hold, Guard lets brackets do all that they do. Without exits only Closes go on.
-func (e *Engine) Guard(at market.Time, exits bool) []market.Command {
+func (e acts) Guard(at market.Time, exits bool) []market.Command {
 	e.begin(at)
 	e.brackets.Guard(exits)
 	e.notifySent()
@@ -165,7 +130,7 @@ func (e *Engine) Guarding(until market.Time) bool { return e.brackets.Guarding(u
 
 // Cancel sends cancels again for own orders whose first cancel the exchange refused or never
 // received. It leaves brackets alone.
-func (e *Engine) Cancel(at market.Time, ids []market.OrderID) []market.Command {
+func (e acts) Cancel(at market.Time, ids []market.OrderID) []market.Command {
 	e.begin(at)
 	for _, id := range ids {
 		e.cancel(id, nil, false)
@@ -191,7 +156,7 @@ type Unsold struct {
 // now, or a sale fails, the exits stay or return, and the sale goes on by itself when it can, also
 // after a restart, until Resume. Sales of an earlier call are waited for. unsold lists the
 // positions that are not being sold now.
-func (e *Engine) Flatten(at market.Time, id market.StrategyID, reason string) (commands []market.Command,
+func (e acts) Flatten(at market.Time, id market.StrategyID, reason string) (commands []market.Command,
 	unsold []Unsold) {
 	e.begin(at)
 	s := &e.slots[id-1]
@@ -213,7 +178,7 @@ func (e *Engine) Flatten(at market.Time, id market.StrategyID, reason string) (c
 }
 
 // unsold says why a position is not being sold.
-func (e *Engine) unsold(id market.StrategyID, m market.ID, held market.Qty) Unsold {
+func (e acts) unsold(id market.StrategyID, m market.ID, held market.Qty) Unsold {
 	for _, d := range e.brackets.Departures(id) {
 		if d.Market == m && d.Why != "" {
 			return Unsold{Market: m, Amount: held, Code: d.Code, Why: d.Why, Small: d.Small, Tries: d.Failures,
