@@ -302,7 +302,7 @@ func (o *outcome) finish(t *rapid.T, d *driver) {
 	for _, m := range d.plan.Catalog.Markets() {
 		fmt.Fprintln(&state, m.Name, d.venue.Last(m.ID), d.venue.Open(m.ID))
 	}
-	fmt.Fprintln(&state, d.venue.Ambiguous(), d.engine.Halts(), d.engine.Unprotected(), d.rejected, d.last)
+	fmt.Fprintln(&state, d.venue.Ambiguous(), d.engine.Halts(), d.engine.Brackets().Unprotected(), d.rejected, d.last)
 	for i := range d.plan.Strategies {
 		fmt.Fprintln(&state, d.engine.Refused(market.StrategyID(i+1)))
 	}

@@ -89,7 +89,7 @@ func (d *driver) soldWithin(o *state.Order, f *market.Fill) {
 	if one.end != d.knows || o.Side != market.Sell || o.Type != market.TypeStopLoss && o.Tag != strategy.TagPart {
 		return
 	}
-	entry := d.engine.BracketOf(o.ID)
+	entry := d.engine.Brackets().EntryOf(o.ID)
 	for i := range one.moves {
 		m := &one.moves[i]
 		switch {

@@ -214,7 +214,7 @@ func (d *driver) along(ctx context.Context, path sim.Path, o Options) (*driver, 
 func (d *driver) info(o Options) finishInfo {
 	info := finishInfo{
 		About: o.About, To: d.last, Path: d.plan.Venue.Path.String(),
-		Ambiguous: d.venue.Ambiguous(), Unprotected: d.engine.Unprotected(), Causes: d.causes(),
+		Ambiguous: d.venue.Ambiguous(), Unprotected: d.engine.Brackets().Unprotected(), Causes: d.causes(),
 	}
 	info.Warnings, info.Data = slices.Clone(o.Warnings), slices.Clone(o.Data)
 	d.countCandles(info.Data)

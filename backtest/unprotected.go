@@ -59,7 +59,7 @@ func (d *driver) bareWarnings() (lines []string) {
 // causes are the times without an exit by cause.
 func (d *driver) causes() []CauseSeconds {
 	list := []CauseSeconds{}
-	for _, c := range d.engine.UnprotectedBy() {
+	for _, c := range d.engine.Brackets().UnprotectedBy() {
 		list = append(list, CauseSeconds{Cause: c.Cause.String(), Time: Seconds(time.Duration(c.Time))})
 	}
 	return list

@@ -17,8 +17,8 @@ func Liquidates(o *market.Order) bool {
 	return o.Side == market.Sell && o.Type == market.TypeMarket && strings.HasPrefix(o.Tag, tagFlatten)
 }
 
-// acts are what a person does to the engine, or the live loop for one: halts, cancels, sales, orders
-// that were sent without the engine. They come in through Engine.Enter.
+// acts are what a person does to the engine, or the live loop for one: halts, cancels, sales,
+// orders that were sent without the engine. They come in through Engine.Enter.
 type acts struct{ *Engine }
 
 // HaltAll halts every strategy, for a reason from outside, and cancels their orders except exits of
@@ -70,12 +70,6 @@ func (e acts) Resume(at market.Time, id market.StrategyID) []market.Command {
 	return e.out
 }
 
-// Withdrawn reports whether CancelAll keeps the exits of a strategy's positions from the exchange.
-func (e *Engine) Withdrawn(id market.StrategyID) bool { return e.brackets.Withdrawn(id) }
-
-// Protects reports whether an order is the exit of a bracket: a halt leaves it open.
-func (e *Engine) Protects(id market.OrderID) bool { return e.brackets.IsExit(id) }
-
 // CancelAll cancels every own open order, exits of brackets included. Their brackets place no exit
 // before Resume, or before a Restore of a strategy that is not halted; until then their positions
 // count as unprotected.
@@ -112,9 +106,6 @@ func (e acts) CancelOthers(at market.Time) []market.Command {
 // bot ran is learnt first.
 func (e *Engine) Hold() { e.brackets.Hold() }
 
-// Held reports whether the brackets wait for Guard after Hold.
-func (e *Engine) Held() bool { return e.brackets.Held() }
-
 // Guard lets the brackets of a stopped engine place the exits that positions lack, and Closes that
 // have begun go on: what an entry buys while a bot stops is not left bare. Nothing new begins.
 // After Hold, Guard lets brackets do all that they do. Without exits only Closes go on.
@@ -124,9 +115,6 @@ func (e acts) Guard(at market.Time, exits bool) []market.Command {
 	e.notifySent()
 	return e.out
 }
-
-// Guarding reports whether Guard, or an event, may place an exit or a sale of a Close until a time.
-func (e *Engine) Guarding(until market.Time) bool { return e.brackets.Guarding(until) }
 
 // Cancel sends cancels again for own orders whose first cancel the exchange refused or never
 // received. It leaves brackets alone.

@@ -96,7 +96,7 @@ func TestAPositionBelowTheMinimumThatHasRisenKeepsItsExit(t *testing.T) {
 	require.True(t, unsold[0].Small)
 	require.Contains(t, unsold[0].Why, "100", "the value")
 	require.Contains(t, unsold[0].Why, "minimum 200")
-	require.True(t, b.engine.Protects(3), "the stop stays")
+	require.True(t, b.engine.Brackets().IsExit(3), "the stop stays")
 	require.Len(t, b.account.Open(nil, 1, 0), 1)
 	rules.MinOrderInQuote = 5 * eur
 	b.step(&market.Event{Kind: market.KindMarketStatus, At: b.now, Market: 1, Status: market.Trading, Rules: &rules})
@@ -147,14 +147,14 @@ func TestAStopThatIsLargerThanTheMarketTakesSellsInTurns(t *testing.T) {
 	open := b.account.Open(nil, 1, 0)
 	require.Len(t, open, 1)
 	require.EqualValues(t, btc/2, open[0].AmountRemaining)
-	bare := b.engine.Bare()
+	bare := b.engine.Brackets().Bare()
 	require.Len(t, bare, 1)
 	require.Equal(t, strategy.CausePartly, bare[0].Cause)
 	require.EqualValues(t, btc/2, bare[0].Amount)
 	b.candle(100, 100, 40, 45)
 	b.flat(3, 45)
 	require.Zero(t, b.position())
-	require.Empty(t, b.engine.Bare())
+	require.Empty(t, b.engine.Brackets().Bare())
 }
 
 func TestAfterCancelAllThePositionCountsAsUnprotectedUntilItsStrategyIsResumed(t *testing.T) {
@@ -163,17 +163,17 @@ func TestAfterCancelAllThePositionCountsAsUnprotectedUntilItsStrategyIsResumed(t
 	b.send(b.engine.CancelAll(b.now))
 	b.flat(3, 100)
 	require.Empty(t, b.account.Open(nil, 1, 0), "no exit comes by itself")
-	bare := b.engine.Bare()
+	bare := b.engine.Brackets().Bare()
 	require.Len(t, bare, 1)
 	require.Equal(t, strategy.CauseCancelled, bare[0].Cause)
 	require.EqualValues(t, btc, bare[0].Amount)
-	require.True(t, b.engine.Withdrawn(1))
+	require.True(t, b.engine.Brackets().Withdrawn(1))
 	b.send(b.engine.Resume(b.now, 1))
 	b.flat(2, 100)
 	open := b.account.Open(nil, 1, 0)
 	require.Len(t, open, 1)
 	require.EqualValues(t, 50*at1, open[0].TriggerAmount)
-	require.Empty(t, b.engine.Bare())
+	require.Empty(t, b.engine.Brackets().Bare())
 }
 
 func TestAHaltLeavesTheExitsAndCancelAllDoesNot(t *testing.T) {
@@ -181,7 +181,7 @@ func TestAHaltLeavesTheExitsAndCancelAllDoesNot(t *testing.T) {
 	b.flat(3, 100)
 	var exit market.OrderID
 	for _, o := range b.account.Open(nil, 1, 0) {
-		if b.engine.Protects(o.ID) {
+		if b.engine.Brackets().IsExit(o.ID) {
 			exit = o.ID
 		}
 	}

@@ -24,7 +24,7 @@ func (e acts) Adopt(at market.Time, o *market.Order) *state.Order {
 	if own.Side == market.Sell && own.Type != market.TypeMarket && !e.brackets.Take(own) &&
 		own.Type == market.TypeStopLoss {
 		held := e.account.Position(o.Strategy, o.Market).Amount
-		if held-e.Covered(o.Strategy, o.Market) >= own.Amount {
+		if held-e.brackets.Covered(o.Strategy, o.Market) >= own.Amount {
 			e.brackets.Enclose(e.nextID(), own)
 		}
 	}

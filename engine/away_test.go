@@ -38,14 +38,14 @@ func TestMinimumsThatRiseForAWhileTakeNoBracketAway(t *testing.T) {
 			}
 			require.Empty(t, b.rules(2000*eur))
 			require.Empty(t, b.ends(2))
-			require.Len(t, b.engine.Bare(), 1, "it is said while it lasts")
-			require.Equal(t, strategy.CauseTooSmall, b.engine.Bare()[0].Cause)
-			require.Equal(t, btc-sold, b.engine.Bare()[0].Amount)
+			require.Len(t, b.engine.Brackets().Bare(), 1, "it is said while it lasts")
+			require.Equal(t, strategy.CauseTooSmall, b.engine.Brackets().Bare()[0].Cause)
+			require.Equal(t, btc-sold, b.engine.Brackets().Bare()[0].Amount)
 			if restart {
 				b.now += minute
 				require.Empty(t, b.restartAt(b.now, nil, bearing()))
 				require.Empty(t, b.by(&market.Event{Kind: market.KindTimer, At: b.now}))
-				require.Len(t, b.engine.Bare(), 1)
+				require.Len(t, b.engine.Brackets().Bare(), 1)
 			}
 			b.now += minute
 			back := b.rules(5 * eur)
@@ -63,7 +63,7 @@ func TestARestBelowTheMinimumOfItsPurchaseIsDust(t *testing.T) {
 	b.by(&market.Event{Kind: market.KindReport, At: b.now, Report: reported(2, 2, market.StatusPartiallyFilled,
 		btc*96/100), Fills: []market.Fill{fillNumbered(2, 2, btc*96/100)}})
 	require.Empty(t, b.ends(2))
-	require.Empty(t, b.engine.Bare())
+	require.Empty(t, b.engine.Brackets().Bare())
 }
 
 // The rest of a sale is no dust where only the minimum has risen: the Close that cannot sell it
@@ -74,9 +74,9 @@ func TestARestBelowAMinimumThatHasRisenIsNoDust(t *testing.T) {
 	require.Equal(t, []string{"sell 1 attached"}, b.cancelled(2, 0))
 	require.Empty(t, b.rules(2000*eur))
 	require.Empty(t, b.sells(3, 3, 6*btc/10, market.StatusExpired))
-	require.Equal(t, 4*btc/10, b.engine.Covered(1, 1))
+	require.Equal(t, 4*btc/10, b.engine.Brackets().Covered(1, 1))
 	require.Len(t, c.failed, 1)
-	require.Equal(t, strategy.CauseTooSmall, b.engine.Bare()[0].Cause)
+	require.Equal(t, strategy.CauseTooSmall, b.engine.Brackets().Bare()[0].Cause)
 	b.now += minute
 	back := b.rules(5 * eur)
 	require.Len(t, back, 1)
@@ -85,7 +85,7 @@ func TestARestBelowAMinimumThatHasRisenIsNoDust(t *testing.T) {
 	require.Empty(t, b.rules(2000*eur))
 	c.candle = once(func(d *strategy.Desk) { require.Error(t, d.In(1).Close()) })
 	require.Empty(t, b.close100(), "the exit stays")
-	require.Empty(t, b.engine.Bare())
+	require.Empty(t, b.engine.Brackets().Bare())
 }
 
 // A stopped engine sends no exit, whatever it hears of meanwhile; the next one does so before all
@@ -111,7 +111,7 @@ func TestAStoppedEngineLeavesItsBracketsToTheNext(t *testing.T) {
 			sent := b.account.Open(nil, 0, 0)
 			c.happens(b)
 			require.LessOrEqual(t, len(b.account.Open(nil, 0, 0)), len(sent), "nothing is placed")
-			require.Equal(t, btc, b.engine.Covered(1, 1), "the bracket stays")
+			require.Equal(t, btc, b.engine.Brackets().Covered(1, 1), "the bracket stays")
 			b.now += minute
 			require.Empty(t, b.restartAt(b.now, nil, bearing()))
 			if at, due := b.engine.NextTimer(); c.sent != nil {
@@ -171,7 +171,7 @@ func TestAnEntryThatFillsDuringAStopHasItsExitAtTheNextStart(t *testing.T) {
 	require.Empty(t, b.by(&market.Event{Kind: market.KindReport, At: b.now,
 		Report: reported(1, 1, market.StatusPartiallyFilled, btc/2), Fills: []market.Fill{fillNumbered(1, 1, btc/2)}}))
 	require.Empty(t, b.ends(1))
-	require.Equal(t, strategy.CauseStopped, b.engine.Bare()[0].Cause)
+	require.Equal(t, strategy.CauseStopped, b.engine.Brackets().Bare()[0].Cause)
 	b.now += minute
 	b.restartAt(b.now, nil, bearing())
 	require.Equal(t, []string{"stop 0.5 @ 90 attached"}, b.by(&market.Event{Kind: market.KindTimer, At: b.now}))

@@ -22,15 +22,15 @@ func bareByHand(t *testing.T) *bench {
 	for id := market.OrderID(2); len(b.account.Open(nil, 0, 0)) > 0; id++ {
 		b.refuse(market.CommandPlace, id, exchange.CodeInsufficientBalance)
 	}
-	require.Len(t, b.engine.Bare(), 1)
+	require.Len(t, b.engine.Brackets().Bare(), 1)
 	return b
 }
 
 func TestABracketEndsWhenItsBaseHasLeftTheBooks(t *testing.T) {
 	b := bareByHand(t)
 	require.Empty(t, b.leaves(btc), "nothing is left to protect")
-	require.Empty(t, b.engine.Bare())
-	require.Zero(t, b.engine.Covered(1, 1))
+	require.Empty(t, b.engine.Brackets().Bare())
+	require.Zero(t, b.engine.Brackets().Covered(1, 1))
 	_, waits := b.engine.NextTimer()
 	require.False(t, waits)
 }
@@ -38,10 +38,10 @@ func TestABracketEndsWhenItsBaseHasLeftTheBooks(t *testing.T) {
 func TestABracketShrinksToWhatIsHeldAndHasItsExitAtOnce(t *testing.T) {
 	b := bareByHand(t)
 	require.Equal(t, []string{"stop 0.4 @ 90 attached"}, b.leaves(6*btc/10), "though the next try was a while away")
-	require.EqualValues(t, 4*btc/10, b.engine.Covered(1, 1))
+	require.EqualValues(t, 4*btc/10, b.engine.Brackets().Covered(1, 1))
 	last := b.engine.LastOrder()
 	b.accept(last)
-	require.Empty(t, b.engine.Bare())
+	require.Empty(t, b.engine.Brackets().Bare())
 }
 
 // Base that no bracket protects goes first, then that of brackets without an exit, the newest
@@ -64,10 +64,10 @@ func TestSeveralBracketsShrinkInOrder(t *testing.T) {
 	exits := b.account.Open(nil, 1, 1)
 	require.Len(t, exits, 3)
 	require.Empty(t, b.leaves(btc), "the base without a bracket")
-	require.Equal(t, 3*btc, b.engine.Covered(1, 1))
+	require.Equal(t, 3*btc, b.engine.Brackets().Covered(1, 1))
 	for _, exit := range []market.OrderID{exits[0].ID, exits[1].ID} { // the owner takes two exits away
 		b.ends(exit)
-		for len(b.engine.Bare()) == 0 || b.account.Own(b.engine.LastOrder()) != nil {
+		for len(b.engine.Brackets().Bare()) == 0 || b.account.Own(b.engine.LastOrder()) != nil {
 			b.refuse(market.CommandPlace, b.engine.LastOrder(), exchange.CodeInsufficientBalance)
 		}
 	}
@@ -75,6 +75,6 @@ func TestSeveralBracketsShrinkInOrder(t *testing.T) {
 	b.refuse(market.CommandPlace, b.engine.LastOrder(), exchange.CodeInsufficientBalance)
 	b.refuse(market.CommandPlace, b.engine.LastOrder(), exchange.CodeInsufficientBalance)
 	require.Empty(t, b.leaves(btc/2+btc), "its rest, then the other")
-	require.Equal(t, btc, b.engine.Covered(1, 1))
+	require.Equal(t, btc, b.engine.Brackets().Covered(1, 1))
 	require.Equal(t, exits[2].ID, b.account.Open(nil, 1, 1)[0].ID, "the exit that rests was never touched")
 }

@@ -133,7 +133,7 @@ func TestABracketLivesThroughEveryShapeOfCandle(t *testing.T) {
 		require.Equal(t, l.told, b.told, l.name)
 		require.Equal(t, l.realised, b.realised(), l.name)
 		require.Equal(t, market.Watch{}, b.engine.Watches()[1], "%s: nothing is waited for any more", l.name)
-		require.Zero(t, b.engine.Unprotected(), "%s: without latency an exit is there at once", l.name)
+		require.Zero(t, b.engine.Brackets().Unprotected(), "%s: without latency an exit is there at once", l.name)
 		if l.realised != 0 {
 			require.Zero(t, b.position(), l.name)
 			require.Empty(t, b.account.Open(nil, 0, 0), l.name)
@@ -182,7 +182,7 @@ func TestAnExitTooSmallForTheExchangeWaitsForMoreOfTheEntry(t *testing.T) {
 			b.candle(101, 101, 100, 101)
 			require.Equal(t, []string{"stop 0.8 @ 90 attached"}, b.sent[1:])
 			require.Equal(t, market.Watch{Above: 110 * at1}, b.engine.Watches()[1])
-			require.Equal(t, market.Duration(minute), b.engine.Unprotected(), "from one fill to the next")
+			require.Equal(t, market.Duration(minute), b.engine.Brackets().Unprotected(), "from one fill to the next")
 			b.candle(101, 101, 100, 101)
 			require.Equal(t, "update 2 1 attached", b.sent[2], "it grows with the entry")
 			continue
@@ -332,13 +332,13 @@ func TestLatencyLeavesAPositionUnprotectedAndSaysSo(t *testing.T) {
 	b.flat(1, 100)
 	b.flat(1, 100) // the order arrives a third into the candle, its stop another third later
 	require.Equal(t, []string{"1 trade 1 @ 100", "2 new"}, b.told)
-	require.Equal(t, market.Duration(third), b.engine.Unprotected())
+	require.Equal(t, market.Duration(third), b.engine.Brackets().Unprotected())
 	b.candle(100, 112, 100, 112) // the target is reached on the way to the second point
 	b.flat(1, 112)
 	require.Equal(t, []string{"2 canceled", "3 trade 1 @ 112"}, b.told[2:])
 	require.Zero(t, b.position())
 	// while the cancel was on its way the stop was still there
-	require.Equal(t, market.Duration(2*third), b.engine.Unprotected())
+	require.Equal(t, market.Duration(2*third), b.engine.Brackets().Unprotected())
 }
 
 func TestTwoBracketsInOneMarketEachWatchTheirOwn(t *testing.T) {
@@ -360,7 +360,7 @@ func TestTwoBracketsInOneMarketEachWatchTheirOwn(t *testing.T) {
 	require.Equal(t, market.Watch{Below: 60 * at1}, b.engine.Watches()[1])
 	require.Equal(t, 8*btc, b.position())
 	require.Equal(t, []bracket.Watched{{Bracket: 4, Strategy: 1, Market: 1, Price: 60 * at1, Amount: 8 * btc,
-		Stop: true}}, b.engine.Watched(1))
+		Stop: true}}, b.engine.Brackets().Watched(1))
 	require.Equal(t, 2*5*eur-10*eur-4*30*eur, b.realised())
 }
 

@@ -122,12 +122,12 @@ func TestACloseLeavesAtTheNextOpen(t *testing.T) {
 			require.Equal(t, c.told, b.told[2:])
 			require.Equal(t, c.left, b.position())
 			require.Equal(t, c.realised, b.realised())
-			require.Zero(t, b.engine.Unprotected(), "cancel, sale and exit are of one moment")
+			require.Zero(t, b.engine.Brackets().Unprotected(), "cancel, sale and exit are of one moment")
 			require.Empty(t, s.failed)
 			require.Empty(t, s.heard)
 			b.flat(2, 100)
 			require.Equal(t, c.left > 0, len(b.account.Open(nil, 0, 0)) > 0)
-			require.Len(t, b.engine.Bare(), 0)
+			require.Len(t, b.engine.Brackets().Bare(), 0)
 		})
 	}
 }
@@ -162,8 +162,8 @@ func TestASaleThatExpiresInPartLeavesTheRestProtectedAtOnce(t *testing.T) {
 	require.Equal(t, []string{"cancel 2", "sell 1 attached", "stop 0.4 @ 90 attached"}, b.sent[len(b.sent)-3:])
 	require.Equal(t, []string{"0.4 of order 3 (signal): sale 3 found too few buyers"}, s.failed)
 	require.Equal(t, 4*btc/10, b.position())
-	require.Empty(t, b.engine.Bare())
-	require.Zero(t, b.engine.Unprotected())
+	require.Empty(t, b.engine.Brackets().Bare())
+	require.Zero(t, b.engine.Brackets().Unprotected())
 }
 
 // byHandClose is byHand with the stop, order 2, resting, and a strategy that calls Close with the
@@ -221,7 +221,7 @@ func TestACloseSellsWhatAPartlyFilledExitLeaves(t *testing.T) {
 	require.Equal(t, []string{"sell 0.4 attached"}, b.cancelled(2, 6*btc/10, soldNumbered(2, 2, 6*btc/10)))
 	require.Empty(t, b.sells(3, 3, 4*btc/10, market.StatusFilled))
 	require.Zero(t, b.position())
-	require.Empty(t, b.engine.Bare())
+	require.Empty(t, b.engine.Brackets().Bare())
 	require.Equal(t, []string{"close 1 s"}, b.causes())
 	_, waiting := b.engine.NextTimer()
 	require.False(t, waiting)
@@ -262,8 +262,8 @@ func TestWhileASaleIsUnresolvedNothingIsSoldOrProtected(t *testing.T) {
 		require.Empty(t, b.price(80))
 		require.Empty(t, b.price(120))
 	}
-	require.Len(t, b.engine.Bare(), 1)
-	require.Equal(t, strategy.CauseClose, b.engine.Bare()[0].Cause)
+	require.Len(t, b.engine.Brackets().Bare(), 1)
+	require.Equal(t, strategy.CauseClose, b.engine.Brackets().Bare()[0].Cause)
 	require.Equal(t, []string{"close 300 s"}, b.causes())
 	require.Equal(t, []string{"stop 1 @ 91 attached"}, b.refuse(market.CommandPlace, 3, 0), "it never arrived")
 	require.Equal(t, []string{"1 of order 3 (close): sale 3 did not come to the exchange"}, c.failed)
@@ -277,7 +277,7 @@ func TestARefusedSaleLeavesThePositionProtectedAtTheOldLevels(t *testing.T) {
 	require.Equal(t, []string{"stop 1 @ 90 attached"}, b.refuse(market.CommandPlace, 3, exchange.CodeInvalid))
 	require.Len(t, c.failed, 1)
 	b.accept(4)
-	require.Empty(t, b.engine.Bare())
+	require.Empty(t, b.engine.Brackets().Bare())
 	require.Equal(t, []string{"cancel 4"}, b.close100(), "the strategy may try again")
 }
 
@@ -287,7 +287,7 @@ func TestARefusedCancelEndsACloseAndTheExitStays(t *testing.T) {
 	require.Empty(t, b.refuse(market.CommandCancel, 2, exchange.CodeHalted))
 	require.Equal(t, []string{"1 of order 0 (close): the exchange refused the cancel of order 2: " +
 		exchange.ErrCode(exchange.CodeHalted).Error()}, c.failed)
-	require.Empty(t, b.engine.Bare())
+	require.Empty(t, b.engine.Brackets().Bare())
 	require.Equal(t, market.Watch{Above: 110 * at1}, b.engine.Watches()[1])
 
 	c = &closer{}
@@ -295,7 +295,7 @@ func TestARefusedCancelEndsACloseAndTheExitStays(t *testing.T) {
 	require.Equal(t, []string{"update 2 0.75"}, sent)
 	require.Empty(t, b.refuse(market.CommandUpdate, 2, exchange.CodeInvalid))
 	require.Len(t, c.failed, 1)
-	require.Empty(t, b.engine.Bare())
+	require.Empty(t, b.engine.Brackets().Bare())
 }
 
 // An order that the exchange does not know has ended: how, the next report says. Where it is open
@@ -311,7 +311,7 @@ func TestACancelOfAnUnknownOrderIsNoFailure(t *testing.T) {
 	require.Empty(t, b.tell(&o, soldNumbered(2, 2, btc)))
 	require.Empty(t, c.failed)
 	require.Zero(t, b.position())
-	require.Zero(t, b.engine.Unprotected())
+	require.Zero(t, b.engine.Brackets().Unprotected())
 
 	b, _ = byHandClose(t, c, btc/4)
 	require.Empty(t, b.refuse(market.CommandUpdate, 2, exchange.CodeNotFound))
@@ -327,7 +327,7 @@ func TestACloseOfAHaltedStrategyGoesOn(t *testing.T) {
 	commands, left := b.engine.CancelHalted(b.now)
 	require.Empty(t, commands, "the sale is left alone")
 	require.Zero(t, left)
-	require.True(t, b.engine.Protects(3))
+	require.True(t, b.engine.Brackets().IsExit(3))
 	require.Empty(t, b.sells(3, 3, btc/2, market.StatusPartiallyFilled))
 	o := *b.account.Order(3)
 	o.Status, o.OnHold = market.StatusExpired, 0
@@ -391,7 +391,7 @@ func TestACloseOfAllEndsTheOtherOrdersOfTheMarketFirst(t *testing.T) {
 				3, "the stop over the rest, the buy and the sell that are no bracket's")
 		}
 		require.Empty(t, c.failed)
-		require.Empty(t, b.engine.Bare())
+		require.Empty(t, b.engine.Brackets().Bare())
 	}
 }
 
@@ -487,10 +487,10 @@ func TestACloseOfDustIsFlat(t *testing.T) {
 	require.Equal(t, 2*btc/100, b.position())
 	require.Equal(t, []string{"cancel 2", "sell 1 attached"}, b.sent[2:])
 	require.Empty(t, c.failed)
-	require.Empty(t, b.engine.Bare())
+	require.Empty(t, b.engine.Brackets().Bare())
 	b.flat(1, 100)
 	require.Len(t, b.sent, 4)
-	require.Zero(t, b.engine.Unprotected())
+	require.Zero(t, b.engine.Brackets().Unprotected())
 }
 
 // What a Close leaves is no dust where the minimum has risen meanwhile: the Close has failed, and
@@ -502,8 +502,8 @@ func TestWhatACloseLeavesUnderARisenMinimumIsNoDust(t *testing.T) {
 	b.flat(1, 100) // of 1 BTC 0.98 are sold; 2 EUR are left
 	require.Equal(t, 2*btc/100, b.position())
 	require.Len(t, c.failed, 1)
-	require.Len(t, b.engine.Bare(), 1)
-	require.Equal(t, 2*btc/100, b.engine.Bare()[0].Amount)
+	require.Len(t, b.engine.Brackets().Bare(), 1)
+	require.Equal(t, 2*btc/100, b.engine.Brackets().Bare()[0].Amount)
 }
 
 // A panic in the callback that asked for a Close takes it back whole.
@@ -519,7 +519,7 @@ func TestAPanicTakesACloseBack(t *testing.T) {
 	b := newBench(t, setup{slots: []engine.Slot{{Strategy: c}}})
 	b.flat(4, 100)
 	require.Len(t, b.sent, 2)
-	require.Empty(t, b.engine.Bare())
+	require.Empty(t, b.engine.Brackets().Bare())
 	b.candle(100, 101, 85, 86)
 	require.Zero(t, b.position(), "the stop acts")
 }
@@ -725,7 +725,7 @@ func TestWhateverIsClosedPositionAndSoldAreWhatWasBought(t *testing.T) {
 		require.Equal(t, book.bought, b.position()+book.sold, "seed %d", seed)
 		require.LessOrEqual(t, b.position(), btc/100, "seed %d: %v", seed, s.failed)
 		require.Empty(t, b.account.Open(nil, 0, 0), "seed %d", seed)
-		require.Empty(t, b.engine.Bare(), "seed %d", seed)
+		require.Empty(t, b.engine.Brackets().Bare(), "seed %d", seed)
 	}
 	require.Greater(t, closes, 2000)
 	require.Greater(t, failed, 10)
@@ -738,9 +738,9 @@ func TestTheTimeThatACloseTakesIsWhatAnOnlookerMeasures(t *testing.T) {
 	total, closing := market.Duration(0), market.Duration(0)
 	for seed := range uint64(200) {
 		b, _, book := randomly(t, seed, false, false)
-		require.Equal(t, book.exposed, b.engine.Unprotected(), "seed %d: %v", seed, b.causes())
+		require.Equal(t, book.exposed, b.engine.Brackets().Unprotected(), "seed %d: %v", seed, b.causes())
 		total += book.exposed
-		for _, c := range b.engine.UnprotectedBy() {
+		for _, c := range b.engine.Brackets().UnprotectedBy() {
 			if c.Cause == strategy.CauseClose {
 				closing += c.Time
 			}
@@ -782,7 +782,7 @@ func TestWhatIsSoldBesideACloseIsNotSoldTwice(t *testing.T) {
 	require.Equal(t, []string{"sell 1 attached"}, b.cancelled(3, 0))
 	require.Empty(t, b.sells(5, 5, btc, market.StatusFilled))
 	require.Zero(t, b.position())
-	require.Empty(t, b.engine.Bare())
+	require.Empty(t, b.engine.Brackets().Bare())
 	require.Empty(t, c.failed)
 }
 
@@ -805,6 +805,6 @@ func TestACloseLeavesTheBaseOfLaterSells(t *testing.T) {
 	require.Contains(t, b.sent, "sell 1.75 attached")
 	require.Equal(t, btc/4, b.position())
 	require.Empty(t, c.failed)
-	require.Empty(t, b.engine.Bare())
+	require.Empty(t, b.engine.Brackets().Bare())
 	require.Len(t, b.account.Open(nil, 0, 0), 1)
 }

@@ -459,24 +459,5 @@ func (e *Engine) Refused(id market.StrategyID) []risk.Count { return e.gate.Refu
 // the engine and changes with every step.
 func (e *Engine) Watches() []market.Watch { return e.brackets.Watches() }
 
-// BracketOf is the entry of the bracket of an order, or the id that Protect returned, also of a
-// sale for that bracket alone; 0: it has none.
-func (e *Engine) BracketOf(id market.OrderID) market.OrderID { return e.brackets.EntryOf(id) }
-
-// Unprotected is the total time, over all brackets and up to now, during which a position or a part
-// of it lacked its exit at the venue.
-func (e *Engine) Unprotected() market.Duration { return e.brackets.Unprotected() }
-
-// UnprotectedBy is Unprotected by cause, without causes that did not occur.
-func (e *Engine) UnprotectedBy() []strategy.CauseTime { return e.brackets.ByCause() }
-
-// Covered is the base of a strategy in a market that brackets protect, or are about to.
-func (e *Engine) Covered(s market.StrategyID, m market.ID) market.Qty {
-	return e.brackets.Covered(s, m)
-}
-
-// Bare lists the positions that have no exit now, or one that is too small.
-func (e *Engine) Bare() []strategy.Unprotected { return e.brackets.Bare() }
-
-// Watched lists the exits of a market that do not rest at the venue: their prices are watched.
-func (e *Engine) Watched(m market.ID) []bracket.Watched { return e.brackets.Watched(m) }
+// Brackets is what others may read of the brackets and of the Closes.
+func (e *Engine) Brackets() bracket.View { return e.brackets.View() }

@@ -97,14 +97,14 @@ func TestTheTimeWithoutAnExitIsWhatAnOnlookerMeasures(t *testing.T) {
 			price = next
 		}
 		x.look(nil)
-		require.Equal(t, x.sum, b.engine.Unprotected(), "seed %d: %v", seed, b.causes())
+		require.Equal(t, x.sum, b.engine.Brackets().Unprotected(), "seed %d: %v", seed, b.causes())
 		total += x.sum
 		b.flat(3, price)
-		if b.engine.Bare() != nil && b.engine.Bare()[0].Cause == strategy.CauseClose {
+		if b.engine.Brackets().Bare() != nil && b.engine.Brackets().Bare()[0].Cause == strategy.CauseClose {
 			b.flat(3, price) // an exit after a time has just begun
 		}
 		if b.position() > 0 && config.VolumeShare == 0 {
-			require.Empty(t, b.engine.Bare(), "seed %d", seed)
+			require.Empty(t, b.engine.Brackets().Bare(), "seed %d", seed)
 		}
 	}
 	require.Positive(t, total)

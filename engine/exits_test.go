@@ -109,7 +109,7 @@ func (b *bench) price(p market.Price) []string {
 }
 
 func (b *bench) causes() (list []string) {
-	for _, c := range b.engine.UnprotectedBy() {
+	for _, c := range b.engine.Brackets().UnprotectedBy() {
 		list = append(list, fmt.Sprintf("%s %d s", c.Cause, c.Time/1e9))
 	}
 	return list
@@ -181,9 +181,9 @@ func TestAnExitThatIsAlwaysRefusedIsTriedEachMinuteAndCounted(t *testing.T) {
 	require.Less(t, sent, 3000)
 	require.Greater(t, sent, 24*60)
 	require.Equal(t, []string{"1 refused 1"}, h.heard)
-	require.InDelta(t, float64(24*60*minute), float64(b.engine.Unprotected()), float64(2*minute))
-	require.Len(t, b.engine.Bare(), 1)
-	require.Equal(t, strategy.CauseRefused, b.engine.Bare()[0].Cause)
+	require.InDelta(t, float64(24*60*minute), float64(b.engine.Brackets().Unprotected()), float64(2*minute))
+	require.Len(t, b.engine.Brackets().Bare(), 1)
+	require.Equal(t, strategy.CauseRefused, b.engine.Brackets().Bare()[0].Cause)
 }
 
 func TestARefusedStopLeavesTheTargetAndComesBackWithOtherRules(t *testing.T) {
@@ -192,7 +192,7 @@ func TestARefusedStopLeavesTheTargetAndComesBackWithOtherRules(t *testing.T) {
 	require.Equal(t, []string{"stop 1 @ 90"}, b.refuse(market.CommandPlace, 2, exchange.CodeInvalid))
 	require.Equal(t, []string{"sell 1 @ 110"}, b.refuse(market.CommandPlace, 3, exchange.CodeInvalid))
 	require.Empty(t, b.accept(4))
-	require.Empty(t, b.engine.Bare(), "the target rests")
+	require.Empty(t, b.engine.Brackets().Bare(), "the target rests")
 	require.Equal(t, market.Watch{Below: 90 * at1}, b.engine.Watches()[1])
 	b.now += minute
 	require.Equal(t, []string{"cancel 4 attached"},
@@ -237,7 +237,7 @@ func TestAnExitThatEndsOnceAnHourIsReplacedAtOnceEachTime(t *testing.T) {
 		b.now += 60 * minute
 		require.Equal(t, []string{"stop 1 @ 90"}, b.ends(id))
 	}
-	require.Zero(t, b.engine.Unprotected())
+	require.Zero(t, b.engine.Brackets().Unprotected())
 }
 
 // A person who cancels an exit (bot cancel) does not end its bracket, unlike bot flatten and bot
@@ -258,11 +258,11 @@ func TestAnExitThatAPersonCancelsIsPlacedAgain(t *testing.T) {
 	b.now += minute
 	require.Equal(t, []string{"sell 1 @ 110"}, cancelled(3))
 	b.accept(4)
-	require.Empty(t, b.engine.Bare())
+	require.Empty(t, b.engine.Brackets().Bare())
 	b.now += 20 * minute
 	require.Equal(t, []string{"stop 1 @ 90"}, cancelled(4), "an exit that has lasted is no failure")
 	b.accept(5)
-	require.Empty(t, b.engine.Bare())
+	require.Empty(t, b.engine.Brackets().Bare())
 	require.Equal(t, btc, b.position())
 }
 
@@ -287,7 +287,7 @@ func TestWhatAnEntryBuysAfterItsBracketWasEndedIsTheStrategysAffair(t *testing.T
 		b.by(&market.Event{Kind: market.KindCandles, At: b.now, Candles: candles}))
 	require.Empty(t, b.by(&market.Event{Kind: market.KindReport, At: b.now,
 		Report: reported(1, 2, market.StatusFilled, btc), Fills: []market.Fill{fillNumbered(2, 1, btc/2)}}))
-	require.Empty(t, b.engine.Bare())
+	require.Empty(t, b.engine.Brackets().Bare())
 }
 
 func TestAnExitWhoseOutcomeIsUnknownProtectsNothing(t *testing.T) {
@@ -352,16 +352,16 @@ func TestAStrategyMaySellWhatCannotBeProtected(t *testing.T) {
 	b.candle(101, 101, 100, 101) // 0.4 BTC: 16 EUR at the stop, 40 at the market
 	require.Equal(t, []string{"1 too small 0.4"}, h.heard)
 	require.Equal(t, []string{"stop: 16 EUR is below the minimum of 30"}, g.why)
-	require.Len(t, b.engine.Bare(), 1)
+	require.Len(t, b.engine.Brackets().Bare(), 1)
 	require.True(t, b.venue.Cancel(1, 0, market.CancelOnAdminRequest))
 	c := candleOf(1, 101, 101, 101, 101)
 	c.Volume = 1 << 40
 	b.group(c)
 	require.Zero(t, b.position())
-	require.Empty(t, b.engine.Bare(), "what is sold needs no exit")
-	unprotected := b.engine.Unprotected()
+	require.Empty(t, b.engine.Brackets().Bare(), "what is sold needs no exit")
+	unprotected := b.engine.Brackets().Unprotected()
 	b.flat(10, 100)
-	require.Equal(t, unprotected, b.engine.Unprotected())
+	require.Equal(t, unprotected, b.engine.Brackets().Unprotected())
 }
 
 func TestFlattenSellsWhatABracketWithoutAnExitHolds(t *testing.T) {
@@ -370,13 +370,13 @@ func TestFlattenSellsWhatABracketWithoutAnExitHolds(t *testing.T) {
 	b.refuse(market.CommandPlace, 3, exchange.CodeInvalid)
 	b.refuse(market.CommandPlace, 4, exchange.CodeInvalid)
 	require.Empty(t, b.account.Open(nil, 0, 0))
-	require.Len(t, b.engine.Bare(), 1)
+	require.Len(t, b.engine.Brackets().Bare(), 1)
 	commands, unsold := b.engine.Flatten(b.now, 1, "a test")
 	require.Empty(t, unsold)
 	require.Len(t, commands, 1)
 	require.Equal(t, "sell 1", describe(&commands[0]))
 	require.Empty(t, b.sells(5, 5, btc, market.StatusFilled))
-	require.Empty(t, b.engine.Bare())
+	require.Empty(t, b.engine.Brackets().Bare())
 	_, waiting := b.engine.NextTimer()
 	require.False(t, waiting)
 }
@@ -482,9 +482,9 @@ func TestSavedBracketsThatWouldBeRefusedNowAreWarnedOf(t *testing.T) {
 	require.Equal(t, []string{"2 refused 0"}, h.heard)
 	require.Equal(t, []string{"kept from before, and would be refused now: stop: -5 is not above 0"}, g.why)
 	require.Equal(t, market.Watch{Above: 110 * at1}, b.engine.Watches()[1])
-	require.True(t, b.engine.Protects(5))
-	require.Len(t, b.engine.Bare(), 1)
-	require.Equal(t, market.Time(60_160_000_000_000), b.engine.Bare()[0].Since)
+	require.True(t, b.engine.Brackets().IsExit(5))
+	require.Len(t, b.engine.Brackets().Bare(), 1)
+	require.Equal(t, market.Time(60_160_000_000_000), b.engine.Brackets().Bare()[0].Since)
 
 	b.now = at
 	require.Empty(t, b.price(100))

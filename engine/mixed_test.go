@@ -359,13 +359,14 @@ func (x *mixed) check() {
 	for _, m := range x.catalog.Markets() {
 		require.GreaterOrEqual(t, x.book.held[m.ID], market.Qty(0))
 		require.Equal(t, market.Money(x.book.held[m.ID]), x.account.Total(m.Base).Total)
-		require.LessOrEqual(t, e.Covered(1, m.ID), x.account.Position(1, m.ID).Amount)
+		require.LessOrEqual(t, e.Brackets().Covered(1, m.ID), x.account.Position(1, m.ID).Amount)
 	}
 	count := 0
 	for _, o := range x.account.Open(nil, 1, 0) {
 		own := x.account.Own(o.ID)
 		leaves := own.InFlight == market.CommandCancel || own.CancelWanted
-		if !e.Protects(o.ID) && !(leaves && (o.Tag == "stop" || o.Tag == "target")) { // of a bracket that has ended
+		ended := leaves && (o.Tag == "stop" || o.Tag == "target") // the exit of a bracket that has ended
+		if !e.Brackets().IsExit(o.ID) && !ended {
 			count++
 		}
 	}
@@ -402,7 +403,8 @@ func (x *mixed) checkShelter() {
 				free -= o.AmountRemaining
 			}
 		}
-		bare := slices.ContainsFunc(x.engine.Bare(), func(u strategy.Unprotected) bool { return u.Market == m.ID })
+		bare := slices.ContainsFunc(x.engine.Brackets().Bare(),
+			func(u strategy.Unprotected) bool { return u.Market == m.ID })
 		require.True(x.t, free <= 0 || bare, "%d of %s have no exit", free, m.Name)
 	}
 }
@@ -458,7 +460,7 @@ func (x *mixed) ends() {
 	require.False(x.t, x.engine.Working(1, 0))
 	require.Zero(x.t, x.account.SlotsBy(1))
 	require.Empty(x.t, x.account.Open(nil, 0, 0))
-	require.Empty(x.t, x.engine.Bare())
+	require.Empty(x.t, x.engine.Brackets().Bare())
 	require.Equal(x.t, x.book.cash, x.account.Total(1).Total)
 	for _, asset := range x.catalog.Assets() {
 		require.Zero(x.t, x.account.Total(asset.ID).Held, asset.Symbol)

@@ -238,7 +238,7 @@ func TestPartialTargetsSellWhatPlainArithmeticSells(t *testing.T) {
 		}
 		require.Equal(t, w.fills, fills.list, "seed %d", seed)
 		require.Equal(t, w.held, b.position(), "seed %d", seed)
-		require.Zero(t, b.engine.Unprotected(), "seed %d", seed)
+		require.Zero(t, b.engine.Brackets().Unprotected(), "seed %d", seed)
 		sales += len(w.fills)
 	}
 	require.Greater(t, sales, 400)
@@ -274,7 +274,7 @@ func byHandPart(t *testing.T, c *closer) *bench {
 	b.accept(2)
 	require.Equal(t, []bracket.Watched{
 		{Bracket: 1, Strategy: 1, Market: 1, Price: 103 * at1, Amount: btc / 2, Part: true},
-		{Bracket: 1, Strategy: 1, Market: 1, Price: 108 * at1, Amount: btc}}, b.engine.Watched(1))
+		{Bracket: 1, Strategy: 1, Market: 1, Price: 108 * at1, Amount: btc}}, b.engine.Brackets().Watched(1))
 	require.Equal(t, []string{"update 2 0.5 attached"}, b.price(103))
 	return b
 }
@@ -296,14 +296,14 @@ func TestAPartThatCannotBeSoldIsProtectedAndTriedAgain(t *testing.T) {
 	c := &closer{}
 	b := byHandPart(t, c)
 	require.Empty(t, b.price(104), "one change at a time")
-	require.Empty(t, b.engine.Bare())
+	require.Empty(t, b.engine.Brackets().Bare())
 	require.Equal(t, []string{"sell 0.5 attached"}, b.reduced(2, btc/2))
-	require.Equal(t, strategy.CauseClose, b.engine.Bare()[0].Cause)
+	require.Equal(t, strategy.CauseClose, b.engine.Brackets().Bare()[0].Cause)
 	require.Equal(t, []string{"update 2 1 attached"}, b.refuse(market.CommandPlace, 3, exchange.CodeInvalid))
 	require.Equal(t, []string{"0.5 of order 3 (partial target): the exchange refused sale 3: " +
 		exchange.ErrCode(exchange.CodeInvalid).Error()}, c.failed)
 	require.Empty(t, b.reduced(2, btc))
-	require.Empty(t, b.engine.Bare())
+	require.Empty(t, b.engine.Brackets().Bare())
 	require.Empty(t, b.price(104), "it waits a minute")
 	require.Empty(t, b.timer(time.Minute), "for a price that has reached it")
 	require.Empty(t, b.price(102))
@@ -313,7 +313,7 @@ func TestAPartThatCannotBeSoldIsProtectedAndTriedAgain(t *testing.T) {
 	require.Equal(t, []string{"sell 0.5 attached"}, b.reduced(2, btc/2))
 	require.Empty(t, b.sells(4, 4, btc/2, market.StatusFilled))
 	require.Empty(t, b.price(104))
-	require.Empty(t, b.engine.Bare())
+	require.Empty(t, b.engine.Brackets().Bare())
 	require.Equal(t, market.Watch{Above: 108 * at1}, b.engine.Watches()[1])
 }
 
@@ -361,7 +361,7 @@ func TestACloseDuringAPartFollowsIt(t *testing.T) {
 		require.Equal(t, "signal", b.account.Order(4).Tag)
 		b.sells(4, 4, btc/2, market.StatusFilled)
 		require.Zero(t, b.position())
-		require.Empty(t, b.engine.Bare())
+		require.Empty(t, b.engine.Brackets().Bare())
 	}
 }
 
@@ -523,13 +523,13 @@ func TestAReducedExitThatIsSwappedCountsAsTooSmall(t *testing.T) {
 	require.Equal(t, []string{"sell 0.5 attached"}, b.reduced(2, btc/2))
 	require.Equal(t, []string{"cancel 2 attached"}, b.price(108))
 	require.Empty(t, b.refuse(market.CommandPlace, 3, exchange.CodeInvalid))
-	require.Len(t, b.engine.Bare(), 1)
+	require.Len(t, b.engine.Brackets().Bare(), 1)
 	o := *b.account.Order(2)
 	require.Empty(t, b.tell(&o), "the stop still rests")
-	require.Len(t, b.engine.Bare(), 1, "over a half")
+	require.Len(t, b.engine.Brackets().Bare(), 1, "over a half")
 	require.Equal(t, []string{"sell 1 @ 108 attached"}, b.cancelled(2, 0))
 	b.accept(4)
-	require.Empty(t, b.engine.Bare())
+	require.Empty(t, b.engine.Brackets().Bare())
 }
 
 // The same where the swap waited for the answer to the reduction, and the Close has failed by then.
@@ -546,5 +546,5 @@ func TestAnExitThatIsReducedAfterItsPartHasFailedCounts(t *testing.T) {
 	require.Empty(t, b.refuse(market.CommandCancel, 1, exchange.CodeInvalid))
 	require.Len(t, s.failed, 1)
 	require.Equal(t, []string{"cancel 2 attached"}, b.reduced(2, btc/2))
-	require.Len(t, b.engine.Bare(), 1)
+	require.Len(t, b.engine.Brackets().Bare(), 1)
 }

@@ -35,7 +35,7 @@ func (e *Engine) protect(c *market.Command, f *strategy.Follow) (market.OrderID,
 	if e.brackets.Closing(id, m) {
 		return 0, fmt.Errorf("%w: a Close is under way", strategy.ErrNoPosition)
 	}
-	amount := e.account.Position(id, m).Amount - e.Covered(id, m)
+	amount := e.account.Position(id, m).Amount - e.brackets.Covered(id, m)
 	if amount <= 0 || levels.Stop == 0 && levels.Target == 0 {
 		return 0, strategy.ErrNoPosition
 	}

@@ -326,12 +326,12 @@ func TestTheExitsOfAReplacedEntryStay(t *testing.T) {
 	b.flat(1, 95)
 	require.Equal(t, []string{"1", "3", "refused: replace: order 2 is a sell"}, w.errs)
 	require.Equal(t, []string{"buy 1 @ 90", "stop 0.4 @ 80 attached", "cancel 1", "buy 0.6 @ 85 attached"}, b.sent)
-	require.Zero(t, len(b.engine.Bare()))
+	require.Zero(t, len(b.engine.Brackets().Bare()))
 	big := candleOf(1, 86, 86, 84, 84)
 	big.Volume = 1 << 40
 	b.group(big)
 	require.Equal(t, "stop 0.6 @ 75 attached", b.sent[4])
-	require.Equal(t, market.OrderID(3), b.engine.BracketOf(4))
+	require.Equal(t, market.OrderID(3), b.engine.Brackets().EntryOf(4))
 	big = candleOf(1, 100, 120, 100, 120)
 	big.Volume = 1 << 40
 	b.group(big)

@@ -235,7 +235,7 @@ func TestAfterARestartAnyEngineGoesOnAsIfNothingHadHappened(t *testing.T) {
 		w.kill()
 		asked, kills, halts = asked+players[0].(*drunkard).asked, kills+w.kills, halts+len(b.engine.Halts())
 		waiting += w.waiting
-		if b.engine.Unprotected() > 0 {
+		if b.engine.Brackets().Unprotected() > 0 {
 			swaps++
 		}
 	}

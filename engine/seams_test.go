@@ -68,13 +68,13 @@ func TestWhatIsBoughtDuringASwapCountsAsUnprotected(t *testing.T) {
 	b.by(&market.Event{Kind: market.KindCandles, At: b.now, Candles: []market.Candle{candleOf(1, 100, 100, 100, 100)}})
 	require.Equal(t, []string{"stop 0.25 @ 90 attached"}, b.buys(1, 1, btc/4))
 	b.accept(2)
-	require.Empty(t, b.engine.Bare())
+	require.Empty(t, b.engine.Brackets().Bare())
 	require.Equal(t, []string{"cancel 2 attached"}, b.price(110))
 	require.Equal(t, []string{"buy 0.25 attached"}, b.by(&market.Event{Kind: market.KindTimer, At: b.now + minute}))
 	b.now += minute
 	require.Empty(t, b.buys(3, 3, btc/4))
-	require.Len(t, b.engine.Bare(), 1)
-	require.Equal(t, btc/4, b.engine.Bare()[0].Amount)
+	require.Len(t, b.engine.Brackets().Bare(), 1)
+	require.Equal(t, btc/4, b.engine.Brackets().Bare()[0].Amount)
 }
 
 // Base that a part has bought and that its exit does not sell yet is free. A sale of it is no fault
@@ -102,8 +102,8 @@ func TestASaleOfWhatAnExitDoesNotCoverYetMakesItsBracketSmaller(t *testing.T) {
 	require.Equal(t, []string{"sell 0.25"}, candle())
 	b.sells(4, 4, btc/4, market.StatusFilled)
 	b.accept(2)
-	require.Equal(t, btc/4, b.engine.Covered(1, 1))
-	require.Empty(t, b.engine.Bare())
+	require.Equal(t, btc/4, b.engine.Brackets().Covered(1, 1))
+	require.Empty(t, b.engine.Brackets().Bare())
 }
 
 // An exit that is being enlarged holds all of its new amount. Base that is sold beside the brackets
@@ -117,9 +117,9 @@ func TestASaleBesideTheBracketsTakesNothingThatAnExitHolds(t *testing.T) {
 	require.Equal(t, []string{"update 4 0.5 attached"}, b.buys(6, 4, btc/4))
 	require.Equal(t, []string{"sell 0.25"}, candle())
 	b.sells(7, 5, btc/4, market.StatusFilled)
-	require.Equal(t, 3*btc/4, b.engine.Covered(1, 1))
+	require.Equal(t, 3*btc/4, b.engine.Brackets().Covered(1, 1))
 	b.sells(4, 6, btc/2, market.StatusFilled)
-	require.Equal(t, btc/4, b.engine.Covered(1, 1))
+	require.Equal(t, btc/4, b.engine.Brackets().Covered(1, 1))
 	require.Equal(t, btc/4, b.position())
 }
 
@@ -138,8 +138,8 @@ func TestASaleBesideTheBracketsTakesNothingThatAnExitHasSold(t *testing.T) {
 	b.sells(7, 5, btc/4, market.StatusFilled)
 	require.Empty(t, b.accept(3), "the first bracket has all that its exit sells")
 	b.by(&market.Event{Kind: market.KindFill, At: b.now, Fills: []market.Fill{soldNumbered(6, 4, btc/8)}})
-	require.Empty(t, b.engine.Bare())
-	require.Equal(t, 3*btc/8, b.engine.Covered(1, 1))
+	require.Empty(t, b.engine.Brackets().Bare())
+	require.Equal(t, 3*btc/8, b.engine.Brackets().Covered(1, 1))
 	require.Equal(t, 3*btc/8, b.position())
 }
 
@@ -167,7 +167,7 @@ func TestAnExitThatSellsMoreThanItsBracketTakesItFromTheOthers(t *testing.T) {
 	require.Equal(t, []string{"update 3 1.5"}, candle())
 	b.sells(3, 3, 3*btc/2, market.StatusFilled)
 	require.Equal(t, btc/2, b.position())
-	require.Equal(t, btc/2, b.engine.Covered(1, 1))
+	require.Equal(t, btc/2, b.engine.Brackets().Covered(1, 1))
 	require.NoError(t, b.engine.CheckBrackets())
 }
 

@@ -200,12 +200,12 @@ func TestOneBracketProtectsAllPartsOfATactic(t *testing.T) {
 	}
 	require.Equal(t, []string{"buy 1 @ 99.99", "stop 0.25 @ 90 attached", "cancel 1", "buy 0.75 attached",
 		"update 2 1 attached"}, b.sent)
-	require.Equal(t, market.OrderID(1), b.engine.BracketOf(3))
+	require.Equal(t, market.OrderID(1), b.engine.Brackets().EntryOf(3))
 	b.group(ample(100))
 	c := ample(80)
 	b.group(c)
 	require.Zero(t, b.position())
-	require.Zero(t, b.engine.Unprotected())
+	require.Zero(t, b.engine.Brackets().Unprotected())
 	require.NoError(t, b.engine.CheckBrackets())
 	require.Empty(t, b.account.Open(nil, 0, 0))
 	require.Equal(t, market.Watch{}, b.engine.Watches()[1])
@@ -565,7 +565,7 @@ func TestThePartsOfATacticAreNeverMoreThanItsSize(t *testing.T) {
 				require.LessOrEqual(t, spent, x.money, "seed %d: order %d", seed, x.id)
 			}
 		}
-		require.Empty(t, b.engine.Bare(), "seed %d", seed)
+		require.Empty(t, b.engine.Brackets().Bare(), "seed %d", seed)
 	}
 	require.Greater(t, begun, 2000)
 	require.Greater(t, whole, 300)

@@ -60,15 +60,15 @@ func TestWeightsSellTheBaseOfBracketsAsClosePartDoes(t *testing.T) {
 		require.Equal(t, []string{"4 canceled", "3 updated", "5 trade 30 @ 100", "6 trade 60 @ 100"}, w.told)
 		require.Equal(t, [3]int64{30_00, 60_00, 0}, w.held())
 		require.Equal(t, 1_000*eur, w.cash())
-		require.Empty(t, w.engine.Bare())
-		require.Zero(t, w.engine.Unprotected())
+		require.Empty(t, w.engine.Brackets().Bare())
+		require.Zero(t, w.engine.Brackets().Unprotected())
 	}
 	w := protected(t, sim.Config{}, &careful{}, percents(0, 50, -1))
 	w.opens(100, 100, 100)
 	require.Equal(t, [3]int64{0, 50_00, 0}, w.held())
 	require.Empty(t, w.account.Open(nil, 0, 0), "no exit is left")
 	w.opens(100, 100, 100)
-	require.Empty(t, w.engine.Bare())
+	require.Empty(t, w.engine.Brackets().Bare())
 }
 
 func TestWeightsThatNeedBaseOfOwnSellsAreRefusedWhole(t *testing.T) {
@@ -91,7 +91,7 @@ func TestWeightsThatNeedBaseOfOwnSellsAreRefusedWhole(t *testing.T) {
 	w.opens(100, 100, 100)
 	w.opens(100, 100, 100)
 	require.Equal(t, int64(15_00), w.held()[0], "what no sell holds may go")
-	require.Empty(t, w.engine.Bare())
+	require.Empty(t, w.engine.Brackets().Bare())
 }
 
 // The sale is refused: the exits come back, and the buys have the cash that there is.
@@ -104,7 +104,7 @@ func TestACloseOfWeightsThatFailsShrinksTheBuys(t *testing.T) {
 	require.Equal(t, int64(30_00), w.held()[1], "30 of 60, and the reserve stays")
 	w.step(&market.Event{Kind: market.KindMarketStatus, At: w.now, Market: 1, Status: market.Trading})
 	w.opens(100, 100, 100)
-	require.Empty(t, w.engine.Bare())
+	require.Empty(t, w.engine.Brackets().Bare())
 }
 
 // Whatever portfolios meet positions with exits: no base is sold twice, the account and the venue
@@ -128,7 +128,7 @@ func TestRandomWeightsOverPositionsWithExits(t *testing.T) {
 			w.opens(100, 100, 100)
 			require.Equal(t, [3]int64{int64(share) * 100, int64(70-share) * 100, 0}, w.held(), "seed %d", seed)
 			require.Equal(t, 3_000*eur, w.cash(), "seed %d", seed)
-			require.Zero(t, w.engine.Unprotected(), "seed %d", seed)
+			require.Zero(t, w.engine.Brackets().Unprotected(), "seed %d", seed)
 		}
 	}
 }

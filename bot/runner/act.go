@@ -170,7 +170,7 @@ func (c *control) halt(ctx context.Context, ask *operator.Request) (*operator.Re
 				Reason: reasonOf(ask, "halted")})...)
 			var exits []market.OrderID
 			for _, o := range c.r.account.Open(nil, id, 0) {
-				if c.r.engine.Protects(o.ID) {
+				if c.r.engine.Brackets().IsExit(o.ID) {
 					exits = append(exits, o.ID)
 				} else {
 					open = append(open, o.ID)
@@ -195,7 +195,7 @@ func (c *control) halt(ctx context.Context, ask *operator.Request) (*operator.Re
 // exits of brackets or with them. Call it in the loop's goroutine.
 func (c *control) before(id market.StrategyID, last market.OrderID, exits bool) (list []market.OrderID) {
 	for _, o := range c.r.account.Open(nil, id, 0) {
-		if o.ID <= last && (exits || !c.r.engine.Protects(o.ID)) {
+		if o.ID <= last && (exits || !c.r.engine.Brackets().IsExit(o.ID)) {
 			list = append(list, o.ID)
 		}
 	}
@@ -227,7 +227,7 @@ func (c *control) resume(ctx context.Context, ask *operator.Request) (*operator.
 			}
 			if !halted {
 				report.Unchanged = append(report.Unchanged, names[i])
-				if !c.r.engine.Withdrawn(id) {
+				if !c.r.engine.Brackets().Withdrawn(id) {
 					continue
 				} // cancel-all has taken its exits
 			}
@@ -257,7 +257,7 @@ func (c *control) cancel(ctx context.Context, ask *operator.Request) (*operator.
 		return nil, config.Usagef("order %d has ended: %s", row.ID, row.State)
 	}
 	exit := false
-	if err := c.query(ctx, func(market.Time) { exit = c.r.engine.Protects(row.ID) }); err != nil {
+	if err := c.query(ctx, func(market.Time) { exit = c.r.engine.Brackets().IsExit(row.ID) }); err != nil {
 		return nil, err
 	}
 	report := operator.NewReport([]string{row.StrategyName})
@@ -267,7 +267,7 @@ func (c *control) cancel(ctx context.Context, ask *operator.Request) (*operator.
 	}
 	return report, c.query(ctx, func(market.Time) {
 		for _, o := range c.r.account.Open(nil, row.Strategy, row.Market) {
-			if c.r.engine.Protects(o.ID) {
+			if c.r.engine.Brackets().IsExit(o.ID) {
 				report.Protecting = append(report.Protecting, c.describe([]market.OrderID{o.ID})...)
 			}
 		}

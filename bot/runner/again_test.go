@@ -84,9 +84,9 @@ func TestASecondCtrlCKeepsTheExitOfWhatAnEntryHasBought(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		require.Equal(t, exit.ClientOrderID, s.resting().ClientOrderID, "it is the same")
 		p.look(func() {
-			require.Empty(t, p.engine.Bare())
-			require.False(t, p.engine.Withdrawn(1))
-			require.Equal(t, market.Qty(500_000), p.engine.Covered(1, 1))
+			require.Empty(t, p.engine.Brackets().Bare())
+			require.False(t, p.engine.Brackets().Withdrawn(1))
+			require.Equal(t, market.Qty(500_000), p.engine.Brackets().Covered(1, 1))
 		})
 		require.NoError(t, p.end())
 		s.onlyExits(p)
@@ -162,7 +162,7 @@ func TestAnEntryThatATimerEndsHasItsExitAtTheNextStart(t *testing.T) {
 		p = s.start()
 		time.Sleep(20 * time.Second)
 		require.Equal(t, market.Qty(900_000), s.resting().AmountRemaining)
-		p.look(func() { require.Empty(t, p.engine.Bare()) })
+		p.look(func() { require.Empty(t, p.engine.Brackets().Bare()) })
 		require.NoError(t, p.end())
 	})
 }
@@ -255,7 +255,7 @@ func TestASaleOfTheKillSwitchThatIsRefusedGoesOn(t *testing.T) {
 					p = s.start()
 				}
 				time.Sleep(10 * time.Second)
-				p.look(func() { require.Len(t, p.engine.Bare(), 1, "it is told") })
+				p.look(func() { require.Len(t, p.engine.Brackets().Bare(), 1, "it is told") })
 				require.NoError(t, s.status(market.Trading))
 				time.Sleep(2 * time.Minute)
 				require.Empty(t, s.OpenAtTheExchange())
@@ -287,7 +287,7 @@ func TestAnExitReturnsWhereTheSaleOfTheKillSwitchIsNotTaken(t *testing.T) {
 		p = s.start()
 		time.Sleep(time.Minute)
 		s.resting()
-		p.look(func() { require.Empty(t, p.engine.Bare()) })
+		p.look(func() { require.Empty(t, p.engine.Brackets().Bare()) })
 		require.NoError(t, p.end())
 	})
 }

@@ -145,7 +145,7 @@ func (c *control) statusOfLoop(s *operator.Status) error {
 // bare lists the positions of strategies, nil for all, that should have an exit and have none. Only
 // the loop's goroutine may call it.
 func (r *runner) bare(ids []market.StrategyID) (list []operator.Unprotected) {
-	all := r.engine.Bare()
+	all := r.engine.Brackets().Bare()
 	for _, u := range r.loop.UnknownExits() {
 		all = append(all, strategy.Unprotected{Strategy: u.Strategy, Market: u.Market, Amount: u.Amount,
 			Cause: strategy.CauseUnknown, Since: u.Since})

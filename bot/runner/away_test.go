@@ -44,7 +44,7 @@ func TestAPositionHasItsExitOverEveryStop(t *testing.T) {
 					s.onlyExits(p)
 					open := len(s.OpenAtTheExchange())
 					left += open
-					require.True(t, !keep || len(p.engine.Bare()) == 0, "%+v", p.engine.Bare())
+					require.True(t, !keep || len(p.engine.Brackets().Bare()) == 0, "%+v", p.engine.Brackets().Bare())
 					if !keep {
 						require.Zero(t, open)
 					}
@@ -124,14 +124,14 @@ func TestAPurchaseThatAStopMeetsHasItsExitBeforeTheEnd(t *testing.T) {
 				p.Store(s.start())
 				failed := <-p.Load().done
 				require.NoError(t, failed)
-				bare := p.Load().engine.Bare()
+				bare := p.Load().engine.Brackets().Bare()
 				if keep {
 					require.Empty(t, bare)
 					require.Len(t, p.Load().account.Open(nil, 0, 0), 1)
 				} else {
 					require.Len(t, bare, 1)
 				}
-				require.Equal(t, market.Qty(1_000_000), p.Load().engine.Covered(1, 1))
+				require.Equal(t, market.Qty(1_000_000), p.Load().engine.Brackets().Covered(1, 1))
 				told := &recorder{}
 				p.Load().watch.alerts = told
 				p.Load().leaveAndClose(nil)
@@ -155,9 +155,9 @@ func (s *stage) guards(p *process) {
 	s.T.Helper()
 	require.Len(s.T, s.OpenAtTheExchange(), 1)
 	p.look(func() {
-		require.Empty(s.T, p.engine.Bare())
-		require.Len(s.T, p.engine.Watched(1), 1)
-		require.False(s.T, p.engine.Watched(1)[0].Stop)
+		require.Empty(s.T, p.engine.Brackets().Bare())
+		require.Len(s.T, p.engine.Brackets().Watched(1), 1)
+		require.False(s.T, p.engine.Brackets().Watched(1)[0].Stop)
 	})
 }
 
@@ -313,7 +313,7 @@ func TestNoExitIsSentBeforeTheBalancesAreCompared(t *testing.T) {
 				p.look(func() {
 					_, halted := p.engine.Halted(1)
 					require.False(t, halted)
-					require.Empty(t, p.engine.Bare())
+					require.Empty(t, p.engine.Brackets().Bare())
 				})
 				require.NoError(t, p.end())
 			})

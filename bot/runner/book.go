@@ -159,7 +159,7 @@ func (r *runner) finish(at market.Time, lines []direct.Line) (commands []market.
 		}
 	}
 	for i := range r.plan.Names() {
-		if id := strategyID(i + 1); by != "" && r.engine.Withdrawn(id) {
+		if id := strategyID(i + 1); by != "" && r.engine.Brackets().Withdrawn(id) {
 			in := market.Input{Kind: market.InputFlatten, At: at, Strategy: id, Reason: by}
 			commands = append(commands, r.door.Enter(&in).Commands...)
 		}

@@ -34,9 +34,9 @@ func TestTheBracketPlacesAnExitAgainThatBotCancelHasCancelled(t *testing.T) {
 		time.Sleep(time.Second)
 		p.look(func() {
 			require.Equal(t, market.Qty(1_000_000), p.account.Position(1, 1).Amount)
-			require.True(t, p.engine.Protects(3))
+			require.True(t, p.engine.Brackets().IsExit(3))
 			require.Equal(t, market.StatusAwaitingTrigger, p.account.Own(3).Status, "it rests at the exchange")
-			require.Empty(t, p.engine.Bare())
+			require.Empty(t, p.engine.Brackets().Bare())
 		})
 		require.NoError(t, p.end())
 		require.Regexp(t, `(?s)DELETE .*state     awaitingTrigger to canceled`, s.told(nil, "explain", "2"))

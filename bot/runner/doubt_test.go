@@ -141,8 +141,8 @@ func TestAnOrderThatWasRejectedAndHasFilledEndsAsTheExchangeSays(t *testing.T) {
 		p.look(func() {
 			require.Nil(t, p.account.Known(1))
 			require.EqualValues(t, 500_000, p.account.Position(1, 1).Amount)
-			require.Equal(t, market.Qty(500_000), p.engine.Covered(1, 1))
-			require.Empty(t, p.engine.Bare())
+			require.Equal(t, market.Qty(500_000), p.engine.Brackets().Covered(1, 1))
+			require.Empty(t, p.engine.Brackets().Bare())
 			require.NoError(t, p.account.Check())
 		})
 		require.NoError(t, p.end())

@@ -141,16 +141,16 @@ func (s *stage) watched(p *process, long time.Duration) {
 }
 
 func (s *stage) counted(p *process, m *market.Market) {
-	bare := p.engine.Covered(1, m.ID)
+	bare := p.engine.Brackets().Covered(1, m.ID)
 	for _, o := range p.account.Open(nil, 1, m.ID) {
 		own := p.account.Own(o.ID)
-		if (o.Tag == "stop" || o.Tag == "target") && p.engine.Protects(o.ID) && own.State != state.Sent &&
+		if (o.Tag == "stop" || o.Tag == "target") && p.engine.Brackets().IsExit(o.ID) && own.State != state.Sent &&
 			own.State != state.Unknown {
 			bare -= o.AmountRemaining + max(0, o.FilledAmount-own.Booked())
 		}
 	}
 	of := func(u strategy.Unprotected) bool { return u.Market == m.ID }
-	if m.Tradable(bare, p.account.Last(m.ID)) > 0 && !slices.ContainsFunc(p.engine.Bare(), of) {
+	if m.Tradable(bare, p.account.Last(m.ID)) > 0 && !slices.ContainsFunc(p.engine.Brackets().Bare(), of) {
 		s.T.Errorf("%s of brackets have no exit, and nothing counts as unprotected", m.FormatQty(bare))
 	}
 }

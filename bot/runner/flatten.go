@@ -96,7 +96,7 @@ func (f *flattening) settled(s *flatProgress, id market.StrategyID) bool {
 	done := true
 	for _, o := range f.r.account.Open(nil, id, 0) {
 		row := operator.OrderOf(f.r.plan.Catalog, f.row(f.r.account.Own(o.ID)))
-		if f.r.engine.Protects(o.ID) && !engine.Liquidates(o) {
+		if f.r.engine.Brackets().IsExit(o.ID) && !engine.Liquidates(o) {
 			f.report.Protecting = append(f.report.Protecting, row)
 			continue
 		}

@@ -34,7 +34,7 @@ func (c *control) market(ctx context.Context, ask *operator.Request) (any, error
 	}
 	var last market.Price
 	var watched []bracket.Watched
-	err := c.query(ctx, func(market.Time) { last, watched = r.account.Last(m.ID), r.engine.Watched(m.ID) })
+	err := c.query(ctx, func(market.Time) { last, watched = r.account.Last(m.ID), r.engine.Brackets().Watched(m.ID) })
 	if err != nil && !errors.As(err, new(blockedError)) {
 		return nil, err
 	}

@@ -200,9 +200,9 @@ func (m *metrics) sample(w *watch) {
 		m.halted.WithLabelValues(name).Set(truth(w.halted[i+1]))
 	}
 	m.open.Set(float64(open))
-	m.bareNow.Set(float64(len(r.engine.Bare())))
+	m.bareNow.Set(float64(len(r.engine.Brackets().Bare())))
 	m.bareGroups.Set(float64(len(r.loop.NotGuarded())))
-	for _, c := range r.engine.UnprotectedBy() {
+	for _, c := range r.engine.Brackets().UnprotectedBy() {
 		m.bareFor.WithLabelValues(c.Cause.String()).Set(time.Duration(c.Time).Seconds())
 	}
 	m.foreign.Set(float64(r.loop.Foreign()))

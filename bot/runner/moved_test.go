@@ -69,7 +69,7 @@ func TestAnExitThatIsMovedAndEndsFalselyIsTheBracketsAgain(t *testing.T) {
 				raise.Store(another)
 				time.Sleep(3 * time.Minute)
 				var bare int
-				p.look(func() { bare = len(p.engine.Bare()) })
+				p.look(func() { bare = len(p.engine.Brackets().Bare()) })
 				require.Zero(t, bare)
 				if another {
 					require.EqualValues(t, raisedTo, s.resting().TriggerAmount)

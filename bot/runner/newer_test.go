@@ -38,8 +38,8 @@ func TestABackupFromBeforeTheExitKeepsTheOneExit(t *testing.T) {
 			time.Sleep(3 * time.Minute)
 			require.Equal(t, exit.ClientOrderID, s.resting().ClientOrderID)
 			p.look(func() {
-				require.Empty(t, p.engine.Bare())
-				require.Equal(t, market.Qty(500_000), p.engine.Covered(1, 1))
+				require.Empty(t, p.engine.Brackets().Bare())
+				require.Equal(t, market.Qty(500_000), p.engine.Brackets().Covered(1, 1))
 				_, halted := p.engine.Halted(1)
 				require.False(t, halted)
 			})
@@ -166,8 +166,8 @@ func TestABackupFromBeforeTheEntryBooksWhatWasBought(t *testing.T) {
 			require.True(t, halted)
 			require.Regexp(t, `the state file is a copy .* bought 0\.005 BTC-EUR`, halt.Reason)
 			require.Equal(t, market.Qty(500_000), p.account.Position(1, 1).Amount)
-			require.Equal(t, market.Qty(500_000), p.engine.Covered(1, 1))
-			require.Empty(t, p.engine.Bare())
+			require.Equal(t, market.Qty(500_000), p.engine.Brackets().Covered(1, 1))
+			require.Empty(t, p.engine.Brackets().Bare())
 		})
 		require.NoError(t, p.end())
 		s.onlyExits(p)
@@ -190,7 +190,7 @@ func TestABackupFromBeforeASaleSellsNothingTwice(t *testing.T) {
 		require.NoError(t, err)
 		p.loop.Ready = func() {
 			require.Zero(t, p.account.Position(1, 1).Amount)
-			require.Zero(t, p.engine.Covered(1, 1))
+			require.Zero(t, p.engine.Brackets().Covered(1, 1))
 		}
 		ctx := p.ctx()
 		go func() { p.done <- p.trade(ctx) }()
@@ -220,7 +220,7 @@ func TestAnExitOfALaterRunHaltsInsteadOfBeingDoubled(t *testing.T) {
 			halt, halted := p.engine.Halted(1)
 			require.True(t, halted)
 			require.Contains(t, halt.Reason, exit.ClientOrderID.String())
-			require.Len(t, p.engine.Bare(), 1)
+			require.Len(t, p.engine.Brackets().Bare(), 1)
 		})
 		s.byHand(exit, market.CommandCancel, 0)
 		c := &control{r: p.runner, ctx: context.Background()}
@@ -300,11 +300,11 @@ func TestANewerOrderOfTwoStrategiesHaltsBoth(t *testing.T) {
 					`.* no operator_id tells whose .* then bot resume or bot flatten`, why)
 			}
 			p.look(func() {
-				require.Empty(t, p.engine.Bare())
+				require.Empty(t, p.engine.Brackets().Bare())
 				for id := range market.StrategyID(2) {
 					held := p.account.Position(id+1, 1).Amount
 					require.Positive(t, held)
-					require.Equal(t, held, p.engine.Covered(id+1, 1))
+					require.Equal(t, held, p.engine.Brackets().Covered(id+1, 1))
 				}
 			})
 			for _, now := range s.OpenAtTheExchange() {
@@ -345,14 +345,14 @@ func TestAnExitOfALaterRunHaltsBothStrategiesOfItsOperatorID(t *testing.T) {
 		for _, why := range s.bothHalted(p) {
 			require.Contains(t, why, exits[0].Order.ClientOrderID.String())
 		}
-		p.look(func() { require.Len(t, p.engine.Bare(), 2) })
+		p.look(func() { require.Len(t, p.engine.Brackets().Bare(), 2) })
 		s.byHand(exits[0].Order, market.CommandCancel, 0)
 		c := &control{r: p.runner, ctx: context.Background()}
 		_, err = c.resume(t.Context(), &operator.Request{})
 		require.NoError(t, err)
 		time.Sleep(10 * time.Second)
 		require.Len(t, s.OpenAtTheExchange(), 2)
-		p.look(func() { require.Empty(t, p.engine.Bare()) })
+		p.look(func() { require.Empty(t, p.engine.Brackets().Bare()) })
 		require.NoError(t, p.end())
 	})
 }

@@ -85,7 +85,7 @@ func TestAnExitThatTheOwnerMovesIsTakenOver(t *testing.T) {
 				require.Empty(t, s.rules(p), "it is no lie")
 				var bare int
 				p.look(func() {
-					bare = len(p.engine.Bare())
+					bare = len(p.engine.Brackets().Bare())
 					require.Equal(t, moved, p.account.Open(nil, 1, 1)[0].TriggerAmount)
 				})
 				require.Zero(t, bare)
@@ -159,7 +159,7 @@ func TestABracketShrinksToWhatTheOwnerLeaves(t *testing.T) {
 				time.Sleep(3 * time.Minute)
 				var bare int
 				var left market.Qty
-				p.look(func() { bare, left = len(p.engine.Bare()), p.account.Position(1, 1).Amount })
+				p.look(func() { bare, left = len(p.engine.Brackets().Bare()), p.account.Position(1, 1).Amount })
 				require.Zero(t, bare)
 				if name == "all" {
 					require.Zero(t, left)
@@ -208,7 +208,7 @@ func TestASaleOfTheOwnerBeforeAKillIsExplainedAtTheNextStart(t *testing.T) {
 				})
 				require.False(t, halted)
 				require.EqualValues(t, 1_000_000, left, "it was bought after the start")
-				require.Equal(t, left, p.engine.Covered(1, 1))
+				require.Equal(t, left, p.engine.Brackets().Covered(1, 1))
 				if alive > 0 { // the dead process knew that the exit had ended
 					require.NotEqual(t, old.TriggerAmount, exit.TriggerAmount)
 				}

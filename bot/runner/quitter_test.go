@@ -126,7 +126,7 @@ func (s *stage) guarded(p *process) {
 			}
 		}
 		m := p.plan.Catalog.Market(1)
-		if m.Tradable(free, p.account.Last(1)) > 0 && len(p.engine.Bare()) == 0 {
+		if m.Tradable(free, p.account.Last(1)) > 0 && len(p.engine.Brackets().Bare()) == 0 {
 			s.T.Errorf("%s have no exit, and nothing counts as unprotected", m.FormatQty(free))
 		}
 	}))

@@ -121,7 +121,7 @@ func (s snapshot) add(part string, data []byte) {
 
 // newSnapshot begins a snapshot with the first save of all parts on a UTC day.
 func (j *botJournal) newSnapshot(at market.Time, all bool) snapshot {
-	if j.recording == nil || !all || at.Day() == j.day || j.engine.Held() {
+	if j.recording == nil || !all || at.Day() == j.day || j.engine.Brackets().Held() {
 		return nil
 	}
 	return snapshot{}

@@ -51,7 +51,7 @@ func (s *stage) ends(p *process) (told string) {
 	slices.Sort(lines)
 	p.look(func() {
 		told = fmt.Sprintf("%s; position %d, bare %v, halted %t", strings.Join(lines, ", "),
-			p.account.Position(1, 1).Amount, p.engine.Bare(), len(p.engine.Halts()) > 0)
+			p.account.Position(1, 1).Amount, p.engine.Brackets().Bare(), len(p.engine.Halts()) > 0)
 	})
 	return told
 }

@@ -96,7 +96,7 @@ func TestALostExitIsProvenAbsentInSeconds(t *testing.T) {
 			for ; took < time.Minute && len(s.OpenAtTheExchange()) == 0; took = time.Since(began) {
 				time.Sleep(time.Second)
 				p.look(func() {
-					for _, u := range p.engine.Bare() {
+					for _, u := range p.engine.Brackets().Bare() {
 						bare = max(bare, u.Amount)
 						causes[u.Cause] = true
 					}

@@ -132,7 +132,7 @@ func (s *stage) onlyExits(p *process) {
 	free, told := map[market.ID]market.Qty{}, market.Qty(0)
 	for i := range p.plan.Names() {
 		for _, m := range p.plan.Catalog.Markets() {
-			free[m.ID] += p.engine.Covered(strategyID(i+1), m.ID)
+			free[m.ID] += p.engine.Brackets().Covered(strategyID(i+1), m.ID)
 		}
 	}
 	theirs := s.OrdersAtTheExchange()
@@ -143,10 +143,10 @@ func (s *stage) onlyExits(p *process) {
 	for _, o := range s.OpenAtTheExchange() {
 		free[o.Order.Market] -= o.Order.AmountRemaining
 		require.True(s.T, slices.ContainsFunc(p.account.Open(nil, 0, 0), func(own *market.Order) bool {
-			return own.ClientOrderID == o.Order.ClientOrderID && p.engine.Protects(own.ID)
+			return own.ClientOrderID == o.Order.ClientOrderID && p.engine.Brackets().IsExit(own.ID)
 		}), "%+v", o.Order)
 	}
-	for _, u := range p.engine.Bare() {
+	for _, u := range p.engine.Brackets().Bare() {
 		free[u.Market] -= u.Amount
 		told += u.Amount
 	}

@@ -1,7 +1,5 @@
 package bracket
 
-import "github.com/tidemark-trading/tidemark/market"
-
 // A stopped set begins nothing: no Close, no swap, no move of a stop. Where a stop keeps exits, it
 // goes on to place those that positions lack. Where it keeps none, and where it does, it goes on to
 // sell what has lost its exit for its sale.
@@ -25,23 +23,6 @@ func (s *Set) Guard(exits bool) {
 		s.Resume()
 	}
 	s.Retry()
-}
-
-// Guarding reports whether a guarding set may place an exit until a time, or waits for what an
-// entry has bought, or for the end of orders that a Close has cancelled.
-func (s *Set) Guarding(until market.Time) bool {
-	for i := range s.closes.all {
-		if s.closes.all[i].sale == 0 {
-			return s.guards || s.finishes
-		}
-	}
-	for i := range s.all {
-		b := &s.all[i]
-		if s.waits(b) && b.next <= until || !b.withdrawn && s.missesPurchase(b) {
-			return s.guards
-		}
-	}
-	return false
 }
 
 // missesPurchase reports whether the exchange has filled more of a bracket's purchases than is

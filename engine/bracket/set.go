@@ -116,9 +116,6 @@ func (s *Set) silent() bool { return (s.stopped || s.held) && !s.guards }
 // Hold lets brackets, Closes and departures of a restored set send nothing until Guard.
 func (s *Set) Hold() { s.held = true }
 
-// Held reports whether Hold waits for Guard.
-func (s *Set) Held() bool { return s.held }
-
 // Resume lets every restored bracket try again at once what it waited for: causes may have gone
 // while no bot ran.
 func (s *Set) Resume() {

@@ -1,8 +1,6 @@
 package bracket
 
 import (
-	"slices"
-
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -53,11 +51,6 @@ func (s *Set) Withhold(id market.StrategyID, why string) {
 			s.rewatch(b)
 		}
 	}
-}
-
-// Withdrawn reports whether a strategy has withdrawn brackets.
-func (s *Set) Withdrawn(id market.StrategyID) bool {
-	return slices.ContainsFunc(s.all, func(b bracket) bool { return b.strategy == id && b.withdrawn })
 }
 
 // Readmit lets the withdrawn brackets of a strategy place their exits again, with the next Retry.

@@ -233,7 +233,7 @@ func (l *Loop) Run(ctx context.Context) error {
 		return err
 	}
 	l.queueCommands(l.begin())
-	if l.Engine.Held() {
+	if l.Engine.Brackets().Held() {
 		l.input(&market.Input{Kind: market.InputGuard})
 	}
 	l.fireTimers() // exits that the last run left to place come before all else

@@ -296,7 +296,7 @@ func (l *Loop) settleNewer() {
 	var cancels []market.OrderID
 	for _, number := range slices.Sorted(maps.Keys(l.Newer.orders)) {
 		o := l.Newer.orders[number]
-		if own := l.Account.Known(o.ID); own != nil && !own.State.Terminal() && !l.Engine.Protects(o.ID) {
+		if own := l.Account.Known(o.ID); own != nil && !own.State.Terminal() && !l.Engine.Brackets().IsExit(o.ID) {
 			cancels = append(cancels, o.ID)
 		}
 	}
@@ -382,7 +382,7 @@ func (n *Newer) Left(a *state.Account) []UnknownExit {
 func (l *Loop) UnknownExits() (list []UnknownExit) {
 	for _, u := range l.Newer.Unknown {
 		p, open := u.position(l.Account)
-		u.Amount = min(p.Amount-l.Engine.Covered(u.Strategy, u.Market), u.Amount)
+		u.Amount = min(p.Amount-l.Engine.Brackets().Covered(u.Strategy, u.Market), u.Amount)
 		u.Since = cmp.Or(u.Since, l.began)
 		if open && u.Amount > 0 {
 			list = append(list, u)

@@ -111,21 +111,21 @@ func (l *Loop) keeps(exits bool) bool {
 // unwanted are the open orders that a stop is to end.
 func (l *Loop) unwanted() []*market.Order {
 	return slices.DeleteFunc(l.Account.Open(nil, 0, 0), func(o *market.Order) bool {
-		return l.keeps(l.Engine.Protects(o.ID)) || l.sells(o)
+		return l.keeps(l.Engine.Brackets().IsExit(o.ID)) || l.sells(o)
 	})
 }
 
 // sells reports whether an order is the sale of a Close that has had no answer yet: the exit has
 // gone for it.
 func (l *Loop) sells(o *market.Order) bool {
-	return l.ending == nil && o.Type == market.TypeMarket && l.Engine.Protects(o.ID) &&
+	return l.ending == nil && o.Type == market.TypeMarket && l.Engine.Brackets().IsExit(o.ID) &&
 		l.Account.Own(o.ID).InFlight == market.CommandPlace
 }
 
 // kept are the open orders that a stop leaves at the exchange.
 func (l *Loop) kept() []*market.Order {
 	return slices.DeleteFunc(l.Account.Open(nil, 0, 0), func(o *market.Order) bool {
-		return !l.keeps(l.Engine.Protects(o.ID))
+		return !l.keeps(l.Engine.Brackets().IsExit(o.ID))
 	})
 }
 
@@ -155,7 +155,7 @@ func (l *Loop) dropUnsent(unsent []market.Command) {
 
 // finished reports whether a stop has nothing left to wait for.
 func (l *Loop) finished() bool {
-	return l.quiet() && len(l.unwanted()) == 0 && !l.Engine.Guarding(l.now.Add(guardWait))
+	return l.quiet() && len(l.unwanted()) == 0 && !l.Engine.Brackets().Guarding(l.now.Add(guardWait))
 }
 
 // unfinished says what a stop has wrongly left: open orders, or, where orders are kept, those whose
