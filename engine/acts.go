@@ -182,3 +182,17 @@ func (e acts) unsold(id market.StrategyID, m market.ID, held market.Qty) Unsold 
 	}
 	return u
 }
+
+// Delisted ends the brackets, tactics and waiting orders of a market whose trading has ended for
+// good; base stays where it is. The commands, cancels of their exits, are valid until the next
+// Step.
+func (e acts) Delisted(m market.ID) []market.Command {
+	e.begin(e.now)
+	e.brackets.EndIn(m)
+	for i := range e.slots {
+		e.EndTactics(e.slots[i].id, m)
+		e.replaces.DropIn(e.slots[i].id, m, true, "trading in the market has ended")
+	}
+	e.notifySent()
+	return e.out
+}

@@ -71,7 +71,7 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command, f *strategy.Follow
 	}
 	switch c.Kind {
 	case market.CommandPlace:
-		if e.universes && e.buysOutside(id, c) {
+		if e.universes.Any() && e.universes.Bars(id, c) {
 			return 0, e.refuseOutside(c)
 		}
 		if f != nil {

@@ -60,7 +60,7 @@ func (e core) Name(id market.StrategyID) string { return e.slots[id-1].Name }
 func (e core) Log(id market.StrategyID) *zerolog.Logger { return &e.slots[id-1].Log }
 
 // Outside reports whether a market does not belong to a strategy's universe.
-func (e core) Outside(id market.StrategyID, m market.ID) bool { return e.outside(id, m) }
+func (e core) Outside(id market.StrategyID, m market.ID) bool { return e.universes.Outside(id, m) }
 
 // Refused counts and logs an ask that was refused.
 func (e core) Refused(id market.StrategyID, c *market.Command, err error) {

@@ -17,7 +17,7 @@ func (e *Engine) deliverCandles(group []market.Candle) (done bool) {
 	for i := range group {
 		c := &group[i]
 		for _, s := range e.receivers(c) {
-			if place++; place <= e.at || s.halted || s.hides(c) {
+			if place++; place <= e.at || s.halted || s.past.Hides(c) {
 				continue
 			}
 			e.at = place
@@ -59,7 +59,7 @@ func (e *Engine) deliver(ev *market.Event) {
 		}
 	case market.KindBook:
 		for _, s := range e.subs.books[ev.Book.Market] {
-			if s.starting {
+			if s.past.Starting() {
 				continue
 			}
 			if s.wait.Going() {
@@ -83,7 +83,10 @@ func (e *Engine) deliver(ev *market.Event) {
 			e.lose(ev.Owner, ev.Market)
 		}
 	case market.KindTimer:
-		e.fireTimers()
+		if e.groups.Open() > 0 {
+			e.groups.EndDue()
+		}
+		e.timers.Ring()
 	}
 }
 

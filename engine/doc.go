@@ -24,11 +24,6 @@
 //     engine calls it once for the quiet candles that are left and OnCandle where it stops, and
 //     knows no indicator. Price: code of a strategy sees candles before their time;
 //     --check-lookahead and strategytest.CheckSkip make both runs and name the candle that differs.
-//   - A universe is ranked by the plan, kept by the engine. The engine has a list of members by
-//     time (Slot.Universe) and knows no volumes. All markets that are ever members are fed from the
-//     start; only buys are held to the members. Live, the next ranked markets are fed as well
-//     (standby), and at midnight only the list changes. Price: a universe of 20 may read a hundred
-//     markets; a market from below the standby waits for a restart.
 //   - Reload grafts strategies into the running engine. A new engine would have to take over
 //     account, orders, brackets and all that points at them. Successors are warmed up beside the
 //     loop, from parts that a commit saved, then take over (TakeOver). A test holds a reload equal

@@ -10,9 +10,12 @@ import (
 
 	"github.com/tidemark-trading/tidemark/engine/bracket"
 	"github.com/tidemark-trading/tidemark/engine/group"
+	"github.com/tidemark-trading/tidemark/engine/history"
 	"github.com/tidemark-trading/tidemark/engine/rebalance"
 	"github.com/tidemark-trading/tidemark/engine/replace"
 	"github.com/tidemark-trading/tidemark/engine/tactic"
+	"github.com/tidemark-trading/tidemark/engine/timer"
+	"github.com/tidemark-trading/tidemark/engine/universe"
 	"github.com/tidemark-trading/tidemark/engine/warmup"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
@@ -136,18 +139,17 @@ type Engine struct {
 	lastID     market.OrderID
 	out        []market.Command
 	sent       []sentOrder // during the callback; OnOrder follows it
-	timers     []timer
+	timers     *timer.Set
 	halts      []Halt
 	err        error
 	rebalances *rebalance.Set
-	// starting is the number of strategies whose history has not begun
-	starting  int
-	tactics   *tactic.Set
-	replaces  *replace.Set
-	universes bool          // a strategy has a universe
-	replaying bool          // strategies see past candles again: asks are refused
-	stopped   bool          // OnStop has been called: nothing may be placed or updated
-	saves     snapshotCache // what Save has written
+	histories  *history.Set
+	tactics    *tactic.Set
+	replaces   *replace.Set
+	universes  *universe.Set
+	replaying  bool          // strategies see past candles again: asks are refused
+	stopped    bool          // OnStop has been called: nothing may be placed or updated
+	saves      snapshotCache // what Save has written
 
 	listeners
 	delivery
@@ -183,7 +185,6 @@ type delivery struct {
 	args    arguments
 	spoil   bool // Config.Spoil
 	apart   Apart
-	firing  *timer // its OnTimer is being called
 }
 
 // scratch is reused memory: a pointer to a local through an interface would allocate on every ask.
@@ -211,15 +212,13 @@ type slot struct {
 	halted        bool
 	called        bool                     // since its state was last saved
 	trespass      atomic.Pointer[trespass] // a forbidden use of its desk; any goroutine may set it
-	overrun       bool                     // its timers set one another without end
 	stack         []byte                   // of the latest halt, if known
 	unsaved       string                   // why its state could not be saved; "": it could
 	unloaded      *SavedSlot               // as saved, where its own state was not loaded; nil: it was
 	told          toldRefusal
 	unseen        map[string]bool // kinds of asks that the gate has not seen: the log had them
 	onCandles     strategy.GroupHandler
-	history
-	members int // how many of Universe have begun
+	past          history.View
 }
 
 // sentOrder is an own order whose strategy's OnOrder follows: sent during a callback, or dropped.
@@ -245,6 +244,9 @@ func New(c Config) *Engine {
 		c.WholeGroups)
 	e.tactics = tactic.New(core{e}, e.brackets, c.Catalog, &e.now, c.Account, c.Gate)
 	e.groups = group.New(core{e}, &e.now, len(c.Slots), c.WholeGroups)
+	e.timers = timer.New(core{e}, &e.now, maxRounds)
+	e.histories = history.New(core{e}, &e.now, c.Catalog)
+	e.universes = universe.New(&e.now)
 	e.warmups = warmup.New(core{e}, c.Catalog, &e.now, c.Gate, c.TradeFrom)
 	e.saves = snapshotCache{changed: true, limit: cmp.Or(c.SaveLimit, DefaultSaveLimit),
 		last: make(map[string][]byte)}
@@ -282,7 +284,8 @@ func (e *Engine) addSlot(s *slot, from Slot, id market.StrategyID) {
 	if s.onCandles, _ = from.Strategy.(strategy.GroupHandler); s.onCandles != nil {
 		e.groups.Want(id)
 	}
-	e.universes = e.universes || s.Universe != nil
+	e.universes.Begin(from.Markets, from.Universe)
+	e.histories.Begin(&s.past, from.Markets, from.Intervals, from.Warmup)
 	for _, m := range from.Markets {
 		for _, interval := range from.Intervals {
 			at := int(m)*market.IntervalSlots + int(interval)
@@ -301,7 +304,7 @@ func (e *Engine) addSlot(s *slot, from Slot, id market.StrategyID) {
 // Start calls the strategies' OnStart, of each once its history begins (SeeFrom). Call it once,
 // before the first Step.
 func (e *Engine) Start(at market.Time) []market.Command {
-	e.awaitStarts(at)
+	e.histories.Await(at)
 	return e.callAll(at, CallStart)
 }
 
@@ -336,7 +339,7 @@ func stop(s *slot) {
 func (e *Engine) callAll(at market.Time, kind CallbackKind) []market.Command {
 	e.begin(at)
 	for i := range e.slots {
-		if !e.slots[i].starting {
+		if !e.slots[i].past.Starting() {
 			e.guard(&e.slots[i], kind)
 		}
 	}
@@ -356,8 +359,8 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 	if e.err != nil {
 		return nil
 	}
-	if e.starting > 0 {
-		e.startDue(was)
+	if e.histories.Waiting() > 0 {
+		e.histories.Start(was)
 	}
 	var applied state.Applied
 	var err error

@@ -8,6 +8,7 @@ import (
 	"github.com/tidemark-trading/tidemark/engine/bracket"
 	"github.com/tidemark-trading/tidemark/engine/rebalance"
 	"github.com/tidemark-trading/tidemark/engine/replace"
+	"github.com/tidemark-trading/tidemark/engine/timer"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
@@ -131,7 +132,7 @@ func (e *Estate) memory(b *Bequest, s *SavedEngine, saved map[string][]byte) {
 			b.Parts[PartStrategy+e.To] = own
 		}
 	}
-	s.Timers = handed(e, b, s.Timers, func(t *SavedTimer) *string { return &t.Strategy })
+	s.Timers = handed(e, b, s.Timers, func(t *timer.Saved) *string { return &t.Strategy })
 	s.Rebalances = handed(e, b, s.Rebalances, func(r *rebalance.Saved) *string { return &r.Strategy })
 	s.Departures = handed(e, b, s.Departures, func(d *bracket.SavedDeparture) *string { return &d.Strategy })
 	s.Replaces = handed(e, b, s.Replaces, func(r *replace.Saved) *string { return &r.Strategy })

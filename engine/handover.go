@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/tidemark-trading/tidemark/engine/timer"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -64,7 +65,7 @@ func Anew(saved map[string][]byte) (map[string][]byte, error) {
 			delete(parts, PartStrategy+name)
 		}
 	}
-	s.Timers = slices.DeleteFunc(s.Timers, func(t SavedTimer) bool { return !s.Strategies[t.Strategy].Halted })
+	s.Timers = slices.DeleteFunc(s.Timers, func(t timer.Saved) bool { return !s.Strategies[t.Strategy].Halted })
 	text, err := market.AppendSaved(nil, savedVersion, &s)
 	parts[PartEngine] = text
 	return parts, err

@@ -36,7 +36,7 @@ func (e *Engine) Enter(in *market.Input) (a Answer) {
 	case market.InputResume:
 		a.Commands = acts{e}.Resume(in.At, in.Strategy)
 	case market.InputMembers:
-		acts{e}.SetMembers(in.Strategy, strategy.Membership{From: in.From, Markets: in.Members})
+		e.universes.Change(in.Strategy, strategy.Membership{From: in.From, Markets: in.Members})
 	case market.InputUnreliable:
 		e.account.MarkUnreliable(in.Market)
 	default:

@@ -42,7 +42,7 @@ func (e *Engine) StepQuiet(series []market.Candle, length, delay market.Time, qu
 	commands []market.Command) {
 	e.out = e.out[:0]
 	e.setOwner()
-	if e.groups.Wanted() || e.apart != nil || e.observed || e.starting > 0 || !e.idle() {
+	if e.groups.Wanted() || e.apart != nil || e.observed || e.histories.Waiting() > 0 || !e.idle() {
 		return 0, nil
 	}
 	r := &e.row
@@ -81,8 +81,8 @@ func (e *Engine) beforeTimers(series []market.Candle, delay market.Time) int {
 		return 0
 	}
 	n := len(series)
-	if len(e.timers) > 0 {
-		for n > 0 && series[n-1].Start+delay >= e.timers[0].at {
+	if due, waits := e.timers.Due(); waits {
+		for n > 0 && series[n-1].Start+delay >= due {
 			n--
 		}
 	}
@@ -94,7 +94,7 @@ func (e *Engine) stepRow() (done bool) {
 	defer e.catch()
 	r, slots := &e.row, e.receivers(&e.row.series[0])
 	for r.stepped < len(r.series) && !r.ends {
-		if len(slots) == 1 && !slots[0].wait.Going() && !slots[0].halted && !slots[0].hides(&r.series[r.stepped]) {
+		if len(slots) == 1 && !slots[0].wait.Going() && !slots[0].halted && !slots[0].past.Hides(&r.series[r.stepped]) {
 			e.stepAlone(slots[0])
 			break
 		}
@@ -114,11 +114,11 @@ func (e *Engine) stepRow() (done bool) {
 // stepOne steps a candle that any number of strategies receive.
 func (e *Engine) stepOne(slots []*slot) {
 	r, c := &e.row, &e.row.series[e.row.stepped]
-	timers := len(e.timers)
+	timers := e.timers.Len()
 	e.learn(r.stepped + 1)
 	e.at = 0
 	for place, s := range slots {
-		if s.halted || s.hides(c) {
+		if s.halted || s.past.Hides(c) {
 			continue
 		}
 		e.at = place + 1
@@ -128,13 +128,13 @@ func (e *Engine) stepOne(slots []*slot) {
 		e.enter(s, CallCandle)
 		s.Strategy.OnCandle(s.desk, *c)
 		e.after(s)
-		r.ends = r.ends || len(e.timers) != timers || s.halted || !e.idle()
+		r.ends = r.ends || e.timers.Len() != timers || s.halted || !e.idle()
 	}
 }
 
 // stepAlone steps quiet candles that one strategy receives.
 func (e *Engine) stepAlone(s *slot) {
-	r, timers, skips := &e.row, len(e.timers), s.skipper != nil
+	r, timers, skips := &e.row, e.timers.Len(), s.skipper != nil
 	e.at = 1
 	e.enter(s, CallCandle)
 	for series := r.series; r.stepped < len(series); r.stepped++ {
@@ -151,7 +151,7 @@ func (e *Engine) stepAlone(s *slot) {
 		s.Strategy.OnCandle(s.desk, *c)
 		if r.known > r.stepped || e.spoil || e.trespassed.Load() {
 			e.after(s)
-			if r.ends = len(e.timers) != timers || s.halted || !e.idle(); r.ends {
+			if r.ends = e.timers.Len() != timers || s.halted || !e.idle(); r.ends {
 				r.stepped++
 				return
 			}

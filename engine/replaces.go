@@ -16,7 +16,7 @@ func (e *Engine) Replace(id market.StrategyID, old market.OrderID, c *market.Com
 	if e.replaying || e.stopped {
 		return 0, e.refuse(c)
 	}
-	if e.buysOutside(id, c) {
+	if e.universes.Bars(id, c) {
 		return 0, e.refuseOutside(c)
 	}
 	if f != nil && f.Parts != nil {

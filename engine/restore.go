@@ -170,11 +170,7 @@ func (e *Engine) restoreSelf(s *SavedEngine, names []string) error {
 	if err := e.tactics.Restore(s.Tactics, s.LastID); err != nil {
 		return err
 	}
-	for _, t := range s.Timers {
-		if slot := e.slotNamed(t.Strategy); slot != nil {
-			e.SetTimer(slot.id, t.At, t.Name)
-		}
-	}
+	e.timers.Restore(s.Timers)
 	for _, h := range s.Halts {
 		if slot := e.slotNamed(h.Strategy); slot != nil {
 			e.halts = append(e.halts, Halt{Strategy: slot.id, Name: h.Strategy, At: h.At, Reason: h.Reason})
@@ -265,7 +261,7 @@ func (e *Engine) show(history iter.Seq2[[]market.Candle, error]) error {
 func (e *Engine) replayCandle(c *market.Candle) {
 	e.now = c.End()
 	for _, s := range e.receivers(c) {
-		if !s.wait.Warms() || s.hides(c) {
+		if !s.wait.Warms() || s.past.Hides(c) {
 			continue
 		}
 		s.wait.CountPast(c)

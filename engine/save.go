@@ -10,6 +10,7 @@ import (
 	"github.com/tidemark-trading/tidemark/engine/rebalance"
 	"github.com/tidemark-trading/tidemark/engine/replace"
 	"github.com/tidemark-trading/tidemark/engine/tactic"
+	"github.com/tidemark-trading/tidemark/engine/timer"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -38,7 +39,7 @@ type SavedEngine struct {
 	Brackets   []bracket.Saved          `json:"brackets,omitempty"`
 	Closes     []bracket.SavedClose     `json:"closes,omitempty"`
 	Departures []bracket.SavedDeparture `json:"departures,omitempty"`
-	Timers     []SavedTimer             `json:"timers,omitempty"` // in the order in which they fire
+	Timers     []timer.Saved            `json:"timers,omitempty"` // in the order in which they fire
 	Halts      []SavedHalt              `json:"halts,omitempty"`
 	ByCause    bracket.SavedTimes       `json:"unprotectedBy,omitempty"`
 	Rebalances []rebalance.Saved        `json:"rebalances,omitempty"`
@@ -53,13 +54,6 @@ type SavedSlot struct {
 	Saver  bool `json:"saver,omitzero"` // it has a part of its own
 
 	Group market.Time `json:"group,omitzero"` // end of the newest group of candles that it has had
-}
-
-// SavedTimer is a timer of a strategy.
-type SavedTimer struct {
-	Strategy string      `json:"strategy"`
-	At       market.Time `json:"at"`
-	Name     int64       `json:"name"`
 }
 
 // SavedHalt is the halt of a strategy.
@@ -242,9 +236,7 @@ func (e *Engine) saveSelf(dst []byte, names []string) ([]byte, error) {
 		}
 	}
 	s.Rebalances, s.Replaces, s.Tactics = e.rebalances.Save(), e.replaces.Save(), e.tactics.Save()
-	for _, t := range e.timers {
-		s.Timers = append(s.Timers, SavedTimer{Strategy: t.slot.Name, At: t.at, Name: t.name})
-	}
+	s.Timers = e.timers.Save()
 	for _, h := range e.halts {
 		s.Halts = append(s.Halts, SavedHalt{Strategy: h.Name, At: h.At, Reason: h.Reason})
 	}

@@ -15,7 +15,7 @@ func (e *Engine) Work(id market.StrategyID, c *market.Command, way *strategy.Tac
 	if e.replaying || e.stopped {
 		return 0, e.refuse(c)
 	}
-	if e.buysOutside(id, c) {
+	if e.universes.Bars(id, c) {
 		return 0, e.refuseOutside(c)
 	}
 	err := e.checkTactic(c, way, f)

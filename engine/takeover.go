@@ -119,7 +119,7 @@ func (e *Engine) replaceStrategy(s, next *slot) {
 	s.onUnprotected, s.onCloseFailed = next.onUnprotected, next.onCloseFailed
 	s.skipper, s.saver = next.skipper, next.saver
 	s.onCandles = next.onCandles
-	s.unsaved, s.told, s.unseen, s.overrun, s.called = "", toldRefusal{}, nil, false, true
+	s.unsaved, s.told, s.unseen, s.called = "", toldRefusal{}, nil, true
 	s.trespass.Store(nil)
 	s.wait.TakeOver(&next.wait)
 }

@@ -65,11 +65,11 @@ func (e *Engine) callOnTicker(t *market.Ticker) {
 	for place := e.at; place < len(receivers); place++ {
 		s := receivers[place]
 		e.at = place + 1
-		if s.wait.Going() && !s.starting {
+		if s.wait.Going() && !s.past.Starting() {
 			s.wait.Release(e.now)
 		}
 		switch {
-		case s.halted, s.starting:
+		case s.halted, s.past.Starting():
 		case e.apart != nil:
 			e.args.ticker = t
 			e.guard(s, CallTicker)

@@ -22,7 +22,7 @@ func (e *Engine) Began(id market.StrategyID) []warmup.Began { return e.slots[id-
 func (e *Engine) Lacking(id market.StrategyID) []string { return e.slots[id-1].wait.Lacking() }
 
 // Hides reports whether a candle lies before the history of a strategy.
-func (e core) Hides(id market.StrategyID, c *market.Candle) bool { return e.slots[id-1].hides(c) }
+func (e core) Hides(id market.StrategyID, c *market.Candle) bool { return e.slots[id-1].past.Hides(c) }
 
 // Past reports whether a restart shows candles again; they are useless to a strategy without a
 // warm-up.
