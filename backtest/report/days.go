@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/tidemark-trading/tidemark/chart"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/view/chart"
 )
 
 // A Day is a UTC day with its return.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/page"
+	"github.com/tidemark-trading/tidemark/view/page"
 )
 
 //go:embed report.html

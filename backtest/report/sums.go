@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/tidemark-trading/tidemark/page"
+	"github.com/tidemark-trading/tidemark/view/page"
 )
 
 // kind is what a table of sums is by.

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/page"
+	"github.com/tidemark-trading/tidemark/view/page"
 )
 
 // The most that a report keeps of its round trips.

@@ -15,7 +15,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/tidemark-trading/tidemark/page"
+	"github.com/tidemark-trading/tidemark/view/page"
 )
 
 //go:embed templates/*.html

@@ -12,8 +12,8 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/books"
 	"github.com/tidemark-trading/tidemark/bot/operator"
-	"github.com/tidemark-trading/tidemark/chart"
-	"github.com/tidemark-trading/tidemark/page"
+	"github.com/tidemark-trading/tidemark/view/chart"
+	"github.com/tidemark-trading/tidemark/view/page"
 )
 
 const (

@@ -13,9 +13,9 @@ import (
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/books"
 	"github.com/tidemark-trading/tidemark/bot/dashboard/shelf"
-	"github.com/tidemark-trading/tidemark/page"
 	"github.com/tidemark-trading/tidemark/research/compare"
 	"github.com/tidemark-trading/tidemark/research/report"
+	"github.com/tidemark-trading/tidemark/view/page"
 )
 
 // pageRows is the number of results on a page.

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/bot/dashboard/shelf"
-	"github.com/tidemark-trading/tidemark/page"
 	"github.com/tidemark-trading/tidemark/research"
 	"github.com/tidemark-trading/tidemark/research/report"
+	"github.com/tidemark-trading/tidemark/view/page"
 )
 
 // SweepsView is the page of all searches.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/tidemark-trading/tidemark/bot/books"
-	"github.com/tidemark-trading/tidemark/chart"
+	"github.com/tidemark-trading/tidemark/view/chart"
 )
 
 // Equity is the chart of a curve, with its drawdown below; nil: the curve has fewer than two

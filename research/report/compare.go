@@ -4,10 +4,10 @@ import (
 	"io"
 	"strings"
 
-	"github.com/tidemark-trading/tidemark/chart"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/page"
 	"github.com/tidemark-trading/tidemark/research/compare"
+	"github.com/tidemark-trading/tidemark/view/chart"
+	"github.com/tidemark-trading/tidemark/view/page"
 )
 
 // Compare is the page that holds backtests against each other.

@@ -3,9 +3,9 @@ package report
 import (
 	"html/template"
 
-	"github.com/tidemark-trading/tidemark/chart"
-	"github.com/tidemark-trading/tidemark/page"
 	"github.com/tidemark-trading/tidemark/research/stats"
+	"github.com/tidemark-trading/tidemark/view/chart"
+	"github.com/tidemark-trading/tidemark/view/page"
 )
 
 // A Part is a piece of a section: Text, Note, Warning, Figure, Table, Findings, Commands, Choice or

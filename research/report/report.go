@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/tidemark-trading/tidemark/page"
+	"github.com/tidemark-trading/tidemark/view/page"
 )
 
 //go:embed report.html

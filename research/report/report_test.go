@@ -8,10 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/chart"
-	"github.com/tidemark-trading/tidemark/page"
 	"github.com/tidemark-trading/tidemark/research/report"
 	"github.com/tidemark-trading/tidemark/research/stats"
+	"github.com/tidemark-trading/tidemark/view/chart"
+	"github.com/tidemark-trading/tidemark/view/page"
 )
 
 // small is a page with a part of each kind.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"github.com/tidemark-trading/tidemark/backtest"
-	"github.com/tidemark-trading/tidemark/chart"
-	"github.com/tidemark-trading/tidemark/page"
 	"github.com/tidemark-trading/tidemark/research/stress"
+	"github.com/tidemark-trading/tidemark/view/chart"
+	"github.com/tidemark-trading/tidemark/view/page"
 )
 
 // Stress is the page of a stress: what breaks the run first, then its record drawn again, then the

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/backtest"
-	"github.com/tidemark-trading/tidemark/page"
 	"github.com/tidemark-trading/tidemark/research"
 	"github.com/tidemark-trading/tidemark/research/stats"
+	"github.com/tidemark-trading/tidemark/view/page"
 )
 
 // Sweep is what the page of a sweep shows.

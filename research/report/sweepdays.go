@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/tidemark-trading/tidemark/chart"
 	"github.com/tidemark-trading/tidemark/research"
 	"github.com/tidemark-trading/tidemark/research/stats"
+	"github.com/tidemark-trading/tidemark/view/chart"
 )
 
 // halves are annual Sharpe ratios of the distinct series of a sweep, by place. A half without any

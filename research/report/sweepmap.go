@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/tidemark-trading/tidemark/chart"
 	"github.com/tidemark-trading/tidemark/research"
 	"github.com/tidemark-trading/tidemark/research/stats"
+	"github.com/tidemark-trading/tidemark/view/chart"
 )
 
 // The most columns and rows of a map, and parameters whose pairs are drawn: 15 pairs.

@@ -3,9 +3,9 @@ package report
 import (
 	"fmt"
 
-	"github.com/tidemark-trading/tidemark/chart"
 	"github.com/tidemark-trading/tidemark/research"
 	"github.com/tidemark-trading/tidemark/research/stats"
+	"github.com/tidemark-trading/tidemark/view/chart"
 )
 
 // The most lines of parallel coordinates, the most of the best tenth, and the most axes.

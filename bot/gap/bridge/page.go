@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/bot/gap"
-	"github.com/tidemark-trading/tidemark/chart"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/page"
 	"github.com/tidemark-trading/tidemark/research/report"
+	"github.com/tidemark-trading/tidemark/view/chart"
+	"github.com/tidemark-trading/tidemark/view/page"
 )
 
 // mostEpisodes is how many episodes the page shows. The CSV has all.

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/tidemark-trading/tidemark/page"
+	"github.com/tidemark-trading/tidemark/view/page"
 )
 
 func ExampleDocument() {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/chart"
+	"github.com/tidemark-trading/tidemark/view/chart"
 )
 
 // one is a chart with one layer.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidemark-trading/tidemark/chart"
+	"github.com/tidemark-trading/tidemark/view/chart"
 )
 
 // Equity over drawdown: two panels share the axis of time. The page carries chart.Style() once.

@@ -19,7 +19,7 @@ import (
 	"html/template"
 	"io"
 
-	"github.com/tidemark-trading/tidemark/chart"
+	"github.com/tidemark-trading/tidemark/view/chart"
 )
 
 // The parts of every page, written by hand.

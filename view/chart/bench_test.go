@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/chart"
+	"github.com/tidemark-trading/tidemark/view/chart"
 )
 
 // wide is 2,000 candles, each wide enough to be drawn by itself.

@@ -5,7 +5,7 @@ import (
 	"html/template"
 	"slices"
 
-	"github.com/tidemark-trading/tidemark/chart"
+	"github.com/tidemark-trading/tidemark/view/chart"
 )
 
 // A Picture is drawn twice, for a wide and for a narrow screen: the letters of a picture that is
