@@ -132,7 +132,6 @@ type passage struct {
 	left   time.Time
 	day    int64 // on the exchange's clock
 	before standing
-	over   func() // the bot waits for its answer no longer
 }
 
 // standing is an order as the exchange has it.
@@ -160,7 +159,7 @@ func (t *traffic) standing(name string) (s standing) {
 
 // leave notes a write that is about to leave the bot.
 func (t *traffic) leave(method string, body []byte) *passage {
-	p := &passage{method: method, left: time.Now(), over: func() {}}
+	p := &passage{method: method, left: time.Now()}
 	_ = json.Unmarshal(body, &p.write)
 	if g := &t.gauge; g.money > 0 {
 		p.day = g.auditor.Now().Day()

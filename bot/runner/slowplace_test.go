@@ -14,6 +14,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -144,6 +148,66 @@ func TestALostCancelOfAnExitIsKnownInSeconds(t *testing.T) {
 			require.True(t, lost.Load())
 			require.NotEmpty(t, report.Sales, name)
 			require.Less(t, time.Since(began), 25*time.Second, name)
+			require.NoError(t, p.end())
+		})
+	}
+}
+
+// laterKind is held once its bot's socket is open.
+var laterKind = strategy.Define("later", "buys once and holds",
+	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
+	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &latecomer{}, nil })
+
+type latecomer struct {
+	held
+	tickers int
+}
+
+func (s *latecomer) OnTicker(d *strategy.Desk, t market.Ticker) {
+	if s.tickers++; s.tickers > 10 {
+		s.held.OnTicker(d, t)
+	}
+}
+
+// The reply to a buy is lost on the socket, and no account channel tells of the order: a query
+// finds it a second later, and what it has bought has its exit.
+func TestABuyWhoseReplyIsLostHasItsExitInSeconds(t *testing.T) {
+	for _, late := range []time.Duration{0, 8 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			second := fault.Fault{Kind: fault.SkipFrame, Channel: "reply", Nth: 2, Count: 1} // after the login
+			if late > 0 {
+				second.Kind, second.Delay = fault.DelayFrame, late
+			}
+			s := owned(t, overPolls, func(c *sandbox.Config) { c.Faults = []fault.Fault{second} })
+			s.kinds = append(s.kinds, laterKind)
+			s.config = strings.Replace(s.config, `"held"`, `"later"`, 1)
+			s.everySet = []config.Override{{Path: []string{"stream", "orders"}, Text: config.OrdersStream}}
+			p := s.start()
+			began := time.Now()
+			fills := func() []exchange.Trade {
+				trades, _, err := s.Auditor.Trades(t.Context(), s.Market().ID, s.Auditor.Now().Add(-time.Hour))
+				require.NoError(t, err)
+				return trades
+			}
+			for len(fills()) == 0 {
+				require.Less(t, time.Since(began), time.Minute)
+				time.Sleep(100 * time.Millisecond)
+			}
+			bought := time.Now()
+			for len(s.OpenAtTheExchange()) == 0 {
+				time.Sleep(100 * time.Millisecond)
+			}
+			require.Less(t, time.Since(bought), 3*time.Second)
+			require.Equal(t, market.TypeStopLoss, s.resting().Type)
+			time.Sleep(time.Minute)
+			require.Equal(t, market.TypeStopLoss, s.resting().Type)
+			require.Len(t, fills(), 1, "nothing is doubled")
+			p.look(func() {
+				require.EqualValues(t, 1_000_000, p.account.Position(1, 1).Amount)
+				require.NoError(t, p.account.Check())
+			})
+			socket, _ := s.traffic.overSocket()
+			require.Equal(t, 1, socket)
 			require.NoError(t, p.end())
 		})
 	}

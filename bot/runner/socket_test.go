@@ -2,7 +2,6 @@ package runner
 
 import (
 	"encoding/json"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -39,7 +38,6 @@ func (w *wire) handshake(r *http.Request) (*http.Response, error) {
 	if cable == nil {
 		return answer, nil
 	}
-	answer.Body = &plug{answer.Body.(io.ReadWriteCloser), l}
 	s := &w.sockets
 	s.mu.Lock()
 	s.open[cable] = w
@@ -81,42 +79,15 @@ type line struct {
 
 	guard sync.Mutex
 	asked map[string]*passage // writes that the exchange has not answered, by requestId
-	due   time.Time           // when the latest message for the bot arrives
-}
-
-// plug is the bot's end of a line.
-type plug struct {
-	io.ReadWriteCloser
-	line *line
-}
-
-// Close ends the line: the bot waits for no answer over it any more.
-func (p *plug) Close() error {
-	p.line.guard.Lock()
-	asked := p.line.asked
-	p.line.asked = map[string]*passage{}
-	p.line.guard.Unlock()
-	for _, p := range asked {
-		p.over()
-	}
-	return p.ReadWriteCloser.Close()
 }
 
 // carry is a bottest.Pass.
 func (l *line) carry(fromServer bool, text []byte) ([]byte, time.Duration) {
 	travels := l.sockets.travels()
 	if fromServer {
-		l.due = latest(l.due, time.Now().Add(travels)) // a message overtakes none
 		return l.bring(text), travels
 	}
 	return l.take(text), travels
-}
-
-func latest(x, y time.Time) time.Time {
-	if x.After(y) {
-		return x
-	}
-	return y
 }
 
 // message is a message as far as its sender and receiver are told apart by it.
@@ -135,9 +106,6 @@ func (l *line) take(text []byte) []byte {
 		return text
 	}
 	p := l.leave(method, text)
-	if method == http.MethodPost {
-		p.over = l.place(p.ClientOrderID)
-	}
 	l.guard.Lock()
 	l.asked[m.RequestID.String()] = p
 	l.guard.Unlock()
@@ -158,7 +126,6 @@ func (l *line) bring(text []byte) []byte {
 	delete(l.asked, m.RequestID.String())
 	l.guard.Unlock()
 	if p != nil {
-		time.AfterFunc(time.Until(l.due), p.over)
 		l.carriedOut(p)
 		l.call(&http.Request{Method: p.method}, false)
 	}
@@ -231,14 +198,13 @@ func keys(m map[string]any) (all []string) {
 	return all
 }
 
-// hearMessage takes in what a message tells the bot of prices, and that the exchange has an order.
-// Fills in it only lead to a question: those in the answer count.
+// hearMessage takes in what a message tells the bot of prices. Fills in it only lead to a
+// question: those in the answer count.
 func (t *traffic) hearMessage(text []byte) {
 	var m struct {
-		Event         string
-		LastPrice     string
-		Candle        [][]json.RawMessage
-		ClientOrderID string `json:"clientOrderId"`
+		Event     string
+		LastPrice string
+		Candle    [][]json.RawMessage
 	}
 	if json.Unmarshal(text, &m) != nil || t.gauge.money == 0 && m.Event != "ticker" {
 		return
@@ -259,8 +225,6 @@ func (t *traffic) hearMessage(text []byte) {
 		t.hearPrice(t.price)
 	case m.Event == "candle":
 		t.hearRows(m.Candle)
-	case m.Event == "order":
-		t.placing[m.ClientOrderID] = false
 	default:
 		return
 	}

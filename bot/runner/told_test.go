@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"math"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -20,7 +19,6 @@ import (
 // on the equity the bot could know. Its traffic's lock guards it.
 type told struct {
 	fills    map[string]toldFill // by id
-	placing  map[string]bool     // client order ids of places that the bot waits for
 	cash     float64             // that the fills have brought
 	base     float64
 	offered  float64 // what the last prices say; the bot hears them with the quotes that it asks for next
@@ -35,7 +33,7 @@ type told struct {
 	afterwards
 }
 
-func newTold() told { return told{fills: map[string]toldFill{}, placing: map[string]bool{}} }
+func newTold() told { return told{fills: map[string]toldFill{}} }
 
 // afterwards counts what left the bot when a limit on the equity had been reached.
 type afterwards struct {
@@ -94,7 +92,7 @@ func (t *traffic) hearAnswer(r *http.Request, answer *http.Response) {
 	case strings.HasSuffix(path, "/candles"):
 		t.hearCloses(text)
 	case path == "order":
-		t.hearOrder(r.Method, text)
+		t.hearOrder(text)
 	case path == "trades":
 		var fills []toldFill
 		_ = json.Unmarshal(text, &fills)
@@ -110,34 +108,18 @@ func (t *traffic) hearAnswer(r *http.Request, answer *http.Response) {
 	t.reckon(day)
 }
 
-// hearOrder takes the fills of an order. While the bot waits for the answer to its place, that
-// answer alone decides (engine/live, placeInFlight): what a query shows meanwhile is asked for
-// again.
-func (t *told) hearOrder(method string, text []byte) {
+// hearOrder takes the fills of an order: of a query too, while the answer to its place is on its
+// way.
+func (t *told) hearOrder(text []byte) {
 	var order struct {
-		ClientOrderID string     `json:"clientOrderId"`
-		Side          string     `json:"side"`
-		Fills         []toldFill `json:"fills"`
+		Side  string     `json:"side"`
+		Fills []toldFill `json:"fills"`
 	}
 	_ = json.Unmarshal(text, &order)
-	if method == http.MethodGet && t.placing[order.ClientOrderID] {
-		return
-	}
 	for _, f := range order.Fills {
 		f.Side = order.Side
 		t.hearFill(f)
 	}
-}
-
-// place notes a place that leaves the bot. The bot waits for its answer until over is called.
-func (t *traffic) place(client string) (over func()) {
-	set := func(waits bool) {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.placing[client] = waits
-	}
-	set(true)
-	return func() { set(false) }
 }
 
 // pricedAt is the price in an answer of /ticker/price, of one market.
@@ -243,7 +225,6 @@ func (g *gauge) reckon(day int64) {
 // end ends a life of the bot, which may not have written down what it heard last.
 func (t *told) end() {
 	t.offered, t.trades = 0, false
-	clear(t.placing)
 	for _, since := range []*time.Time{&t.lost, &t.drawn} {
 		if time.Since(*since) < lastWords {
 			*since = time.Time{}
@@ -280,30 +261,17 @@ func (t *traffic) heedEquity(p *passage) {
 	}
 }
 
-// Two fills came to the equity in the other order than the bot booked them, so that the gauge knew
-// a highest equity that the books never had.
-func TestTheGaugeKnowsNoFillThatTheBotWaitsFor(t *testing.T) {
+// A query tells the bot of a fill before the answer to the place does, and a reply over a socket
+// tells it nothing: the gauge counts each fill when the bot can know it.
+func TestTheGaugeKnowsEachFillWhenTheBotDoes(t *testing.T) {
 	w := &traffic{t: t, gauge: gauge{told: newTold()}}
-	over := w.place("a")
-	fill := []byte(`{"clientOrderId":"a","side":"buy","fills":[{"id":"1","amount":"0.01","price":"100","fee":"0.1",
-		"settled":true}]}`)
-	w.hearOrder(http.MethodGet, fill)
-	require.Zero(t, w.base, "its place has no answer yet")
-	over()
-	w.hearOrder(http.MethodGet, fill)
-	require.InDelta(t, 0.01, w.base, 1e-9)
-	over = w.place("b")
-	w.hearOrder(http.MethodPost, bytes.ReplaceAll(fill, []byte(`"1"`), []byte(`"2"`)))
-	over()
-	require.InDelta(t, 0.02, w.base, 1e-9, "the answer itself")
-
-	l := &line{wire: &wire{traffic: w}, asked: map[string]*passage{"7": {over: w.place("c")}}}
-	third := bytes.ReplaceAll(bytes.ReplaceAll(fill, []byte(`"1"`), []byte(`"3"`)), []byte(`"a"`), []byte(`"c"`))
-	w.hearOrder(http.MethodGet, third)
-	w.hearMessage([]byte(`{"event":"fill","fillId":"3","side":"buy","amount":"0.01","price":"100","fee":"0.1"}`))
-	require.InDelta(t, 0.02, w.base, 1e-9, "its place over a socket has no answer yet, and an event is no proof")
-	one, _ := net.Pipe()
-	require.NoError(t, (&plug{one, l}).Close())
-	w.hearOrder(http.MethodGet, third)
-	require.InDelta(t, 0.03, w.base, 1e-9, "its socket has ended")
+	fill := []byte(`{"side":"buy","fills":[{"id":"1","amount":"0.01","price":"100","fee":"0.1","settled":true}]}`)
+	w.hearOrder(fill)
+	require.InDelta(t, 0.01, w.base, 1e-9, "a query")
+	w.hearOrder(fill)
+	require.InDelta(t, 0.01, w.base, 1e-9, "the answer to the place tells the same fill")
+	w.hearMessage([]byte(`{"event":"fill","fillId":"2","side":"buy","amount":"0.01","price":"100","fee":"0.1"}`))
+	require.InDelta(t, 0.01, w.base, 1e-9, "an event is no proof")
+	w.hearOrder(bytes.ReplaceAll(fill, []byte(`"1"`), []byte(`"2"`)))
+	require.InDelta(t, 0.02, w.base, 1e-9)
 }

@@ -112,9 +112,6 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	var p *passage
 	if isWrite {
 		p = w.leave(r.Method, body)
-		if r.Method == http.MethodPost {
-			defer w.place(p.ClientOrderID)()
-		}
 		w.examine(r, body, store, p)
 		w.call(r, true)
 		if _, alive = w.alive(); !alive {

@@ -11,6 +11,7 @@ import (
 func (l *Loop) carryOut(q *query, r *reply, s step) {
 	command := commandOf(q, r)
 	l.owes(q, r, s.do)
+	l.prove(q.id, r, s.do)
 	l.enter(q, r, s.next)
 	l.carryEffect(q, r, s.do, command)
 	q.cancelling = s.next == endedCancelling

@@ -140,7 +140,7 @@ func (l *Loop) readNotice(q *query, now outcome, own *state.Order, r *reply) ans
 	if own != nil && later(got, &own.Order) {
 		switch now {
 		case updateInFlight:
-			if o := l.channel.writes[q.id]; o != nil {
+			if o := l.writes[q.id]; o != nil {
 				changed = r.tells(&own.Order, &o.command)
 			}
 		case updateUnresolved:
@@ -148,9 +148,6 @@ func (l *Loop) readNotice(q *query, now outcome, own *state.Order, r *reply) ans
 		case oldUpdateUnresolved:
 			changed = r.exec == market.ExecUpdated
 		}
-	}
-	if changed && l.channel.writes[q.id] != nil || now == placeInFlight {
-		l.prove(q.id)
 	}
 	switch done := got.Done(); {
 	case changed && done:
@@ -168,16 +165,18 @@ func (r *reply) tells(before *market.Order, c *market.Command) bool {
 	return shows(&r.record.Order, c) && (r.exec == market.ExecUpdated || !shows(before, c))
 }
 
-// prove notes that the outcome of the write in flight is known.
-func (l *Loop) prove(id market.OrderID) {
-	if o := l.channel.writes[id]; o != nil {
-		o.proved = true
-		delete(l.channel.writes, id)
+// prove notes that an event, or the answer to a query, tells the outcome of the write in flight
+// before the write's own answer does.
+func (l *Loop) prove(id market.OrderID, r *reply, do effect) {
+	if o := l.writes[id]; o != nil && r.from != fromSend && (do == foldPlaced || do == foldUpdated) {
+		o.provedBy = r.from
+		delete(l.writes, id)
 	}
 }
 
-// overtaken receives the answer to a write whose outcome an event has told before: it is one more
-// record of the order, from the time when the write left.
+// overtaken receives the answer to a write whose outcome an event or a query has told before: it is
+// one more record of the order, from the time when the write left. A refusal over a socket was
+// false where a query has found its order.
 func (l *Loop) overtaken(q *query, own *state.Order, r *reply) {
 	defer l.follow(q.id)
 	switch exchange.OutcomeOf(r.err) {
@@ -193,9 +192,12 @@ func (l *Loop) overtaken(q *query, own *state.Order, r *reply) {
 		l.receive(q, &reply{from: fromQuery, asked: asked, record: r.record})
 	case exchange.Rejected:
 		l.Log.Error().Err(r.err).Int64("order", int64(q.id)).Stringer("command", r.write.command.Kind).
-			Msg("the exchange refuses a command that its own event shows carried out: the order is queried")
+			Msg("the exchange refuses a command that it has shown carried out: the order is queried")
 		l.ReconcileLog.Note("refused and carried out", orderText(q.id))
 		q.soon(l.now)
+		if r.record.BySocket && r.write.provedBy == fromQuery {
+			l.contradict(q.id, r.write.strategy)
+		}
 	default:
 		q.soon(l.now)
 	}

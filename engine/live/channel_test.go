@@ -267,7 +267,7 @@ func TestARefusalAfterAnEventThatShowsTheOrderEndsNothing(t *testing.T) {
 		p := resting(t)
 		require.NoError(t, p.loop.Do(t.Context(), func(at market.Time) []market.Command {
 			own := p.account.Known(1)
-			o := &outgoing{command: market.Command{Kind: market.CommandPlace, Order: own.Order}, proved: true}
+			o := &outgoing{command: market.Command{Kind: market.CommandPlace, Order: own.Order}, provedBy: fromNotice}
 			p.loop.answered(o, exchange.Record{}, exchange.ErrCode(exchange.CodeHalted))
 			return nil
 		}))
@@ -435,7 +435,7 @@ func TestAnAnswerThatIsOlderThanAnEventAnswersItsWrite(t *testing.T) {
 			o := &outgoing{command: market.Command{Kind: market.CommandUpdate, Order: own.Order,
 				Changed: market.ChangePrice}}
 			p.account.SendUpdate(own, 0)
-			p.loop.channel.writes[1] = o
+			p.loop.writes[1] = o
 			event := own.Order
 			event.Updated++
 			p.loop.onNotice(&exchange.Notice{Kind: exchange.NoticeOrder, At: at, Order: event,

@@ -128,6 +128,7 @@ type Loop struct {
 	now          market.Time
 	outbox       outbox
 	sending      [ranks]int
+	writes       map[market.OrderID]*outgoing // in flight, where their outcome is not known yet
 	querying     int
 	queries      agenda
 	index        index
@@ -186,7 +187,7 @@ func New(c Config) *Loop {
 	l := &Loop{Config: c, door: Door{Engine: c.Engine, Recorder: c.Recorder},
 		replies: make(chan func(), (int(ranks)+1)*maxInFlight+maxListQueries),
 		calls:   make(chan call), queries: newAgenda(), pages: map[market.OrderID][]market.Fill{},
-		channel: newChannel(), insistences: map[market.OrderID]insistence{},
+		writes: map[market.OrderID]*outgoing{}, channel: newChannel(), insistences: map[market.OrderID]insistence{},
 		holdings: holdings{checkpoints: c.Checkpoints, reported: map[market.AssetID]market.Money{},
 			moves: map[market.AssetID]int{}}}
 	l.verify, l.auditor = l.audit, newAuditor(&l.Config)

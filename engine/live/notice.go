@@ -17,12 +17,11 @@ const muteAfter = 5 * time.Second
 // channel is what the loop keeps of the exchange's account channel. Its events race the answers of
 // the exchange: they are ordered by (updated, filledAmount, status), never by their arrival.
 type channel struct {
-	up           bool                         // its events are trusted to come: lists and queries are rarer
-	mute         bool                         // an event has not come that had to; up again with the next event
-	contradicted contradictions               // of its events by the answers of the exchange
-	owed         map[uuid.UUID]owed           // by the exchange's id of an order
-	writes       map[market.OrderID]*outgoing // in flight, where their outcome is not known yet
-	asked        market.Time                  // when the channel was last asked to begin anew
+	up           bool               // its events are trusted to come: lists and queries are rarer
+	mute         bool               // an event has not come that had to; up again with the next event
+	contradicted contradictions     // of its events by the answers of the exchange
+	owed         map[uuid.UUID]owed // by the exchange's id of an order
+	asked        market.Time        // when the channel was last asked to begin anew
 }
 
 // owed is an event that has to come, because an answer of the exchange has told of its cause.
@@ -157,5 +156,5 @@ func differ(x, y *market.Order) bool {
 
 // newChannel is a channel that is not up.
 func newChannel() channel {
-	return channel{owed: map[uuid.UUID]owed{}, writes: map[market.OrderID]*outgoing{}}
+	return channel{owed: map[uuid.UUID]owed{}}
 }

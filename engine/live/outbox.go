@@ -13,7 +13,7 @@ type outgoing struct {
 	intent   exchange.Intent
 	command  market.Command
 	strategy market.StrategyID
-	proved   bool   // an event of the account channel has told the outcome
+	provedBy source // an event or a query that told the outcome before the own answer; 0: none
 	number   uint64 // in the order of decision
 	taken    bool   // out of its queue, which skips it
 }

@@ -152,14 +152,14 @@ var transitions = [outcomes][answers][moments]step{
 		noticedEnded:  always(ended, fold, inTurn),
 		noticeRefuted: always(resolved, nothing, soon),
 	},
-	placeInFlight: { // the write's own answer decides: only one write of an order is in flight
+	placeInFlight: { // what shows that the exchange has the order decides, however late the place's own answer is
 		noAnswer:        always(placeInFlight, nothing, inTurn),
 		answerRefuted:   always(placeInFlight, nothing, inTurn),
 		notFound:        always(placeInFlight, nothing, inTurn), // it has not arrived yet
 		notFoundAgain:   always(placeInFlight, nothing, inTurn),
 		notFoundLong:    always(placeInFlight, nothing, inTurn),
-		foundOpen:       always(placeInFlight, nothing, inTurn),
-		foundEnded:      always(placeInFlight, nothing, inTurn),
+		foundOpen:       always(resolved, foldPlaced, inTurn), // the query was answered before the place
+		foundEnded:      always(ended, foldPlaced, inTurn),
 		tradesSeen:      always(placeInFlight, foldTrades, inTurn),
 		noticedOpen:     always(resolved, foldPlaced, inTurn), // the event came before the answer
 		noticedEnded:    always(ended, foldPlaced, inTurn),

@@ -172,15 +172,15 @@ var rules = []rule{
 			}
 			return c.answer == notFoundLong || c.step.then == inFive
 		}},
-	{"while a place is in flight no query tells more than its own answer will", func(c cell) bool {
-		return c.outcome == placeInFlight && (c.answer.found() || c.answer.notFound()) && filled(c)
+	{"while a place is in flight a 240 tells nothing: it has not arrived yet", func(c cell) bool {
+		return c.outcome == placeInFlight && c.answer.notFound()
 	}, func(c cell) bool { return c.stays(inTurn) }},
 	{"a status that ends resolves", func(c cell) bool {
-		return filled(c) && c.answer.is(foundEnded, foundChangedEnded, acceptedEnded) && c.outcome != placeInFlight &&
+		return filled(c) && c.answer.is(foundEnded, foundChangedEnded, acceptedEnded) &&
 			(c.answer != acceptedEnded || !c.outcome.listed())
 	}, func(c cell) bool { return c.step.next == ended }},
-	{"an unresolved place that is found has been taken", func(c cell) bool {
-		return c.outcome == placeUnresolved && c.answer.found() && filled(c)
+	{"a place that is found has been taken, before its answer or without it", func(c cell) bool {
+		return c.outcome.is(placeInFlight, placeUnresolved) && c.answer.found() && filled(c)
 	}, func(c cell) bool {
 		return c.step == step{map[answer]outcome{foundOpen: resolved, foundEnded: ended}[c.answer], foldPlaced, inTurn}
 	}},
@@ -492,7 +492,7 @@ func set(t *testing.T, o outcome) *setting {
 			until: s.sent.Add(untilAfter)}
 	}
 	if o.is(placeInFlight, updateInFlight, cancelInFlight) {
-		p.loop.channel.writes[1] = &outgoing{command: c}
+		p.loop.writes[1] = &outgoing{command: c}
 	}
 	p.s.heard = nil
 	return s
@@ -639,8 +639,7 @@ func (s *setting) requireFollowUp(c cell, before *query, asked market.Time) {
 	require.Equal(s.t, want[c.step.then], q.next, c)
 	require.Equal(s.t, c.step.then == askLists, q.lists, c)
 	switch {
-	case c.answer.noticed() || c.answer.found() && c.outcome != placeInFlight || c.answer.is(accepted, acceptedEnded) ||
-		c.step.then == anew:
+	case c.answer.noticed() || c.answer.found() || c.answer.is(accepted, acceptedEnded) || c.step.then == anew:
 		require.Zero(s.t, q.notFoundSince, c)
 	case c.step.then == apart || c.step.do == reportNotFound:
 		require.Equal(s.t, asked, q.notFoundSince, c)

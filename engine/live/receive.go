@@ -54,7 +54,7 @@ func (l *Loop) receive(q *query, r *reply) {
 		l.queries.remove(q.id)
 		return
 	}
-	if r.write != nil && r.write.proved {
+	if r.write != nil && r.write.provedBy != 0 {
 		l.overtaken(q, own, r)
 		return
 	}

@@ -66,7 +66,7 @@ func TestAReplacementWaitsForTheExchange(t *testing.T) {
 func TestAReplacementThroughFaultsAndKills(t *testing.T) {
 	fates := []fate{arrives, isLost, goesUnheard, isFeigned, isRefused, isUnsent}
 	// order 1 leaves after commit 4, its cancel after commit 6, the new one after commit 8
-	const firstKill, kills = 2*5 - 1, 16
+	const firstKill, kills = 2*5 - 1, 22
 	left, played := 0, 0
 	for n := range len(fates) * len(fates) * kills {
 		kill, cancel, place := n%kills, n/kills%len(fates), n/kills/len(fates)

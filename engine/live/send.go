@@ -24,9 +24,8 @@ func (l *Loop) dispatch(work context.Context) {
 
 func (l *Loop) send(work context.Context, r rank, o *outgoing) {
 	l.sending[r]++
-	if l.Notices != nil {
-		l.channel.writes[o.command.Order.ID] = o
-	}
+	l.writes[o.command.Order.ID] = o
+	l.queryOf(o.command.Order.ID) // it may tell more than an answer that does not come
 	l.Journal.Sent(l.now, &o.intent)
 	l.workers.Go(func() {
 		record, err := l.Trading.Send(work, &o.intent)
@@ -65,8 +64,8 @@ func (l *Loop) Waits(id market.OrderID) bool { return l.outbox.holds(id) }
 // answered receives the answer to a write.
 func (l *Loop) answered(o *outgoing, record exchange.Record, err error) {
 	l.Journal.Outcome(l.stamp(), &o.intent, err)
-	if l.channel.writes[o.command.Order.ID] == o {
-		delete(l.channel.writes, o.command.Order.ID)
+	if l.writes[o.command.Order.ID] == o {
+		delete(l.writes, o.command.Order.ID)
 	}
 	q := l.queryOf(o.command.Order.ID)
 	q.unsent = q.unsent && errors.Is(err, exchange.ErrNotSent)

@@ -3,7 +3,9 @@ package live
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -148,6 +150,45 @@ func TestAnAbsenceTakesTwoAnswersThatLieApartAndComeAfterTheWindow(t *testing.T)
 			require.Equal(t, c.lists, q.lists, name)
 			require.Equal(t, placeUnresolved, p.loop.outcomeOf(q, p.account.Known(1)), name)
 		})
+	}
+}
+
+// The answer to a place comes late, is lost, or denies what the exchange has done: the query that
+// finds the order a second later counts, and the answer to the place doubles nothing.
+func TestAQueryThatFindsAnOrderDoesNotWaitForTheAnswerToItsPlace(t *testing.T) {
+	for name, act := range map[string]func(*strategy.Desk){"rests": bid(80_00), "fills": buyAtMarket} {
+		for late, becomes := range map[string]fate{"comes": arrives, "is lost": goesUnheard, "denies": isDenied} {
+			for _, socket := range []bool{false, true} {
+				synctest.Test(t, func(t *testing.T) {
+					why := fmt.Sprintf("%s, its answer %s, over a socket: %t", name, late, socket)
+					aside := 0
+					p := playing(t, first(market.CommandPlace, becomes), act)
+					p.loop.SetAside = func(time.Duration) { aside++ }
+					if socket {
+						p.overSocket(nil)
+					}
+					p.box.mu.Lock()
+					p.box.tardy = 15 * time.Second
+					p.box.mu.Unlock()
+					p.run()
+					p.tick(4)
+					require.NotContains(t, p.s.heard, "unknown place", why)
+					require.Equal(t, p.naive(), p.books(), why)
+					own, open := p.own(1)
+					require.Equal(t, name == "rests", open && own.InFlight == 0, why)
+					p.box.mu.Lock()
+					p.box.tardy = 0
+					p.box.mu.Unlock()
+					p.tick(30)
+					require.Equal(t, p.naive(), p.books(), why)
+					require.Equal(t, name == "fills", p.s.fills == 1, why)
+					require.NotContains(t, strings.Join(p.s.heard, ", "), "rejected", why)
+					require.Equal(t, late == "denies", aside == 1, why)
+					p.end()
+					p.agree()
+				})
+			}
+		}
 	}
 }
 

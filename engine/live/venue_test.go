@@ -48,6 +48,7 @@ type box struct {
 	listed    bool                // but lists
 	shift     time.Duration       // of its clock
 	slow      time.Duration       // from the moment of which an answer about one order tells to its arrival
+	tardy     time.Duration       // from the moment at which a write is carried out to the answer
 	beats     []time.Duration     // what timers were told, in turn
 	quits     int                 // of the next timers, how many are not answered
 	noTimer   bool                // it has no timers
@@ -246,7 +247,7 @@ func (s *sender) Send(_ context.Context, i *exchange.Intent) (exchange.Record, e
 	}
 	time.Sleep(delay - back)
 	record, err := s.carryOut(i)
-	time.Sleep(back)
+	time.Sleep(back + s.tardiness())
 	switch {
 	case after:
 		return exchange.Record{}, errLost
@@ -254,6 +255,12 @@ func (s *sender) Send(_ context.Context, i *exchange.Intent) (exchange.Record, e
 		return exchange.Record{BySocket: true}, s.refuses()
 	}
 	return record, err
+}
+
+func (s *sender) tardiness() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tardy
 }
 
 func (s *sender) refuses() error {
