@@ -29,8 +29,8 @@ func (w Delisted) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Body = io.NopCloser(bytes.NewReader(asked))
 	}
 	answer, err := w.Next.RoundTrip(r)
-	if err != nil {
-		return nil, err
+	if err != nil || answer.StatusCode == http.StatusSwitchingProtocols {
+		return answer, err
 	}
 	body, err := io.ReadAll(answer.Body)
 	if err != nil {

@@ -14,15 +14,18 @@ import (
 // holderParams are the parameters of holderKind.
 type holderParams struct {
 	Seed  int64 `toml:"seed" default:"1" min:"0" doc:"of what it does"`
-	Style int64 `toml:"style" default:"0" min:"0" doc:"place in lives.Styles"`
+	Style int64 `toml:"style" default:"0" min:"0" doc:"place in holderStyles"`
 }
+
+// holderStyles are the styles of holderKind.
+var holderStyles = slices.Concat(lives.Styles, lives.WideStyles)
 
 // holderKind is the strategy of lives: it holds a position nearly always, with exits as its style
 // has them.
 var holderKind = strategy.Define("holder", "holds a position with exits",
 	func(holderParams) strategy.Needs { return strategy.Needs{Ticker: true} },
 	func(p holderParams, s strategy.Setup) (strategy.Strategy, error) {
-		return &holder{style: lives.Styles[p.Style], chance: rand.New(rand.NewPCG(uint64(p.Seed), 9)),
+		return &holder{style: holderStyles[p.Style], chance: rand.New(rand.NewPCG(uint64(p.Seed), 9)),
 			markets: s.Markets}, nil
 	})
 
@@ -83,6 +86,8 @@ func (s *holder) buy(m strategy.MarketDesk, last market.Price, money market.Mone
 		exits = append(exits, strategy.MakerFirst(2*time.Second), strategy.TakeAfter(10*time.Second))
 	case "limit":
 		exits = append(exits, strategy.At((last-last/400)/5000*5000))
+	case "count":
+		exits = []strategy.Option{strategy.StopAt(at(-4)), strategy.ExitAfter(2)}
 	case "after":
 		exits = []strategy.Option{strategy.StopAt(at(-4)), strategy.ExitAfterTime(90 * time.Second)}
 	}

@@ -17,6 +17,7 @@ type around struct {
 	lasting  time.Time               // until when a room is at work
 	handed   time.Time               // the latest act of another hand than the bot's
 	uncover  bool                    // the operator has cancelled exits
+	unread   bool                    // orders may have filled in a market that has gone since
 	restored bool                    // an older state file was put in place: orders are foreign to it
 }
 

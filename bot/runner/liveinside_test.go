@@ -56,6 +56,7 @@ func (p *player) growInside() (grown body, err error) {
 	if err != nil {
 		return nil, err
 	}
+	p.opensPaper(began)
 	b := &inside{process: began, p: p}
 	b.begin()
 	return b, nil
@@ -115,8 +116,25 @@ func (b *inside) ended() (err error, by bool) {
 	}
 }
 
+// end is process.end.
+func (b *inside) end() error {
+	b.stop()
+	failed := <-b.done
+	b.leaveAndClose(failed)
+	return failed
+}
+
+func (b *inside) leaveAndClose(failed error) {
+	b.p.closesPaper()
+	b.process.leaveAndClose(failed)
+}
+
 func (b *inside) kill() {
 	was := b.p.Folder
+	if b.paper != nil {
+		b.killPaper()
+		return
+	}
 	b.process.kill()
 	for _, name := range []string{direct.LogFile, direct.HoldingsFile} {
 		if was != b.p.Folder { // the same file: the switch may be at work

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -46,9 +47,13 @@ type player struct {
 	begun  time.Time
 	first  market.Time // the same, on the exchange's clock
 
-	sleeps atomic.Int64 // nanoseconds
-	steps  atomic.Int64 // the same, of the clock that is set
-	lens   *falsifier   // between the exchange and the bot; nil: nothing
+	sleeps atomic.Int64            // nanoseconds
+	steps  atomic.Int64            // the same, of the clock that is set
+	lens   *falsifier              // between the exchange and the bot; nil: nothing
+	begins *process                // the latest that has begun
+	gone   map[string]*atomic.Bool // markets that the exchange lists no more
+
+	simulated paperRecord // of a life on paper
 
 	mu      turn // of what follows
 	ledger  ledgerOfLife
@@ -125,7 +130,8 @@ func newPlayer(t *testing.T, l *lives.Life) *player {
 		c.Markets = append(c.Markets, second)
 	})
 	p := &player{stage: s, life: l, around: newAround(),
-		mu: make(turn, 1), guard: lives.NewGuard(&l.Setup), begun: time.Now(), first: s.ex.Clock().Now(),
+		mu: make(turn, 1), simulated: paperRecord{turn: make(turn, 1)}, gone: map[string]*atomic.Bool{},
+		guard: lives.NewGuard(&l.Setup), begun: time.Now(), first: s.ex.Clock().Now(),
 		ledger: ledgerOfLife{from: map[string]market.Time{},
 			trades: map[uuid.UUID]bool{}, sums: map[string][2]int64{}, owner: map[uuid.UUID]bool{}}}
 	s.hears = l.Setup.Feed
@@ -134,6 +140,12 @@ func newPlayer(t *testing.T, l *lives.Life) *player {
 	}
 	s.kinds, s.traffic.limits = append(s.kinds, holderKind, quitterKind, requoterKind), limits{}
 	s.config = fmt.Sprintf(lifeHead, l.Setup.Keep)
+	if l.Setup.Takes {
+		s.edit("[bot]", "[bot]\nkeep_exits = false")
+	}
+	if l.Setup.Paper {
+		s.onPaper()
+	}
 	for i, one := range l.Setup.Strategies {
 		style, where, _ := strings.Cut(one, "@")
 		kind, params := style, ""
@@ -142,7 +154,7 @@ func newPlayer(t *testing.T, l *lives.Life) *player {
 		case "saver":
 			kind, s.kinds[0] = "restless", savingKind
 		default:
-			kind, params = "holder", fmt.Sprintf("params.style = %d\n", slices.Index(lives.Styles, style))
+			kind, params = "holder", fmt.Sprintf("params.style = %d\n", slices.Index(holderStyles, style))
 		}
 		s.config += fmt.Sprintf(lifeStrategy, fmt.Sprintf("s%d", i+1), kind,
 			`"`+strings.ReplaceAll(where, "+", `","`)+`"`, 7+i, l.Seed+uint64(i)) + params
@@ -152,6 +164,9 @@ func newPlayer(t *testing.T, l *lives.Life) *player {
 	s.slept = func() time.Duration { return time.Duration(p.sleeps.Load() + p.steps.Load()) }
 	if p.meets("candles") || p.meets("lie") {
 		p.looksThrough()
+	}
+	if p.meets("delist") {
+		p.canDelist()
 	}
 	return p
 }
@@ -276,12 +291,21 @@ func (p *player) died() {
 
 // reads reads the exchange's record.
 func (p *player) reads() map[string]lives.Ledger {
-	all, held := map[string]lives.Ledger{}, p.Holdings()
-	open := p.OpenAtTheExchange()
+	if p.life.Setup.Paper {
+		p.simulated.turn.Lock()
+		defer p.simulated.turn.Unlock()
+		p.simulated.read(p)
+		return maps.Clone(p.simulated.ledger)
+	}
+	return p.readsOf(&p.Books, p.OpenAtTheExchange())
+}
+
+func (p *player) readsOf(from *bottest.Books, open []exchange.Record) map[string]lives.Ledger {
+	all, held := map[string]lives.Ledger{}, from.Holdings()
 	p.ledger.mu.Lock()
 	defer p.ledger.mu.Unlock()
-	for _, m := range p.Units.Markets() {
-		p.ledger.read(p, m)
+	for _, m := range from.Units.Markets() {
+		p.ledger.read(p, from, m)
 		sums := p.ledger.sums[m.Name]
 		l := lives.Ledger{Bought: sums[0], Sold: sums[1], Held: int64(held[m.Base]),
 			Dust: dustOf(p.around.lastOf(m.Name))}
@@ -311,8 +335,8 @@ func (l *ledgerOfLife) owns(id uuid.UUID) bool {
 }
 
 // read adds the new trades of a market. mu is held.
-func (l *ledgerOfLife) read(p *player, m *market.Market) {
-	page, _, err := p.Auditor.Trades(context.Background(), m.ID, max(p.first, l.from[m.Name]))
+func (l *ledgerOfLife) read(p *player, from *bottest.Books, m *market.Market) {
+	page, _, err := from.Auditor.Trades(context.Background(), m.ID, max(p.first, l.from[m.Name]))
 	require.NoError(p.T, err)
 	for i := range page {
 		t := &page[i]
@@ -375,6 +399,7 @@ func (p *player) mend() {
 			p.cancels(&o)
 		}
 	}
+	p.writesOff()
 	restored := false
 	p.around.with(func(a *around) { a.blind, restored = time.Now().Add(30*time.Second), a.restored })
 	if restored {
@@ -404,8 +429,12 @@ func (p *player) end() {
 		p.look()
 		time.Sleep(2 * time.Second)
 	}
-	if !p.around.restored && !slices.ContainsFunc(p.life.Events, touching) {
-		p.AgreeOnFile()
+	if !p.around.restored && !p.around.unread && !slices.ContainsFunc(p.life.Events, touching) {
+		if p.life.Setup.Paper {
+			p.agreesOnPaper()
+		} else {
+			p.AgreeOnFile()
+		}
 		p.guard.Holds("P4", true, "")
 	}
 }
@@ -570,7 +599,8 @@ func (p *player) partsBy(end func(body) error, hasTime bool) bool {
 	p.asks.Wait()
 	took, after := time.Since(asked), p.reads()
 	p.guard.Holds("P41", took < 50*time.Second, "%s: the stop took %s", time.Since(p.begun), took)
-	wanted := covered && err == nil && !p.around.isBlind() && p.around.untouched(asked.Add(-time.Second))
+	wanted := covered && err == nil && !p.life.Setup.Takes && !p.around.isBlind() &&
+		p.around.untouched(asked.Add(-time.Second))
 	can := wanted && hasTime && p.around.usual() && !p.around.isStruck(0)
 	for name, l := range after {
 		if bare := p.guard.Bare(name, &l); wanted && !p.guard.Setup.Bare(name) && bare > l.Dust {
@@ -580,8 +610,12 @@ func (p *player) partsBy(end func(body) error, hasTime bool) bool {
 				time.Since(p.begun), name, bare, told)
 		}
 		if !p.life.Setup.Keep {
-			p.guard.Holds("P5", err != nil || l.Buys == 0,
-				"%s %s: the stop ended with 0, and %d orders to buy are open", time.Since(p.begun), name, l.Buys)
+			left := l.Buys
+			if p.life.Setup.Takes {
+				left += l.Sells
+			}
+			p.guard.Holds("P5", err != nil || left == 0,
+				"%s %s: the stop ended with 0, and %d orders are open", time.Since(p.begun), name, left)
 		}
 	}
 	p.says("stopped in %s: %v", took, err)
@@ -787,7 +821,7 @@ func (p *player) switches() {
 
 // own lists the bot's open orders in a market; "": in all.
 func (p *player) own(name string) []exchange.Record {
-	return slices.DeleteFunc(p.OpenAtTheExchange(), func(r exchange.Record) bool {
+	return slices.DeleteFunc(slices.Clone(p.orders()), func(r exchange.Record) bool {
 		return p.ledger.owns(r.Order.ClientOrderID) || name != "" && p.Units.Market(r.Order.Market).Name != name
 	})
 }
@@ -802,6 +836,9 @@ func (p *player) handOn() {
 func (p *player) touches(e *lives.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if e.Verb != "withdraw" && p.isGone(e.Arg(0)) {
+		return // the exchange refuses it
+	}
 	p.handOn()
 	switch e.Verb {
 	case "cancel", "move", "resize":
@@ -874,16 +911,19 @@ func (p *player) takesCoins(e *lives.Event) {
 	l := p.reads()[m.Name]
 	percent, _ := strconv.ParseInt(e.Arg(1), 10, 64)
 	amount := market.Qty((l.Bought - l.Sold) * percent / 100)
-	if amount <= market.Qty(l.Dust) {
-		return
+	if amount > market.Qty(l.Dust) {
+		p.takesAmount(m, amount, e.Verb)
 	}
+}
+
+func (p *player) takesAmount(m *market.Market, amount market.Qty, verb string) {
 	for _, o := range p.own(m.Name) {
 		if o.Order.Side == market.Sell {
 			p.cancels(&o)
 		}
 	}
 	text := m.FormatQty(amount)
-	switch e.Verb {
+	switch verb {
 	case "sell":
 		p.places(m.Name, "sell", text, "")
 	case "hold":
@@ -963,10 +1003,13 @@ func (p *player) rule(name, rule, value string) {
 func (p *player) restore(all bool) {
 	for _, key := range p.around.over(all) {
 		rule, name, _ := strings.Cut(key, " ")
-		if rule == "status" {
-			p.admin(http.MethodPost, "status", map[string]any{"market": name, "status": "trading"})
-		} else {
+		switch {
+		case rule == "gone":
+			p.lists(name)
+		case rule != "status":
 			p.rule(name, rule, usual[rule])
+		case !p.isGone(name):
+			p.admin(http.MethodPost, "status", map[string]any{"market": name, "status": "trading"})
 		}
 	}
 }

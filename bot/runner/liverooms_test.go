@@ -33,6 +33,8 @@ var rooms = map[string]func(*player, *lives.Event){
 	"operator sell":    (*player).sellsDirectly,
 	"exchange candles": (*player).misreports,
 	"exchange lie":     (*player).lies,
+	"exchange delist":  (*player).delists,
+	"owner dust":       (*player).leavesDust,
 }
 
 // setsClock sets the clock of the machine, forward or back. Its uptime, by which a bot reckons,
@@ -102,7 +104,7 @@ func (p *player) covers() (before map[string]lives.Ledger, covered bool) {
 // of that moment may have none, and a Close under way, which is told. The owner may take an exit
 // away at that moment, too.
 func (p *player) exitsStay(promise, what string, asked time.Time, before map[string]lives.Ledger, covered bool) {
-	if !covered || p.around.isBlind() || !p.around.untouched(asked) ||
+	if !covered || p.life.Setup.Takes || p.around.isBlind() || !p.around.untouched(asked) ||
 		strings.Contains(p.log.Tail(40), "no exit until the next start") {
 		return
 	}

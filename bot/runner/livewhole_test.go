@@ -127,13 +127,13 @@ func newWhole(t *testing.T, l *lives.Life) *player {
 // quicker is a life in a quarter of its time, without what only a bot inside the test can meet.
 func quicker(l *lives.Life) *lives.Life {
 	quick := &lives.Life{Seed: l.Seed, Setup: l.Setup}
-	quick.Setup.Start = 0
+	quick.Setup.Start, quick.Setup.Paper = 0, false
 	for _, e := range l.Events {
 		e.At /= 4
 		switch e.Verb {
 		case "killwrite", "power":
 			e.Verb, e.Args = "kill", e.Args[len(e.Args)-1:]
-		case "sleep", "direct", "sell", "clock", "disk", "restore", "twice", "adopt", "candles", "lie":
+		case "sleep", "direct", "sell", "clock", "disk", "restore", "twice", "adopt", "candles", "lie", "delist":
 			continue
 		}
 		args := make([]string, len(e.Args))

@@ -19,7 +19,8 @@ import (
 //	go test ./bot/runner -run PromisesHold -lives 20000 -timeout 4h
 //	go test ./bot/runner -run PromisesHold -life testdata/lives/stop.txt -v
 var (
-	manyLives  = flag.Int("lives", 200, "how many random lives of a bot are played; every 40th is replayed, too")
+	manyLives = flag.Int("lives", 200, "how many random lives of a bot are played, and a quarter of "+
+		"that from lives.Wide on; every 40th is replayed, too")
 	firstLife  = flag.Uint64("first-life", 0, "seed of the first of them, less one")
 	tries      = flag.Int("shrink", 60, "how many lives are played to shrink one that broke a promise")
 	wholeLives = flag.Int("whole", 0, "how many lives are played with bots that are processes of their own")
@@ -52,13 +53,20 @@ func TestThePromisesHoldInAnyLife(t *testing.T) {
 			t.Errorf("%s: %s", file, f)
 		}
 	}
+	seeds := []uint64{}
 	for seed := range many {
-		l := lives.Draw(seed + 1 + *firstLife)
+		seeds = append(seeds, seed+1+*firstLife)
+	}
+	for seed := range many / 4 {
+		seeds = append(seeds, lives.Wide+seed+1+*firstLife)
+	}
+	for _, seed := range seeds {
+		l := lives.Draw(seed)
 		if found := lived(t, l, met, false); len(found) > 0 {
 			shrunk(t, l, found[0])
 		}
 	}
-	page := met.Page(len(files) + int(many))
+	page := met.Page(len(files) + len(seeds))
 	if *newPage {
 		require.NoError(t, os.WriteFile(pairsPage, []byte(page), 0o600))
 	}

@@ -80,8 +80,28 @@ func (s *store) readState() (l *loadedState, err error) {
 	return l, err
 }
 
-// agree refuses a config that differs from the file in assets and markets, their order or decimals:
-// an exchange cannot change these.
+// order gives a config's assets and markets the order of the file, in which orders and balances
+// name them. Those that the file does not have come last.
+func (l *loadedState) order(config *Config) {
+	place := func(index, all int) int {
+		if index < 0 {
+			return all
+		}
+		return index
+	}
+	asset := func(symbol string) int {
+		return place(slices.IndexFunc(l.Assets, func(a aboutAsset) bool { return a.Symbol == symbol }), len(l.Assets))
+	}
+	listed := func(name string) int {
+		return place(slices.IndexFunc(l.Markets, func(m aboutMarket) bool { return m.Name == name }), len(l.Markets))
+	}
+	config.Assets, config.Markets = slices.Clone(config.Assets), slices.Clone(config.Markets)
+	slices.SortStableFunc(config.Assets, func(a, b Asset) int { return asset(a.Symbol) - asset(b.Symbol) })
+	slices.SortStableFunc(config.Markets, func(a, b Market) int { return listed(a.Name) - listed(b.Name) })
+}
+
+// agree refuses a config that differs from the file in assets and markets or their decimals: an
+// exchange cannot change these.
 func (l *loadedState) agree(config *Config) error {
 	have := aboutOf(config, 0)
 	const hint = "give the exchange what it began with, or another file"
@@ -89,7 +109,7 @@ func (l *loadedState) agree(config *Config) error {
 		was, is := at(l.Assets, i), at(have.Assets, i)
 		switch {
 		case was.Symbol != is.Symbol:
-			return fmt.Errorf("asset %d is %q there and %q in the config; %s", i+1, was.Symbol, is.Symbol, hint)
+			return fmt.Errorf("%s; %s", lacks("asset", was.Symbol, is.Symbol), hint)
 		case was.Decimals != is.Decimals:
 			return fmt.Errorf("asset %s has %d decimals there and %d in the config; %s", was.Symbol, was.Decimals,
 				is.Decimals, hint)
@@ -99,13 +119,22 @@ func (l *loadedState) agree(config *Config) error {
 		was, is := at(l.Markets, i), at(have.Markets, i)
 		switch {
 		case was.Name != is.Name:
-			return fmt.Errorf("market %d is %q there and %q in the config; %s", i+1, was.Name, is.Name, hint)
+			return fmt.Errorf("%s; %s", lacks("market", was.Name, is.Name), hint)
 		case was.PriceDigits != is.PriceDigits:
 			return fmt.Errorf("prices of %s have %d decimals there and %d in the config; %s", was.Name, was.PriceDigits,
 				is.PriceDigits, hint)
 		}
 	}
 	return nil
+}
+
+// lacks says which of two names, that stand at the same place of ordered lists, the other side has
+// not.
+func lacks(what, was, is string) string {
+	if was == "" {
+		return fmt.Sprintf("%s %s is in the config and not there", what, is)
+	}
+	return fmt.Sprintf("%s %s is there and not in the config", what, was)
 }
 
 // at returns an element, the zero one beyond the end.

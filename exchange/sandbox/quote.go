@@ -35,11 +35,15 @@ func (ex *Exchange) requote(l *listing, now market.Time) {
 }
 
 // SetRules gives a market the status and the rules of another exchange's, now: the tick, smallest
-// and largest orders, decimals of amounts, open orders. Orders that rest stay. rules must be in the
-// units of the market as it was configured. The error is as Quote's.
+// and largest orders, decimals of amounts, open orders. Orders that rest stay, but in a market that
+// the other exchange lists no more they end. rules must be in the units of the market as it was
+// configured. The error is as Quote's.
 func (ex *Exchange) SetRules(name string, rules *market.Market) error {
 	return ex.direct(name, func(l *listing, now market.Time) {
 		ex.applyRules(l, &rules.Rules)
+		if rules.Status == market.Delisted {
+			ex.cancelAll(l, nil, market.CancelOnDelisting, now, nil)
+		}
 		if rules.Status != l.Status {
 			ex.setStatus(l, rules.Status, 0, now)
 			ex.requote(l, now)

@@ -107,6 +107,7 @@ func (ex *Exchange) openFile() (err error) {
 	if s.loaded, err = s.readState(); err != nil || s.loaded == nil {
 		return err
 	}
+	s.loaded.order(&ex.config)
 	return s.loaded.agree(&ex.config)
 }
 

@@ -90,10 +90,10 @@ var deeds = []deed{
 	}},
 }
 
-// Deeds are the names of all events, each once, for the matrix of pairs.
+// Deeds are the names of all events and unusual setups, each once, for the matrix of pairs.
 func Deeds() (names []string) {
 	d := &drawer{rand.New(rand.NewPCG(1, 1)), &Setup{Strategies: []string{"bracket@BTC-EUR"}}}
-	for _, one := range deeds {
+	for _, one := range slices.Concat(deeds, wideDeeds) {
 		for range 60 {
 			e := Event{Actor: one.actor, Verb: one.verb, Args: one.args(d)}
 			if name := e.Name(); !slices.Contains(names, name) {
@@ -101,12 +101,25 @@ func Deeds() (names []string) {
 			}
 		}
 	}
+	s := Setup{Paper: true, Takes: true}
+	for _, style := range WideStyles {
+		s.Strategies = append(s.Strategies, style+"@BTC-EUR")
+	}
+	names = append(names, s.Names()...)
 	slices.Sort(names)
 	return names
 }
 
-// Draw makes the life of a seed.
+// Draw makes the life of a seed. Those of seeds above Wide have more: see widen.
 func Draw(seed uint64) *Life {
+	l := draw(seed)
+	if seed > Wide {
+		l.widen(&drawer{rand.New(rand.NewPCG(seed, 43)), &l.Setup})
+	}
+	return l
+}
+
+func draw(seed uint64) *Life {
 	d := &drawer{Rand: rand.New(rand.NewPCG(seed, 41))}
 	l := &Life{Seed: seed, Setup: d.draw()}
 	d.setup = &l.Setup

@@ -169,6 +169,14 @@ func (g *Guard) Restored() {
 	g.restored = true
 }
 
+// WrittenOff notes that what the bot holds in a market is no longer in its books: the rest is the
+// owner's.
+func (g *Guard) WrittenOff(name string, l *Ledger) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.most[name], g.sure[name] = l.Bought-l.Sold, l.Bought-l.Sold
+}
+
 // takes follows what leaves the account without an order of the bot.
 func (g *Guard) takes(name string, l *Ledger, look *Look) {
 	free := l.Held - (l.Bought - l.Sold - g.most[name])

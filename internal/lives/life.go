@@ -27,6 +27,25 @@ type Setup struct {
 	Strategies []string      // STYLE@MARKET
 	Own        string        // base that the owner has beside the bot; "": none
 	Start      time.Duration // time of the day
+	Paper      bool          // mode = "paper"
+	Takes      bool          // keep_exits = false
+}
+
+// Names are the setup's rows in the matrix of pairs: what is not usual in it.
+func (s *Setup) Names() (names []string) {
+	if s.Paper {
+		names = append(names, "setup paper")
+	}
+	if s.Takes {
+		names = append(names, "setup keep_exits=false")
+	}
+	for _, one := range s.Strategies {
+		style, _, _ := strings.Cut(one, "@")
+		if name := "setup " + style; slices.Contains(WideStyles, style) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // Event is something that befalls the bot: an actor does it at a time since the start.
@@ -71,6 +90,11 @@ func (e *Event) String() string {
 func (l *Life) String() string {
 	text := fmt.Sprintf("life seed=%d feed=%s keep=%t own=%s start=%s strategies=%s\n", l.Seed, l.Setup.Feed,
 		l.Setup.Keep, l.Setup.Own, l.Setup.Start, strings.Join(l.Setup.Strategies, ","))
+	for word, is := range map[string]bool{" paper=true": l.Setup.Paper, " takes=true": l.Setup.Takes} {
+		if is {
+			text = strings.TrimSuffix(text, "\n") + word + "\n"
+		}
+	}
 	for i := range l.Events {
 		text += l.Events[i].String() + "\n"
 	}
@@ -121,6 +145,10 @@ func (l *Life) readSetup(words []string) (err error) {
 			l.Setup.Own = value
 		case "start":
 			l.Setup.Start, err = time.ParseDuration(value)
+		case "paper":
+			l.Setup.Paper, err = strconv.ParseBool(value)
+		case "takes":
+			l.Setup.Takes, err = strconv.ParseBool(value)
 		case "strategies":
 			l.Setup.Strategies = strings.Split(value, ",")
 		default:

@@ -30,6 +30,7 @@ var Promises = []struct{ Name, Text string }{
 	{"P44", "it starts"},
 	{"P46", "a full disk ends it, and its exits stay"},
 	{"P49", "candles come once and in their order"},
+	{"P54", "what it holds in a market that has gone can be written off"},
 }
 
 // Pairs counts the lives that met an event and held a promise: event → promise → lives.
@@ -38,8 +39,11 @@ type Pairs map[string]map[string]int
 // Add counts a life.
 func (p Pairs) Add(l *Life, g *Guard) {
 	met := map[string]bool{}
+	names := l.Setup.Names()
 	for i := range l.Events {
-		name := l.Events[i].Name()
+		names = append(names, l.Events[i].Name())
+	}
+	for _, name := range names {
 		if met[name] {
 			continue
 		}
@@ -59,7 +63,7 @@ func (p Pairs) Page(lives int) string {
 		"A generator draws lives of a bot: a config and events by time. A guard that sees only the exchange's\n" +
 		"ledger and what the bot tells holds these promises all along. The figures are the numbers of lives, of\n" +
 		fmt.Sprint(lives) + ", in which the event happened and the promise had something to hold. A pair without\n" +
-		"a figure is open. Lives on paper and with a delisted market are not drawn: other tests have those.\n" +
+		"a figure is open. The rows that begin with setup are lives with that setup.\n" +
 		"To play more, and to write this page anew:\n\n" +
 		"```sh\ngo test ./bot/runner -run PromisesHold -lives 20000 -timeout 4h\n" +
 		"go test ./bot/runner -run PromisesHold -lives 2000 -update\n```\n\n" +

@@ -47,6 +47,8 @@ var simpler = []func(*Life) bool{
 	func(l *Life) bool { return l.hears("poll") }, func(l *Life) bool { return l.hears("stream") },
 	func(l *Life) bool { changed := l.Setup.Own != ""; l.Setup.Own = ""; return changed },
 	func(l *Life) bool { changed := l.Setup.Keep; l.Setup.Keep = false; return changed },
+	func(l *Life) bool { changed := l.Setup.Takes; l.Setup.Takes = false; return changed },
+	func(l *Life) bool { changed := l.Setup.Paper; l.Setup.Paper = false; return changed },
 	func(l *Life) bool { changed := l.Setup.Start != 0; l.Setup.Start = 0; return changed },
 	func(l *Life) bool { return l.styled("stop") }, func(l *Life) bool { return l.styled("bracket") },
 	func(l *Life) bool { return l.rounded() },

@@ -1,0 +1,115 @@
+package runner
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/internal/lives"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// paperRecord is the record of the exchange of paper mode, which ends with its bot: what it last
+// had stays until the next bot begins it again.
+type paperRecord struct {
+	turn   turn
+	books  *bottest.Books // nil: it is closed
+	ledger map[string]lives.Ledger
+	open   []exchange.Record
+}
+
+// record is what the ledger is read of; nil: the exchange of paper mode is closed.
+func (p *player) record() *bottest.Books {
+	if p.life.Setup.Paper {
+		return p.simulated.books
+	}
+	return &p.Books
+}
+
+// orders are the open orders of the bot's account.
+func (p *player) orders() []exchange.Record {
+	if !p.life.Setup.Paper {
+		return p.OpenAtTheExchange()
+	}
+	p.simulated.turn.Lock()
+	defer p.simulated.turn.Unlock()
+	p.simulated.read(p)
+	return p.simulated.open
+}
+
+// read reads the record anew, if the exchange is there. turn is held.
+func (s *paperRecord) read(p *player) {
+	if s.books != nil {
+		s.open = s.books.OpenAtTheExchange()
+		s.ledger = p.readsOf(s.books, s.open)
+	}
+}
+
+// opensPaper reads the record of a bot that has begun.
+func (p *player) opensPaper(of *process) {
+	p.begins = of
+	if of.paper != nil {
+		books := p.auditorOf(of.paper.Exchange)
+		p.simulated.turn.Lock()
+		defer p.simulated.turn.Unlock()
+		p.simulated.books = books
+	}
+}
+
+// closesPaper reads the record for the last time before its exchange ends.
+func (p *player) closesPaper() {
+	if p.life.Setup.Paper {
+		p.simulated.turn.Lock()
+		defer p.simulated.turn.Unlock()
+		p.simulated.read(p)
+		p.simulated.books = nil
+	}
+}
+
+// auditorOf is a client of an exchange of paper mode.
+func (p *player) auditorOf(ex *sandbox.Exchange) *bottest.Books {
+	key := sandbox.Default().Accounts[0].Keys[0]
+	client, err := rest.New(rest.Config{BaseURL: "http://127.0.0.1", Key: rest.NewSecret(key.Key),
+		Secret: rest.NewSecret(key.Secret), Transport: inProcess{ex}})
+	require.NoError(p.T, err)
+	require.NoError(p.T, client.Sync(context.Background()))
+	units, _, err := client.Catalog(context.Background())
+	require.NoError(p.T, err)
+	client.Use(units)
+	return &bottest.Books{T: p.T, Auditor: client, Units: units, Folder: p.Folder}
+}
+
+// killPaper is kill for a bot on paper: its exchange's file stays as it is, too.
+func (b *inside) killPaper() {
+	b.p.closesPaper()
+	was := b.p.Folder
+	require.NoError(b.p.T, b.paper.Close())
+	b.process.kill()
+	from, err := os.Open(filepath.Join(was, folder.PaperFile))
+	require.NoError(b.p.T, err)
+	defer from.Close()
+	to, err := os.Create(filepath.Join(b.p.Folder, folder.PaperFile))
+	require.NoError(b.p.T, err)
+	defer to.Close()
+	_, err = io.Copy(to, from)
+	require.NoError(b.p.T, err)
+}
+
+// agreesOnPaper compares the files of both sides.
+func (p *player) agreesOnPaper() {
+	file := filepath.Join(p.Folder, folder.PaperFile)
+	config, err := p.begins.runner.plan.PaperExchange(file, market.Time(p.now().UnixNano()))
+	require.NoError(p.T, err)
+	ex, err := sandbox.New(config)
+	require.NoError(p.T, err)
+	p.auditorOf(ex).AgreeOnFile()
+	require.NoError(p.T, ex.Close())
+}
