@@ -85,18 +85,12 @@ func untilStart(series []market.Candle, last, length market.Time) int {
 
 // addCloses is add for consecutive candles.
 func (t *track) addCloses(series []market.Candle, length market.Time, o outline) {
-	low, peak := t.low, t.peak
-	for i := 0; i < len(series); i++ {
-		if o.spans != nil {
-			part := o.after(i)
-			if i += part.within(band{market.Price(low), market.Price(peak) - 1}, series[i:]); i == len(series) {
-				break
-			}
+	for i := 0; ; i++ {
+		rest := o.after(i)
+		if i += rest.within(band{market.Price(t.low), market.Price(t.peak) - 1}, series[i:]); i == len(series) {
+			break
 		}
-		if value := int64(series[i].Close); value < low || value >= peak {
-			t.add(series[i].Start+length, value)
-			low, peak = t.low, t.peak
-		}
+		t.add(series[i].Start+length, int64(series[i].Close))
 	}
 	t.last = int64(series[len(series)-1].Close)
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// CheckPlace does not look at the fields of a plain order: there must be nothing to refuse in them.
+// CheckPlace looks at neither fields nor decimals of a plain order in a market that is not coarse:
+// there must be nothing to refuse in them.
 func TestThereIsNothingToRefuseInThePlainestOrder(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		number := func(name string) int64 { return rapid.SampledFrom([]int64{0, 0, 0, 1, -1, 1 << 62}).Draw(rt, name) }
@@ -24,5 +25,10 @@ func TestThereIsNothingToRefuseInThePlainestOrder(t *testing.T) {
 		refused := checkFields(&o)
 		byAmount := o.Type == market.TypeMarket && o.AmountQuote == 0
 		require.Equal(rt, byAmount && refused == nil, plain(&o), "%+v: %v", o, refused)
+		m := market.Market{Status: market.Trading, AmountDigits: 8, QuoteDigits: 2, Rules: market.Rules{TickSize: 5,
+			QuantityDecimals: 8, NotionalDecimals: 2}}
+		if plain(&o) {
+			require.Nil(rt, checkForm(&m, &o))
+		}
 	})
 }

@@ -27,18 +27,10 @@ const (
 // 3. It returns the order's hold, or the exchange's error for the first rule broken: market status,
 // fields, precision, size, open orders, balance, in this order.
 func CheckPlace(m *market.Market, o *market.Order, f *Facts) (hold market.Money, refused *Error) {
-	if m.Status != market.Trading {
-		if refused = checkStatus(m, o); refused != nil {
+	if m.Status != market.Trading || m.Coarse() || !plain(o) {
+		if refused = checkForm(m, o); refused != nil {
 			return 0, refused
 		}
-	}
-	if !plain(o) {
-		if refused = checkFields(o); refused != nil {
-			return 0, refused
-		}
-	}
-	if refused = checkPrecision(m, o); refused != nil {
-		return 0, refused
 	}
 	if refused = checkSize(m, o, f.Reference); refused != nil {
 		return 0, refused
@@ -49,8 +41,21 @@ func CheckPlace(m *market.Market, o *market.Order, f *Facts) (hold market.Money,
 	return checkBalance(m, o, f)
 }
 
+// checkForm is CheckPlace for the market's status, the fields and their precision.
+func checkForm(m *market.Market, o *market.Order) (refused *Error) {
+	if m.Status != market.Trading {
+		if refused = checkStatus(m, o); refused != nil {
+			return refused
+		}
+	}
+	if refused = checkFields(o); refused != nil {
+		return refused
+	}
+	return checkPrecision(m, o)
+}
+
 // plain reports whether an order is one at market over an amount, whose fields are as they must be:
-// checkFields has nothing to say.
+// in a market that trades and is not coarse, checkForm has nothing to say.
 func plain(o *market.Order) bool {
 	return o.Type == market.TypeMarket && o.Amount > 0 && !o.PostOnly &&
 		int64(o.AmountQuote)|int64(o.Price)|int64(o.TriggerAmount)|int64(o.CodGroupID) == 0
@@ -203,7 +208,7 @@ func checkRanges(o *market.Order) *Error {
 // checkPrecision applies rules 4 and 5 of specification 4.1. A trigger price must be on the tick,
 // too (venue-facts 2.1, code 218).
 func checkPrecision(m *market.Market, o *market.Order) *Error {
-	if m.QuantityDecimals < m.AmountDigits || m.NotionalDecimals < m.QuoteDigits {
+	if m.Coarse() {
 		return checkDecimals(m, o)
 	}
 	if o.Price|o.TriggerAmount != 0 {

@@ -74,6 +74,11 @@ func (m *Market) MoneyValue(money Money) Value {
 	return product(int64(money), pow10[m.MoneyDrop()]) // AddMarket allows at most 18 decimals
 }
 
+// Coarse reports whether orders may have fewer decimals than the assets of the market.
+func (m *Market) Coarse() bool {
+	return m.QuantityDecimals < m.AmountDigits || m.NotionalDecimals < m.QuoteDigits
+}
+
 // MoneyDrop is the number of decimals that a Value has beyond those of the quote asset.
 func (m *Market) MoneyDrop() uint8 { return m.ValueDigits - m.QuoteDigits }
 

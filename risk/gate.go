@@ -296,7 +296,7 @@ func (g *Gate) round(m *market.Market, o *market.Order) {
 	if o.Bracket.Any() {
 		roundLevels(m, &o.Bracket)
 	}
-	if m.QuantityDecimals < m.AmountDigits || m.NotionalDecimals < m.QuoteDigits {
+	if m.Coarse() {
 		roundAmounts(m, o)
 	}
 }

@@ -30,7 +30,7 @@ func (g *Gate) Closed(a *state.Account, o *market.Order, at market.Time) {
 
 func (g *Gate) sold(a *state.Account, o *market.Order, at market.Time) {
 	s := &g.slots[o.Strategy]
-	realised := a.Position(o.Strategy, o.Market).Realised
+	realised := a.Holding(o.Strategy, o.Market).Realised
 	lost := realised.Cmp(s.realised[o.Market]) < 0
 	s.realised[o.Market], g.changed = realised, true
 	if !lost {

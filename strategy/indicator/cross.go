@@ -48,11 +48,15 @@ func NewCross(fast, slow int) Cross {
 // there is a difference to compare with. It panics where a close is so high that the difference
 // could leave an int64.
 func (x *Cross) Push(close market.Price) Direction {
-	is := x.after(close)
+	ring, next, last := x.ring, x.next, uint(len(x.ring)-1)
+	middle := ring[(next-x.fast)&last]
+	// the close enters both sums, the oldest of each leaves; terms may wrap, their sum does not
+	is := x.was + (close-middle)*x.byBoth + (ring[(next-x.slow)&last]-middle)*x.byFast
 	if (x.calm-close)|(x.was^is) < 0 || x.was == 0 { // else both are on the same side, and close is not too high
 		return x.pushRare(close, is)
 	}
-	x.take(close, is)
+	ring[next&last] = close
+	x.was, x.next = is, next+1
 	return 0
 }
 
@@ -149,19 +153,9 @@ func crossed(was, is market.Price) Direction {
 	return 0
 }
 
-// after is the difference with one more close: it enters both sums, and the oldest close of each
-// leaves. The terms may wrap, the difference itself does not.
-func (x *Cross) after(close market.Price) market.Price {
-	middle := *x.ago(x.fast)
-	return x.was + (close-middle)*x.byBoth + (*x.ago(x.slow)-middle)*x.byFast
-}
-
-// ago is the place of the close n closes before the next one; 0: of the next one itself.
-func (x *Cross) ago(n uint) *market.Price { return &x.ring[(x.next-n)&uint(len(x.ring)-1)] }
-
 // take adds a close.
 func (x *Cross) take(close, is market.Price) {
-	*x.ago(0) = close
+	x.ring[x.next&uint(len(x.ring)-1)] = close
 	x.was, x.next = is, x.next+1
 }
 

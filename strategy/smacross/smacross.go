@@ -81,12 +81,11 @@ func build(p Params, s strategy.Setup) (strategy.Strategy, error) {
 
 // OnCandle takes a close and trades where it crosses.
 func (x *smaCross) OnCandle(d *strategy.Desk, c market.Candle) {
-	m := d.In(c.Market)
 	switch x.cross.In(c.Market).Push(c.Close) {
 	case indicator.Up:
-		x.enter(m)
+		x.enter(d.In(c.Market))
 	case indicator.Down:
-		exit(d, m)
+		exit(d, d.In(c.Market))
 	}
 }
 
