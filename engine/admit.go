@@ -5,6 +5,8 @@ import (
 	"runtime/debug"
 	"sync/atomic"
 
+	"github.com/rs/zerolog"
+
 	"github.com/tidemark-trading/tidemark/engine/goroutine"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -27,7 +29,7 @@ type trespass struct {
 // between callbacks: then the strategy is halted when the current callback returns, or with the
 // next step. A call of another strategy's desk, or of a desk in Skip, panics, which halts the
 // strategy being called.
-func (e *Engine) Admit(id market.StrategyID, call string) bool {
+func (e asks) Admit(id market.StrategyID, call string) bool {
 	if uintptr(goroutine.Current()) == e.owner.Load() { // else e.current is another goroutine's
 		if s := e.current; s != nil && s.id == id && !e.calls.skips {
 			e.catchUp()
@@ -40,7 +42,7 @@ func (e *Engine) Admit(id market.StrategyID, call string) bool {
 // refuseDesk is Admit where the desk may not be used.
 //
 //go:noinline
-func (e *Engine) refuseDesk(id market.StrategyID, call string) bool {
+func (e asks) refuseDesk(id market.StrategyID, call string) bool {
 	if uintptr(goroutine.Current()) != e.owner.Load() || e.current == nil {
 		e.slots[id-1].trespass.CompareAndSwap(nil, &trespass{call: call, stack: debug.Stack()})
 		e.trespassed.Store(true)
@@ -54,7 +56,7 @@ func (e *Engine) refuseDesk(id market.StrategyID, call string) bool {
 }
 
 // Plotter gets what strategies plot; nil: Config.Plots is not set.
-func (e *Engine) Plotter() strategy.Plotter {
+func (e asks) Plotter() strategy.Plotter {
 	if e.plotter == nil {
 		return nil
 	}
@@ -62,7 +64,7 @@ func (e *Engine) Plotter() strategy.Plotter {
 }
 
 // Plot passes a plot on if it comes from the strategy's own callback, and drops it otherwise.
-func (e *Engine) Plot(id market.StrategyID, p strategy.Plotted) {
+func (e asks) Plot(id market.StrategyID, p strategy.Plotted) {
 	if uintptr(goroutine.Current()) == e.owner.Load() && e.current != nil && e.current.id == id && !e.calls.skips {
 		e.catchUp()
 		e.plotter.Plot(id, p)
@@ -95,4 +97,15 @@ func (e *Engine) haltTrespassers(called *slot) {
 		s.stack = t.stack
 		e.halt(s, reason)
 	}
+}
+
+// stamp puts the engine's time into a line of a strategy's log. On a goroutine of the strategy's
+// own it is that of the latest callback.
+func (e *Engine) stamp(line *zerolog.Event, _ zerolog.Level, _ string) {
+	at := e.calls.at.get()
+	if uintptr(goroutine.Current()) == e.owner.Load() {
+		e.catchUp()
+		at = int64(e.now)
+	}
+	line.Stringer("at", market.Time(at))
 }

@@ -10,13 +10,6 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// Close leaves a strategy's position in a market, or an amount of it: see MarketDesk.Close. A
-// halted strategy is not called, so it cannot ask; a Close that it began before goes on.
-func (e *Engine) Close(id market.StrategyID, m market.ID, amount market.Qty, tag string) error {
-	call, _ := e.calls.Now()
-	return e.close(id, m, amount, tag, call.Kind == CallCandle || call.Kind == CallCandles)
-}
-
 // close is Close; atClose: it is decided on a candle's close.
 func (e *Engine) close(id market.StrategyID, m market.ID, amount market.Qty, tag string, atClose bool) error {
 	held := e.account.Position(id, m).Amount
@@ -27,7 +20,7 @@ func (e *Engine) close(id market.StrategyID, m market.ID, amount market.Qty, tag
 	c := e.sale(id, m, amount, tag)
 	switch {
 	case e.replaying || e.stopped:
-		return e.refuse(c)
+		return e.refusals.Closed(c, e.stopped)
 	case e.brackets.Leaves(id, m):
 		return nil
 	case held <= 0 && (!whole || e.account.SlotsBy(id) == 0):
@@ -36,11 +29,11 @@ func (e *Engine) close(id market.StrategyID, m market.ID, amount market.Qty, tag
 		}
 		return nil
 	}
-	e.asked = *c
+	e.refusals.Keep(c)
 	if held > 0 {
 		if err := e.gate.CheckClose(e.account, c, whole && !e.brackets.Guards(id, m)); err != nil {
-			e.reportRefusal(c, err)
-			e.tell(&e.slots[id-1], c, err)
+			e.refusals.Report(c, err)
+			e.refusals.Tell(id, c, err)
 			return err
 		}
 	}
@@ -48,7 +41,7 @@ func (e *Engine) close(id market.StrategyID, m market.ID, amount market.Qty, tag
 	err := e.brackets.Close(&bracket.Leave{Strategy: id, Market: m, Whole: whole, Amount: c.Order.Amount, Tag: tag,
 		Last: e.lastID, AtClose: atClose})
 	if err != nil {
-		e.tell(&e.slots[id-1], c, err)
+		e.refusals.Tell(id, c, err)
 	}
 	return err
 }
@@ -77,33 +70,6 @@ func (e *Engine) figures(c *market.Command, why port.Why) []state.Figure {
 	}
 	return append(slices.Clip(figures),
 		state.Figure{Name: name, Before: m.FormatQty(before), After: m.FormatQty(after)})
-}
-
-// MayClose passes a Close that a bracket begins by itself through the gate.
-func (e exits) MayClose(id market.StrategyID, m market.ID, amount market.Qty) (market.OrderID, error) {
-	return e.mayClose(e.sale(id, m, amount, ""))
-}
-
-// MayLeave passes a Close that a person begins through the gate.
-func (e exits) MayLeave(id market.StrategyID, m market.ID, amount market.Qty) (market.OrderID, error) {
-	c := e.sale(id, m, amount, "")
-	c.Attached = true
-	return e.mayClose(c)
-}
-
-// Newest is the newest order number.
-func (e exits) Newest() market.OrderID { return e.lastID }
-
-func (e exits) mayClose(c *market.Command) (market.OrderID, error) {
-	if e.replaying || e.stopped {
-		return 0, e.refuse(c)
-	}
-	e.asked = *c
-	if err := e.gate.CheckClose(e.account, c, !e.brackets.Guards(c.Order.Strategy, c.Order.Market)); err != nil {
-		e.reportRefusal(c, err)
-		return 0, err
-	}
-	return e.lastID, nil
 }
 
 // sale is the command of a Close.

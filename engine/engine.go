@@ -12,6 +12,7 @@ import (
 	"github.com/tidemark-trading/tidemark/engine/group"
 	"github.com/tidemark-trading/tidemark/engine/history"
 	"github.com/tidemark-trading/tidemark/engine/rebalance"
+	"github.com/tidemark-trading/tidemark/engine/refusal"
 	"github.com/tidemark-trading/tidemark/engine/replace"
 	"github.com/tidemark-trading/tidemark/engine/tactic"
 	"github.com/tidemark-trading/tidemark/engine/timer"
@@ -59,12 +60,9 @@ type Approver interface {
 	Approved(asked state.Terms, c *market.Command, figures []state.Figure)
 }
 
-// Refuser is an Observer that is also notified of what the gate refuses.
-type Refuser interface {
-	// Refused is called for every refused order and change: as it was asked, as the gate had
-	// rounded it until then, and why. Asks during warm-up replay are not reported.
-	Refused(asked, rounded *market.Command, why *risk.Refusal)
-}
+// Refuser is an Observer that is also notified of what the gate refuses. Asks during warm-up replay
+// are not reported.
+type Refuser = refusal.Observer
 
 // Guard is an Observer that is also notified of positions that cannot have an exit.
 type Guard interface {
@@ -146,6 +144,7 @@ type Engine struct {
 	histories  *history.Set
 	tactics    *tactic.Set
 	replaces   *replace.Set
+	refusals   *refusal.Log
 	universes  *universe.Set
 	replaying  bool          // strategies see past candles again: asks are refused
 	stopped    bool          // OnStop has been called: nothing may be placed or updated
@@ -168,7 +167,6 @@ type subscribers struct {
 type listeners struct {
 	observer Observer
 	approver Approver
-	refuser  Refuser
 	guardian Guard
 	plotter  strategy.Plotter // nil: none
 	closes   CloseGuard
@@ -190,8 +188,6 @@ type delivery struct {
 // scratch is reused memory: a pointer to a local through an interface would allocate on every ask.
 type scratch struct {
 	command market.Command // the engine's own ask
-	asked   market.Command // the ask at the gate, before rounding
-	refusal risk.Refusal   // the answer while asks are refused
 	exits   risk.Exits     // levels of a bracket being checked
 	entry   market.Order   // that bracket's entry after the change
 }
@@ -215,8 +211,6 @@ type slot struct {
 	stack         []byte                   // of the latest halt, if known
 	unsaved       string                   // why its state could not be saved; "": it could
 	unloaded      *SavedSlot               // as saved, where its own state was not loaded; nil: it was
-	told          toldRefusal
-	unseen        map[string]bool // kinds of asks that the gate has not seen: the log had them
 	onCandles     strategy.GroupHandler
 	past          history.View
 }
@@ -226,6 +220,12 @@ type sentOrder struct {
 	slot    *slot
 	id      market.OrderID
 	dropped *droppedOrder // it waited, and never left; nil: it was sent
+}
+
+// droppedOrder is an order that never left, and what its strategy hears of it.
+type droppedOrder struct {
+	order  market.Order
+	report market.Report
 }
 
 // New returns an engine with its strategies. Start calls their OnStart.
@@ -252,7 +252,8 @@ func New(c Config) *Engine {
 		last: make(map[string][]byte)}
 	e.observer, e.spoil, e.apart = c.Observer, c.Spoil, c.Apart
 	e.approver, _ = c.Observer.(Approver)
-	e.refuser, _ = c.Observer.(Refuser)
+	refuser, _ := c.Observer.(Refuser)
+	e.refusals = refusal.New(core{e}, c.Catalog, &e.now, c.Account, c.Gate, refuser, e.approver != nil, len(c.Slots))
 	e.guardian, _ = c.Observer.(Guard)
 	e.plotter = c.Plots
 	e.closes, _ = c.Observer.(CloseGuard)
@@ -272,7 +273,7 @@ func New(c Config) *Engine {
 
 func (e *Engine) addSlot(s *slot, from Slot, id market.StrategyID) {
 	s.Slot, s.id = from, id
-	s.desk = strategy.NewDesk(e, id, from.Log)
+	s.desk = strategy.NewDesk(asks{e}, id, from.Log)
 	s.window.Desk = s.desk
 	s.onOrder, _ = from.Strategy.(strategy.OrderHandler)
 	s.onFill, _ = from.Strategy.(strategy.FillHandler)
@@ -452,6 +453,12 @@ func (e *Engine) begin(at market.Time) {
 	}
 }
 
+// Now is the arrival time of the current event.
+func (e *Engine) Now() market.Time { return e.now }
+
+// Catalog lists markets and assets.
+func (e *Engine) Catalog() *market.Catalog { return e.catalog }
+
 // Err returns the arithmetic error that stopped the engine, or nil.
 func (e *Engine) Err() error { return e.err }
 
@@ -464,3 +471,13 @@ func (e *Engine) Watches() []market.Watch { return e.brackets.Watches() }
 
 // Brackets is what others may read of the brackets and of the Closes.
 func (e *Engine) Brackets() bracket.View { return e.brackets.View() }
+
+// Warming reports whether a strategy may not trade in any of its markets yet.
+func (e *Engine) Warming(id market.StrategyID) bool { return e.slots[id-1].wait.All() }
+
+// Began lists the markets of a strategy in their order, with the ends of their warm-ups.
+func (e *Engine) Began(id market.StrategyID) []warmup.Began { return e.slots[id-1].wait.Began() }
+
+// Lacking lists the markets of a strategy in which candles are missing, in words: "BTC-EUR needs 12
+// more 1d candles".
+func (e *Engine) Lacking(id market.StrategyID) []string { return e.slots[id-1].wait.Lacking() }

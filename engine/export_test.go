@@ -54,3 +54,11 @@ func (e *Engine) Delisted(m market.ID) []market.Command {
 func (e *Engine) SetMembers(id market.StrategyID, next strategy.Membership) {
 	e.Enter(&market.Input{Kind: market.InputMembers, Strategy: id, From: next.From, Members: next.Markets})
 }
+
+// What a desk reads.
+
+func (e *Engine) Working(id market.StrategyID, m market.ID) bool { return asks{e}.Working(id, m) }
+
+func (e *Engine) Exits(id market.StrategyID, order market.OrderID) (market.Bracket, bool) {
+	return asks{e}.Exits(id, order)
+}

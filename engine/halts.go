@@ -82,3 +82,10 @@ func (e *Engine) Halted(id market.StrategyID) (latest Halt, halted bool) {
 // Stack is the goroutine stack of a strategy's latest halt: where it panicked, ended its goroutine,
 // or used its desk from elsewhere; nil for any other reason.
 func (e *Engine) Stack(id market.StrategyID) []byte { return e.slots[id-1].stack }
+
+// EndTactics ends the tactics of a strategy in a market, 0 for all markets.
+func (e *Engine) EndTactics(id market.StrategyID, m market.ID) {
+	if !e.replaying {
+		e.tactics.End(id, m)
+	}
+}

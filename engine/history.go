@@ -22,6 +22,3 @@ func (e *Engine) StartRest(at market.Time) {
 		e.histories.Start(was)
 	}
 }
-
-// CallStart calls OnStart of a strategy.
-func (e core) CallStart(id market.StrategyID) { e.guard(&e.slots[id-1], CallStart) }

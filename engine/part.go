@@ -10,7 +10,7 @@ import (
 
 // checkParts refuses partial targets that do not fit the exits beside them, x.Levels, or that are
 // not above the price of the entry. It rounds them down to the tick, where they are reached sooner.
-func (e *Engine) checkParts(x risk.Exits, parts *strategy.Parts) error {
+func (e asks) checkParts(x risk.Exits, parts *strategy.Parts) error {
 	if x.Market < 1 || int(x.Market) > len(e.catalog.Markets()) {
 		return nil // the gate refuses the market
 	}
@@ -31,21 +31,19 @@ func (e *Engine) checkParts(x risk.Exits, parts *strategy.Parts) error {
 }
 
 // checkEntryParts is checkParts for an entry that is about to be sent.
-func (e *Engine) checkEntryParts(c *market.Command, parts *strategy.Parts) error {
-	if e.refuser != nil {
-		e.asked = *c
-	}
+func (e asks) checkEntryParts(c *market.Command, parts *strategy.Parts) error {
+	e.refusals.Keep(c)
 	err := e.checkParts(risk.Exits{Strategy: c.Order.Strategy, Market: c.Order.Market, Levels: c.Order.Bracket,
 		Entry: &c.Order}, parts)
 	if err != nil {
-		e.reportRefusal(c, err)
+		e.refusals.Report(c, err)
 	}
 	return err
 }
 
 // checkUpdatedParts is checkParts for a bracket that is there: as for its levels, the price of an
 // entry that has bought nothing counts, and otherwise that of the market.
-func (e *Engine) checkUpdatedParts(c *market.Command, parts *strategy.Parts) error {
+func (e asks) checkUpdatedParts(c *market.Command, parts *strategy.Parts) error {
 	terms, _ := e.brackets.Terms(c.Order.Strategy, c.Order.ID)
 	x := risk.Exits{Strategy: c.Order.Strategy, Market: terms.Market, Levels: terms.Levels}
 	if c.Changed.Has(market.ChangeExits) {
@@ -54,26 +52,10 @@ func (e *Engine) checkUpdatedParts(c *market.Command, parts *strategy.Parts) err
 	if own := e.account.Own(terms.Entry); own != nil && terms.Untouched {
 		x.Entry = &own.Order
 	}
-	if e.refuser != nil {
-		e.asked = *c
-		e.asked.Order.Market, e.asked.Order.Side = x.Market, market.Buy
-	}
+	e.refusals.KeepExits(c, x.Market)
 	err := e.checkParts(x, parts)
 	if err != nil {
-		e.reportRefusal(c, err)
+		e.refusals.Report(c, err)
 	}
 	return err
-}
-
-// PartReached tells the log of a partial target that stays with the rest, and the observer of all.
-func (e exits) PartReached(p *strategy.PartReached) {
-	if p.Why != "" {
-		s, m := &e.slots[p.Strategy-1], e.catalog.Market(p.Market)
-		s.Log.Info().Str("market", m.Name).Int64("bracket", int64(p.Bracket)).
-			Str("level", m.FormatPrice(p.Price)).Str("amount", m.FormatQty(p.Amount)).Str("why", p.Why).
-			Msg("partial target: its amount stays with the rest")
-	}
-	if e.parter != nil {
-		e.parter.PartReached(p)
-	}
 }

@@ -11,26 +11,26 @@ import (
 // Protect opens a bracket over the part of a strategy's position in a market that no other bracket
 // covers: a bracket whose entry has filled already. Its id comes from the sequence of order
 // numbers.
-func (e *Engine) Protect(id market.StrategyID, m market.ID, levels market.Bracket,
+func (e asks) Protect(id market.StrategyID, m market.ID, levels market.Bracket,
 	f *strategy.Follow) (market.OrderID, error) {
 	c := &e.command
 	*c = market.Command{Kind: market.CommandPlace, At: e.now,
 		Order: market.Order{Strategy: id, Market: m, Side: market.Sell, Bracket: levels}}
 	if e.replaying || e.stopped {
-		return 0, e.refuse(c)
+		return 0, e.refusals.Closed(c, e.stopped)
 	}
-	if warming := e.refuseWarm(c); warming != nil {
+	if warming := e.refusals.WarmUp(c); warming != nil {
 		return 0, warming
 	}
 	name, err := e.protect(c, f)
 	if err != nil {
-		e.tell(&e.slots[id-1], c, err)
+		e.refusals.Tell(id, c, err)
 	}
 	return name, err
 }
 
 // protect is Protect with its command.
-func (e *Engine) protect(c *market.Command, f *strategy.Follow) (market.OrderID, error) {
+func (e asks) protect(c *market.Command, f *strategy.Follow) (market.OrderID, error) {
 	id, m, levels := c.Order.Strategy, c.Order.Market, c.Order.Bracket
 	if e.brackets.Closing(id, m) {
 		return 0, fmt.Errorf("%w: a Close is under way", strategy.ErrNoPosition)
@@ -42,15 +42,15 @@ func (e *Engine) protect(c *market.Command, f *strategy.Follow) (market.OrderID,
 	x := &e.exits
 	*x = risk.Exits{Strategy: id, Market: m, Levels: levels, Amount: amount, Passed: true}
 	c.Order.Amount = amount
-	e.asked = *c
+	e.refusals.Keep(c)
 	if err := e.gate.CheckExits(e.account, x); err != nil {
-		e.reportRefusal(c, err)
+		e.refusals.Report(c, err)
 		return 0, err
 	}
 	levels = x.Levels
 	if f != nil && f.Parts != nil {
 		if err := e.checkParts(*x, f.Parts); err != nil {
-			e.reportRefusal(c, err)
+			e.refusals.Report(c, err)
 			return 0, err
 		}
 	}

@@ -113,13 +113,14 @@ func (e *Engine) handState(s, next *slot) error {
 
 // replaceStrategy puts the strategy of another engine into a slot.
 func (e *Engine) replaceStrategy(s, next *slot) {
-	next.desk.Move(e)
+	next.desk.Move(asks{e})
 	s.Strategy, s.desk, s.window, s.Warmup = next.Strategy, next.desk, next.window, next.Warmup
 	s.onOrder, s.onFill, s.onTimer = next.onOrder, next.onFill, next.onTimer
 	s.onUnprotected, s.onCloseFailed = next.onUnprotected, next.onCloseFailed
 	s.skipper, s.saver = next.skipper, next.saver
 	s.onCandles = next.onCandles
-	s.unsaved, s.told, s.unseen, s.called = "", toldRefusal{}, nil, true
+	s.unsaved, s.called = "", true
+	e.refusals.Forget(s.id)
 	s.trespass.Store(nil)
 	s.wait.TakeOver(&next.wait)
 }

@@ -41,11 +41,9 @@ func (s *Set) Begin(v *View, markets []market.ID, of []market.Interval, warmup [
 	s.all = append(s.all, v)
 }
 
-const intervals = int(market.Interval1M) + 1
-
 // Hides reports whether a candle lies before the strategy's history.
 func (v *View) Hides(c *market.Candle) bool {
-	return v.from != nil && c.Start < v.from[int(c.Market)*intervals+int(c.Interval)]
+	return v.from != nil && c.Start < v.from[int(c.Market)*market.IntervalSlots+int(c.Interval)]
 }
 
 // Starting reports whether OnStart of the strategy is still to be called.
@@ -54,9 +52,9 @@ func (v *View) Starting() bool { return v.starting }
 // hide hides the candles of a series that start before from. The series begins at starts.
 func (v *View) hide(markets int, m market.ID, interval market.Interval, from, starts market.Time) {
 	if v.from == nil {
-		v.from, v.starts = make([]market.Time, (markets+1)*intervals), starts
+		v.from, v.starts = make([]market.Time, (markets+1)*market.IntervalSlots), starts
 	}
-	v.from[int(m)*intervals+int(interval)] = from
+	v.from[int(m)*market.IntervalSlots+int(interval)] = from
 	v.starts = min(v.starts, starts)
 }
 
