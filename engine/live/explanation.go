@@ -92,10 +92,13 @@ func (l *Loop) conclude(x *explanation) {
 	case x.surplus >= 0 && !x.compared: // what the account had before this bot
 	case x.surplus >= 0:
 		l.logDiscrepancy(x, x.text()+"; the surplus is unallocated, and is not traded")
-	case x.explained() && l.correct(x.asset.ID, -x.surplus):
-		l.logDiscrepancy(x, x.text()+"; taken out of the books")
+	case x.explained() && l.canCorrect(x.asset.ID, -x.surplus):
+		l.logDiscrepancy(x, x.text()+"; taken out of the books: "+l.correct(x.asset, -x.surplus))
 		x.surplus = 0
-	case short && said == x.surplus || x.doubted:
+	case short && said == x.surplus:
+		return
+	case x.doubted:
+		l.postpone(x, x.text())
 		return
 	default:
 		l.halt(x)
@@ -105,31 +108,54 @@ func (l *Loop) conclude(x *explanation) {
 	l.checkpoint(x.asset.ID, BalanceCheckpoint{At: x.to, Surplus: x.surplus})
 }
 
-// correct books money that has left the exchange's account: of a base asset from the positions of
-// its holders first; then from the unallocated money, then from the strategies' own in their order.
-// Money held by orders cannot have left. It reports whether there was enough.
-func (l *Loop) correct(asset market.AssetID, lack market.Money) bool {
-	if l.Account.Total(asset).Available() < lack {
-		return false
+// postpone tells, once, of a shortfall that one look at the balances shows and that is not booked
+// yet. The regular comparison asks again, at once: it books what is explained by then, or halts.
+func (l *Loop) postpone(x *explanation, why string) {
+	l.holdings.next = min(l.holdings.next, l.now)
+	if said, any := l.holdings.postponed[x.asset.ID]; !any || said != x.surplus {
+		l.holdings.postponed[x.asset.ID] = x.surplus
+		l.logDiscrepancy(x, why+"; not booked yet, the balances are compared again")
 	}
+}
+
+// canCorrect reports whether the books can lack money that has left the exchange's account. Money
+// held by orders cannot have left.
+func (l *Loop) canCorrect(asset market.AssetID, lack market.Money) bool {
+	return l.Account.Total(asset).Available() >= lack
+}
+
+// correct books money that has left the exchange's account: of a base asset from the positions of
+// its holders first; then from the shared money, then from the strategies' own in their order. It
+// returns whose money it was.
+func (l *Loop) correct(asset *market.Asset, lack market.Money) string {
+	owners := l.Account.Strategies() + 1
+	taken := make([]market.Money, owners)
 	take := func(owner market.StrategyID, m market.ID, most market.Money) {
-		available, _ := l.Account.Balance(owner, asset)
+		available, _ := l.Account.Balance(owner, asset.ID)
 		if money := min(lack, most, available); money > 0 {
 			lack -= money
-			l.step(&market.Event{Kind: market.KindTransfer, Asset: asset, Money: -money, Owner: owner, Market: m})
+			taken[owner] += money
+			l.step(&market.Event{Kind: market.KindTransfer, Asset: asset.ID, Money: -money, Owner: owner, Market: m})
 		}
 	}
-	for owner := range market.StrategyID(l.Account.Strategies() + 1) {
+	for owner := range market.StrategyID(owners) {
 		for _, m := range l.Account.Catalog().Markets() {
-			if m.Base == asset {
+			if m.Base == asset.ID {
 				take(owner, m.ID, market.Money(l.unheld(owner, m.ID)))
 			}
 		}
 	}
-	for owner := range market.StrategyID(l.Account.Strategies() + 1) {
+	for owner := range market.StrategyID(owners) {
 		take(owner, 0, lack)
 	}
-	return lack == 0
+	var parts []string
+	names := append([]string{"shared"}, l.Engine.Names()...)
+	for owner, money := range taken {
+		if money > 0 {
+			parts = append(parts, names[owner]+" "+market.FormatFixed(int64(money), asset.Digits))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // unheld is the part of a strategy's position in a market that no sell holds: that has not left.

@@ -29,7 +29,9 @@ type holdings struct {
 	differ   map[market.AssetID]market.Money
 	moves    map[market.AssetID]int          // number of changes in the account
 	reported map[market.AssetID]market.Money // shortfalls that have halted already
-	doubted  bool                            // the exchange has refused a sale for lack of base: asked at once
+	// postponed are shortfalls that were told, and are neither booked nor halted for yet.
+	postponed map[market.AssetID]market.Money
+	doubted   bool // the exchange has refused a sale for lack of base: asked at once
 }
 
 // maxBalance is the largest plausible balance, in an asset's units: sums of such balances do not
@@ -130,7 +132,9 @@ func (l *Loop) differences(asked market.Time, books map[market.AssetID]int, held
 		}
 	}
 	if !doubted {
-		h.differ = differ
+		if h.differ = differ; len(differ) > 0 { // it counts when it is seen again
+			h.next = min(h.next, l.now.Add(l.HoldingsEvery))
+		}
 	}
 	return q
 }
@@ -151,9 +155,7 @@ func (l *Loop) reconcileHoldings(ctx context.Context) {
 			continue
 		}
 		since, markets := l.extent(q)
-		if err = q.fetch(ctx, l.Trading, since, markets); err == nil {
-			l.explain(q, nil)
-		}
+		l.fetched(q, q.fetch(ctx, l.Trading, since, markets))
 	}
 }
 
@@ -173,6 +175,7 @@ func (l *Loop) holds() bool {
 func (l *Loop) checkpoint(asset market.AssetID, now BalanceCheckpoint) {
 	l.holdings.checkpoints[asset] = now
 	delete(l.holdings.reported, asset)
+	delete(l.holdings.postponed, asset)
 	l.ReconcileLog.Checkpoint(asset, now)
 }
 
@@ -206,14 +209,29 @@ func (l *Loop) inquire(work context.Context, q *inquiry) {
 		err := q.fetch(work, l.Trading, since, markets)
 		l.replies <- func() {
 			l.holdings.pending = false
-			switch {
-			case err != nil && !refuses(err):
-				l.Log.Warn().Err(err).Msg("what moved the balances could not be asked for")
-			case l.quiet():
-				l.explain(q, err)
-			}
+			l.fetched(q, err)
 		}
 	})
+}
+
+// fetched receives what an inquiry has fetched, or the error with which that ended.
+func (l *Loop) fetched(q *inquiry, err error) {
+	switch {
+	case err != nil && !refuses(err):
+		l.Log.Warn().Err(err).Msg("what moved the balances could not be asked for")
+		l.postponeAll(q, "what moved it could not be asked for: "+err.Error())
+	case l.quiet():
+		l.explain(q, err)
+	}
+}
+
+// postponeAll postpones the shortfalls of an inquiry.
+func (l *Loop) postponeAll(q *inquiry, why string) {
+	for _, asset := range slices.Sorted(maps.Keys(q.surplus)) {
+		if x := l.explanationOf(q, asset, nil); x.surplus < 0 && l.holdings.moves[asset] == q.books[asset] {
+			l.postpone(x, why)
+		}
+	}
 }
 
 // extent is from when on, and in which markets, an inquiry asks for trades.
@@ -286,10 +304,15 @@ func eachTrade(ctx context.Context, trading exchange.Trading, m market.ID, from 
 
 // explain explains each difference as far as it can. A surplus, or a loss of unallocated money, is
 // recorded; an explained loss of the strategies' money is booked; an unexplained shortfall halts
-// all strategies. A missing fill of an own order explains itself: the order is queried.
+// all strategies. A missing fill of an own order explains itself: the order is queried. A fee of
+// someone else's trade is still to come: the balances are compared again.
 func (l *Loop) explain(q *inquiry, refusal error) {
-	foreign, certain := l.foreignTrades(q)
-	if !certain {
+	foreign, lacks := l.foreignTrades(q)
+	switch lacks {
+	case ownFill:
+		return
+	case foreignFee:
+		l.postponeAll(q, "somebody else has traded, and the exchange has not settled the fee")
 		return
 	}
 	for _, asset := range slices.Sorted(maps.Keys(q.surplus)) {
@@ -298,14 +321,19 @@ func (l *Loop) explain(q *inquiry, refusal error) {
 			// equal fills look like one difference.
 			continue
 		}
-		last, compared := l.holdings.checkpoints[asset]
-		x := explanation{compared: compared, asset: l.Account.Catalog().Asset(asset), from: l.since(asset), to: q.asked,
-			books:   l.Account.Total(asset).Total,
-			surplus: q.surplus[asset], before: last.Surplus, refusal: refusal, doubted: q.doubted}
+		x := l.explanationOf(q, asset, refusal)
 		x.add(q.moved)
 		x.add(foreign)
-		l.conclude(&x)
+		l.conclude(x)
 	}
+}
+
+// explanationOf is the explanation of an asset's difference, before anything is found.
+func (l *Loop) explanationOf(q *inquiry, asset market.AssetID, refusal error) *explanation {
+	last, compared := l.holdings.checkpoints[asset]
+	return &explanation{compared: compared, asset: l.Account.Catalog().Asset(asset), from: l.since(asset), to: q.asked,
+		books: l.Account.Total(asset).Total, surplus: q.surplus[asset], before: last.Surplus, refusal: refusal,
+		doubted: q.doubted}
 }
 
 // filledAfterEnd reports whether a trade is a fill of an own order that has ended in the account
@@ -337,31 +365,38 @@ func (l *Loop) filledAfterEnd(t *exchange.Trade, booking bool) bool {
 	return true
 }
 
-// foreignTrades are the account's trades that are not this bot's, as movements. certain is false
-// while an own fill is not booked or a fee not settled.
-func (l *Loop) foreignTrades(q *inquiry) (moved []exchange.Movement, certain bool) {
+// lack is what trades lack to explain a difference.
+type lack uint8
+
+const (
+	ownFill    lack = iota + 1 // an own fill is not booked: its order is queried
+	foreignFee                 // the fee of someone else's trade is not settled
+)
+
+// foreignTrades are the account's trades that are not this bot's, as movements; lacks: what is
+// still to come before they count; 0: nothing.
+func (l *Loop) foreignTrades(q *inquiry) (moved []exchange.Movement, lacks lack) {
 	own := map[uuid.UUID]*state.Order{}
 	for _, o := range l.Account.Pending(nil) {
 		own[o.ClientOrderID] = o
 	}
-	certain = true
 	for i := range q.trades {
 		t, m := &q.trades[i], l.Account.Catalog().Market(q.markets[i])
 		switch o := own[t.ClientOrderID]; {
 		case o != nil && !o.Knows(&t.Fill):
 			l.queryOf(o.ID).soon(l.now)
-			certain = false
+			lacks = ownFill
 		case o != nil:
 		case l.filledAfterEnd(t, q.books[m.Base] != l.holdings.moves[m.Base]):
-			certain = false
+			lacks = ownFill
 		case t.ClientOrderID != uuid.Nil && l.Owns != nil && l.Owns(t.ClientOrderID):
-		case !t.Settled:
-			certain = false
-		default:
+		case t.Settled:
 			moved = appendTrade(moved, m, &t.Fill)
+		case lacks == 0:
+			lacks = foreignFee
 		}
 	}
-	return moved, certain
+	return moved, lacks
 }
 
 // appendTrade appends what a trade moved, fee included. A trade whose value overflows cannot be an

@@ -189,7 +189,7 @@ func New(c Config) *Loop {
 		calls:   make(chan call), queries: newAgenda(), pages: map[market.OrderID][]market.Fill{},
 		writes: map[market.OrderID]*outgoing{}, channel: newChannel(), insistences: map[market.OrderID]insistence{},
 		holdings: holdings{checkpoints: c.Checkpoints, reported: map[market.AssetID]market.Money{},
-			moves: map[market.AssetID]int{}}}
+			postponed: map[market.AssetID]market.Money{}, moves: map[market.AssetID]int{}}}
 	l.verify, l.auditor = l.audit, newAuditor(&l.Config)
 	l.restatements = restatements{seen: map[market.OrderID]restatement{}, changed: maps.Clone(c.ChangedByOthers)}
 	if l.restatements.changed == nil {
