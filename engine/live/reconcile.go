@@ -37,7 +37,7 @@ func (l *Loop) reconcile(ctx context.Context) error {
 			return err
 		}
 		l.compareOrders(asked, records, nil)
-		return l.askMissing(ctx)
+		return l.askAgain(ctx)
 	})
 	if err != nil {
 		return fmt.Errorf("live: reconcile open orders: %w", err)
@@ -48,11 +48,15 @@ func (l *Loop) reconcile(ctx context.Context) error {
 	return l.failed
 }
 
-// askMissing queries the open orders again that the list lacks: an end that their first answer told
-// of is now proven.
-func (l *Loop) askMissing(ctx context.Context) error {
+// askAgain queries open orders a second time: those that the list lacks, so that an end that their
+// first answer told of is proven, and those that someone else may have changed. Until that is taken
+// over, a stop that follows prices could be moved back.
+func (l *Loop) askAgain(ctx context.Context) error {
 	for _, o := range l.Account.Open(nil, 0, 0) {
-		if own := l.Account.Own(o.ID); own.Reported && own.InFlight == 0 && !l.evidence.names[o.ClientOrderID] {
+		_, changed := l.restatements.seen[o.ID]
+		lacks := !l.evidence.names[o.ClientOrderID]
+		if own := l.Account.Own(o.ID); own.Reported && own.InFlight == 0 && (lacks || changed) {
+			l.now++ // it is asked for later than the first time, also where no time has passed
 			if err := l.reconcileOrder(ctx, own); err != nil {
 				return err
 			}
