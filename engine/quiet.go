@@ -134,29 +134,46 @@ func (e *Engine) stepOne(slots []*slot) {
 
 // stepAlone steps quiet candles that one strategy receives.
 func (e *Engine) stepAlone(s *slot) {
-	r, timers, skips := &e.row, e.timers.Len(), s.skipper != nil
+	r := &e.row
 	e.at = 1
 	e.enter(s, CallCandle)
-	for series := r.series; r.stepped < len(series); r.stepped++ {
-		if skips && !(r.quiet.Walked && r.stepped == 0) {
-			if e.skip(s); r.stepped == len(series) {
+	for more := true; more && r.stepped < len(r.series); {
+		if s.skipper != nil && !(r.quiet.Walked && r.stepped == 0) {
+			if e.skip(s); r.stepped == len(r.series) {
 				return
 			}
 		}
-		c := &series[r.stepped]
+		rest := r.series[r.stepped:]
+		if s.skipper != nil {
+			rest = rest[:1]
+		}
+		more = e.callRow(s, rest)
+	}
+}
+
+// callRow calls OnCandle for candles from the present one on. false: the row ends.
+func (e *Engine) callRow(s *slot, series []market.Candle) (more bool) {
+	r, timers := &e.row, e.timers.Len()
+	for i := range series {
+		c := &series[i]
 		if r.leaves(c) {
-			return
+			return false
 		}
 		e.calls.at.set(int64(c.Start + r.delay))
 		s.Strategy.OnCandle(s.desk, *c)
-		if r.known > r.stepped || e.spoil || e.trespassed.Load() {
-			e.after(s)
-			if r.ends = e.timers.Len() != timers || s.halted || !e.idle(); r.ends {
+		if r.known <= r.stepped && !e.spoil {
+			if !e.trespassed.Load() { // an if of its own is faster than one condition
 				r.stepped++
-				return
+				continue
 			}
 		}
+		e.after(s)
+		r.ends = e.timers.Len() != timers || s.halted || !e.idle()
+		if r.stepped++; r.ends {
+			return false
+		}
 	}
+	return true
 }
 
 // skipSpan is how many candles at most are looked through for quiet ones before a Skip.
