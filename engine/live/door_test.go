@@ -23,20 +23,13 @@ import (
 // is an input: give it a kind in package market and a case in Engine.Enter.
 var (
 	// entered are carried out by Enter.
-	entered = []string{"Step", "Start", "Stop", "HaltAll", "HaltOne", "Resume", "CancelAll", "CancelOthers", "Cancel",
-		"CancelHalted", "Flatten", "Adopt", "Dissolve", "SetMembers", "Delisted", "Guard", "Reopen",
-		"Withhold"}
+	entered = []string{"Step", "Start", "Stop"}
 	// read changes nothing that a later command depends on.
-	read = []string{"Bare", "BracketOf", "Began", "Callback", "Covered", "Err", "Guarding", "Halted", "HaltedOpen",
-		"Held",
-		"Halts",
-		"InWarmUp", "Lacking", "LastOrder", "Members", "Names", "NextTimer", "Now", "Protects", "Refused", "Save",
-		"SaveAll", "Stack", "TimerDue", "Universe",
-		"Unloaded", "Unprotected", "UnprotectedBy", "Unsaved", "Warming", "Watched", "Watches", "Withdrawn",
-		"Working"}
-	// desked are what a Desk calls, within a callback.
-	desked = []string{"Admit", "Ask", "Book", "Catalog", "Close", "Costs", "EndTactics", "Exits", "Idle", "Plot",
-		"Plotter", "Protect", "Rebalance", "RefuseAsk", "Replace", "SetTimer", "Work"}
+	read = []string{"Began", "Brackets", "Callback", "Err", "Halted", "HaltedOpen", "Halts", "Lacking", "LastOrder",
+		"Members", "Names", "NextTimer", "Now", "Refused", "Save", "SaveAll", "Stack", "TimerDue", "Universe",
+		"Unloaded", "Unsaved", "Warming", "Watches"}
+	// desked are what a Desk calls, within a callback, beside what is the desk's alone.
+	desked = []string{"Catalog", "EndTactics"}
 	// reloaded are of a reload, which the recording has as a record of its own kind.
 	reloaded = []string{"Prepare", "CatchUp", "TakeOver"}
 	// driven are of backtests alone.
