@@ -14,6 +14,7 @@ import (
 // auditor is what the loop remembers beside the account to check answers against: booked fills, the
 // terms of unanswered updates, past prices of the markets, and the rules that answers have broken.
 type auditor struct {
+	config   *Config                          // the loop's
 	fills    map[market.OrderID][]market.Fill // of orders that still expect something
 	owners   owners
 	changes  map[market.OrderID]market.Order // of unanswered updates: the orders after them
@@ -25,8 +26,9 @@ type auditor struct {
 var HighestFees = exchange.Fees{Maker: 200_000, Taker: 250_000}
 
 func newAuditor(c *Config) auditor {
-	j := auditor{fills: map[market.OrderID][]market.Fill{}, owners: owners{of: map[fillName]market.OrderID{}},
-		changes: map[market.OrderID]market.Order{}, breaches: slices.Clone(c.Breaches)}
+	j := auditor{config: c, fills: map[market.OrderID][]market.Fill{},
+		owners: owners{of: map[fillName]market.OrderID{}}, changes: map[market.OrderID]market.Order{},
+		breaches: slices.Clone(c.Breaches)}
 	if c.Booked != nil {
 		c.Booked(func(f *market.Fill) { j.owners.add(f) })
 		for _, o := range c.Account.Pending(nil) {
@@ -102,7 +104,7 @@ func (l *Loop) audit(own *state.Order, r *reply) (problem string, ok bool) {
 	if r.from == fromRegular { // a regular list leads only to queries: nothing of it is booked
 		return "", true
 	}
-	known, check := l.knownOf(own, r), l.checkOf(own.Market)
+	known, check := l.auditor.knownOf(own, r), l.checkOf(own.Market)
 	var verdict audit.Verdict
 	switch {
 	case r.from == fromTrades:
@@ -120,7 +122,7 @@ func (l *Loop) audit(own *state.Order, r *reply) (problem string, ok bool) {
 	default:
 		verdict = check.Record(known, 0, r.record)
 	}
-	if len(verdict.Broken) > 0 && l.insisted(own, r, verdict.Broken) {
+	if len(verdict.Broken) > 0 && l.insistences.counts(own, r, verdict.Broken) {
 		check.Coarse = true
 		if again := check.Record(known, 0, r.record); len(again.Broken) == 0 {
 			l.believe(own, verdict.Broken)
@@ -158,17 +160,17 @@ func (l *Loop) audit(own *state.Order, r *reply) (problem string, ok bool) {
 }
 
 // knownOf is what is known of an order before an answer.
-func (l *Loop) knownOf(own *state.Order, r *reply) *audit.Order {
-	fills, kept := l.auditor.fills[own.ID]
-	if !kept && l.FillsOf != nil && own.FilledAmount > 0 { // the account has forgotten it
-		fills = l.FillsOf(own.ID)
+func (j *auditor) knownOf(own *state.Order, r *reply) *audit.Order {
+	fills, kept := j.fills[own.ID]
+	if !kept && j.config.FillsOf != nil && own.FilledAmount > 0 { // the account has forgotten it
+		fills = j.config.FillsOf(own.ID)
 	}
 	known := &audit.Order{Order: &own.Order, Ended: own.State.Terminal(), Fills: fills,
 		Counted: max(own.Booked(), sumOf(fills))}
 	if own.InFlight == market.CommandUpdate {
-		known.Change = l.changeOf(own, r)
+		known.Change = j.changeOf(own, r)
 	} else if own.InFlight == 0 {
-		delete(l.auditor.changes, own.ID)
+		delete(j.changes, own.ID)
 	}
 	return known
 }
@@ -181,16 +183,16 @@ func sumOf(fills []market.Fill) (sum market.Qty) {
 }
 
 // changeOf is an order's unanswered update.
-func (l *Loop) changeOf(own *state.Order, r *reply) *audit.Change {
+func (j *auditor) changeOf(own *state.Order, r *reply) *audit.Change {
 	if r.write != nil && r.write.command.Kind == market.CommandUpdate {
 		return &audit.Change{Order: r.write.command.Order}
 	}
-	if order, known := l.auditor.changes[own.ID]; known {
+	if order, known := j.changes[own.ID]; known {
 		return &audit.Change{Order: order}
 	}
-	if l.Asked != nil {
-		if order, known := l.Asked(own.ID); known {
-			l.auditor.changes[own.ID] = order
+	if j.config.Asked != nil {
+		if order, known := j.config.Asked(own.ID); known {
+			j.changes[own.ID] = order
 			return &audit.Change{Order: order}
 		}
 	}

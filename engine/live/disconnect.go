@@ -13,7 +13,8 @@ import (
 // timer that may run is renewed or stopped. A group that the exchange refuses is asked for again
 // with each renewal.
 type disconnect struct {
-	groups  []group // of Config.Groups, in its order
+	config  *Config // the loop's
+	groups  []group // of Config.Groups, in its order; those that were asked for
 	off     bool    // nothing is renewed any more
 	next    market.Time
 	pending bool
@@ -37,9 +38,11 @@ type NotGuarded struct {
 }
 
 // NotGuarded are the groups whose orders outlive this bot. Only the loop's goroutine may call it.
-func (l *Loop) NotGuarded() (list []NotGuarded) {
-	for i := range l.disconnect.groups {
-		switch g := &l.disconnect.groups[i]; {
+func (l *Loop) NotGuarded() []NotGuarded { return l.disconnect.notGuarded() }
+
+func (d *disconnect) notGuarded() (list []NotGuarded) {
+	for i := range d.groups {
+		switch g := &d.groups[i]; {
 		case g.refused != nil:
 			list = append(list, NotGuarded{g.id, "the exchange refuses its timer: " + g.refused.Error(), g.since})
 		case g.shared > 0:
@@ -52,71 +55,82 @@ func (l *Loop) NotGuarded() (list []NotGuarded) {
 
 // armFirst stops the timers of an earlier run, and arms the groups before the first order. It
 // retries an exchange that cannot be reached; one that refuses is traded on without that group.
-func (l *Loop) armFirst(ctx context.Context) error {
-	if err := l.disarmFormer(ctx); err != nil {
+func (d *disconnect) armFirst(ctx context.Context, now market.Time) error {
+	if err := d.disarmFormer(ctx); err != nil {
 		return err
 	}
-	d := &l.disconnect
-	l.listGroups()
+	d.list()
 	for i := range d.groups {
 		g := &d.groups[i]
 		g.asked = true
-		err := l.retryUntilReached(ctx, func() error { return l.Trading.CancelAfter(ctx, g.id, l.GroupExpiry) })
+		err := d.ask(ctx, g.id, d.config.GroupExpiry)
 		if err != nil && !refuses(err) {
 			g.armed = true // it may be
 			return fmt.Errorf("live: arm cancel on disconnect: %w", err)
 		}
-		l.noteTimer(g, err)
+		d.note(g, err, now)
 	}
-	d.next = l.stamp().Add(l.GroupExpiry / 5)
 	return nil
 }
 
-// listGroups begins the list of groups.
-func (l *Loop) listGroups() {
-	for _, id := range l.Groups[len(l.disconnect.groups):] {
-		l.disconnect.groups = append(l.disconnect.groups, group{id: id})
+// ask arms a group's timer, or stops it where expiry is 0. It retries an exchange that cannot be
+// reached.
+func (d *disconnect) ask(ctx context.Context, id uint16, expiry market.Duration) error {
+	return RetryUntilReached(ctx, d.config.Log, func() error { return d.config.Trading.CancelAfter(ctx, id, expiry) })
+}
+
+// armed notes a time at which all timers have been armed, or asked for.
+func (d *disconnect) armed(at market.Time) { d.next = at.Add(d.config.GroupExpiry / 5) }
+
+// list begins the list of groups.
+func (d *disconnect) list() {
+	for _, id := range d.config.Groups[len(d.groups):] {
+		d.groups = append(d.groups, group{id: id})
 	}
 }
 
 // disarmFormer stops the timers of groups that an earlier run had and this one does not.
-func (l *Loop) disarmFormer(ctx context.Context) error {
-	for _, id := range l.FormerGroups {
-		err := l.retryUntilReached(ctx, func() error { return l.Trading.CancelAfter(ctx, id, 0) })
+func (d *disconnect) disarmFormer(ctx context.Context) error {
+	for _, id := range d.config.FormerGroups {
+		err := d.ask(ctx, id, 0)
 		if err != nil && !refuses(err) {
 			return fmt.Errorf("live: stop cancel on disconnect of group %d, which the last run had: %w", id, err)
 		}
 	}
-	l.FormerGroups = nil
+	d.config.FormerGroups = nil
 	return nil
 }
 
-// noteTimer notes the exchange's answer to a timer that was armed.
-func (l *Loop) noteTimer(g *group, err error) {
+// note notes the exchange's answer to a timer that was armed.
+func (d *disconnect) note(g *group, err error, now market.Time) {
 	switch {
 	case err == nil && g.refused != nil:
-		l.Log.Info().Uint16("group", g.id).Msg("the exchange takes the timer of this cancel-on-disconnect group again")
-		l.ReconcileLog.Note("cancel on disconnect", fmt.Sprintf("group %d is guarded again", g.id))
+		d.config.Log.Info().Uint16("group", g.id).
+			Msg("the exchange takes the timer of this cancel-on-disconnect group again")
+		d.tell(fmt.Sprintf("group %d is guarded again", g.id))
 	case err != nil && g.refused == nil:
-		l.Log.Warn().Err(err).Uint16("group", g.id).
+		d.config.Log.Warn().Err(err).Uint16("group", g.id).
 			Msg("the exchange refuses cancel on disconnect: orders of this group outlive this bot")
-		l.ReconcileLog.Note("cancel on disconnect", fmt.Sprintf("refused: group %d is not guarded: %s", g.id, err))
-		g.since = l.now
+		d.tell(fmt.Sprintf("refused: group %d is not guarded: %s", g.id, err))
+		g.since = now
 	}
 	g.refused, g.armed = err, g.armed || err == nil
 }
 
-// shareGroups notes which groups open orders of others carry.
-func (l *Loop) shareGroups(foreign map[uint16]int) {
-	for i := range l.disconnect.groups {
-		g := &l.disconnect.groups[i]
+// tell records a note about the groups.
+func (d *disconnect) tell(text string) { d.config.ReconcileLog.Note("cancel on disconnect", text) }
+
+// share notes which groups open orders of others carry.
+func (d *disconnect) share(foreign map[uint16]int, now market.Time) {
+	for i := range d.groups {
+		g := &d.groups[i]
 		if n := foreign[g.id]; n > 0 && g.shared == 0 {
 			if g.refused == nil {
-				g.since = l.now
+				g.since = now
 			}
-			l.Log.Warn().Uint16("group", g.id).Int("orders", n).
+			d.config.Log.Warn().Uint16("group", g.id).Int("orders", n).
 				Msg("another program's orders carry this cancel-on-disconnect group: use one group a bot")
-			l.ReconcileLog.Note("cancel on disconnect", fmt.Sprintf("group %d is another program's, too", g.id))
+			d.tell(fmt.Sprintf("group %d is another program's, too", g.id))
 		}
 		g.shared = foreign[g.id]
 	}
@@ -125,7 +139,7 @@ func (l *Loop) shareGroups(foreign map[uint16]int) {
 // renew restarts the timers every fifth of their expiry.
 func (l *Loop) renew(work context.Context) {
 	d := &l.disconnect
-	if d.next == 0 || d.off || d.pending || len(d.groups) == 0 || d.next > l.now || l.failed != nil {
+	if !d.due(l.now) || l.failed != nil {
 		return
 	}
 	d.pending = true
@@ -135,25 +149,29 @@ func (l *Loop) renew(work context.Context) {
 		for i := range groups {
 			answers[i] = l.Trading.CancelAfter(work, groups[i].id, l.GroupExpiry)
 		}
-		l.replies <- func() { l.renewed(answers) }
+		l.replies <- func() { d.renewed(answers, l.stamp()) }
 	})
 }
 
+// due reports whether it is time to restart the timers.
+func (d *disconnect) due(now market.Time) bool {
+	return d.next != 0 && !d.off && !d.pending && len(d.groups) > 0 && d.next <= now
+}
+
 // renewed takes the answers to a round of renewals. A timer that may run is tried again soon.
-func (l *Loop) renewed(answers []error) {
-	d := &l.disconnect
+func (d *disconnect) renewed(answers []error, now market.Time) {
 	d.pending = false
-	d.next = l.stamp().Add(l.GroupExpiry / 5)
+	d.armed(now)
 	for i, err := range answers {
 		g := &d.groups[i]
 		if err == nil || refuses(err) {
-			l.noteTimer(g, err)
+			d.note(g, err, now)
 		}
 		if err == nil || !g.armed {
 			continue
 		}
-		d.next = l.now.Add(l.GroupExpiry / 25)
-		l.Log.Warn().Err(err).Uint16("group", g.id).Msg("cancel on disconnect could not be renewed")
+		d.next = now.Add(d.config.GroupExpiry / 25)
+		d.config.Log.Warn().Err(err).Uint16("group", g.id).Msg("cancel on disconnect could not be renewed")
 	}
 }
 
@@ -161,23 +179,28 @@ func (l *Loop) renewed(answers []error) {
 // confirm. Nothing is renewed afterwards.
 func (l *Loop) disarm(ctx, work context.Context) error {
 	d, kept := &l.disconnect, l.keptGroups()
-	if len(kept)+len(l.FormerGroups) == 0 {
+	if len(kept)+len(d.config.FormerGroups) == 0 {
 		return nil
 	}
 	d.off = true
 	for d.pending && l.failed == nil && ctx.Err() == nil {
 		l.turn(ctx, work) // a pending renewal would arm them again
 	}
-	if err := l.disarmFormer(ctx); err != nil {
+	return d.disarm(ctx, kept)
+}
+
+// disarm stops the timers of some groups, and of those of an earlier run.
+func (d *disconnect) disarm(ctx context.Context, kept []uint16) error {
+	if err := d.disarmFormer(ctx); err != nil {
 		return err
 	}
-	l.listGroups()
+	d.list()
 	for i := range d.groups {
 		g := &d.groups[i]
 		if !slices.Contains(kept, g.id) || g.refused != nil && !g.armed {
 			continue
 		}
-		err := l.retryUntilReached(ctx, func() error { return l.Trading.CancelAfter(ctx, g.id, 0) })
+		err := d.ask(ctx, g.id, 0)
 		if refuses(err) && !g.asked {
 			continue // the exchange has no timers; this run had not asked yet
 		}

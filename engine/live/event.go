@@ -27,7 +27,7 @@ func (l *Loop) onEvent(ev *market.Event) {
 			}
 		}
 	}
-	if l.stamp(); !l.plausible(ev) {
+	if l.stamp(); !l.plausible.event(ev, l.now) {
 		return
 	}
 	l.auditor.addPrices(ev, l.now)

@@ -17,13 +17,16 @@ type insistence struct {
 	times int         // in a row
 }
 
+// insistences are the latest of each order.
+type insistences map[market.OrderID]insistence
+
 // insistedTimes in a row the same answer is no slip: what the bot knows may be wrong.
 const insistedTimes = 3
 
-// insisted counts the answers to queries of an order that break the same rule in the same way, and
+// counts counts the answers to queries of an order that break the same rule in the same way, and
 // reports whether there are enough of them.
-func (l *Loop) insisted(own *state.Order, r *reply, broken []audit.Broken) bool {
-	was := l.insistences[own.ID]
+func (i insistences) counts(own *state.Order, r *reply, broken []audit.Broken) bool {
+	was := i[own.ID]
 	if r.from != fromQuery || r.asked <= was.asked {
 		return false
 	}
@@ -32,7 +35,7 @@ func (l *Loop) insisted(own *state.Order, r *reply, broken []audit.Broken) bool 
 	}
 	was.asked = r.asked
 	was.times++
-	l.insistences[own.ID] = was
+	i[own.ID] = was
 	return was.times >= insistedTimes
 }
 

@@ -84,7 +84,7 @@ func (l *Loop) compareOrders(asked market.Time, records []exchange.Record, err e
 		l.ReconcileLog.Note("foreign orders", strconv.Itoa(foreign))
 	}
 	l.foreign = foreign
-	l.shareGroups(groups)
+	l.disconnect.share(groups, l.now)
 }
 
 func orderText(id market.OrderID) string { return "order " + strconv.FormatInt(int64(id), 10) }

@@ -135,9 +135,9 @@ type Loop struct {
 	verify       verify // checks every answer about an order before it is used
 	auditor      auditor
 	restatements restatements
-	insistences  map[market.OrderID]insistence
+	insistences  insistences
 	proof        proof
-	suspended    []suspension // by market: data is not accepted
+	plausible    plausibility
 	failed       error
 	ending       error // why the loop ends by itself, in good order where possible; nil: it does not
 	stopped      bool  // the engine has stopped: events are dropped, and the next run fetches them
@@ -187,17 +187,19 @@ func New(c Config) *Loop {
 	l := &Loop{Config: c, door: Door{Engine: c.Engine, Recorder: c.Recorder},
 		replies: make(chan func(), (int(ranks)+1)*maxInFlight+maxListQueries),
 		calls:   make(chan call), queries: newAgenda(), pages: map[market.OrderID][]market.Fill{},
-		writes: map[market.OrderID]*outgoing{}, channel: newChannel(), insistences: map[market.OrderID]insistence{},
+		writes: map[market.OrderID]*outgoing{}, channel: newChannel(), insistences: insistences{},
 		holdings: holdings{checkpoints: c.Checkpoints, reported: map[market.AssetID]market.Money{},
 			postponed: map[market.AssetID]market.Money{}, moves: map[market.AssetID]int{}}}
-	l.verify, l.auditor = l.audit, newAuditor(&l.Config)
+	l.verify, l.auditor, l.disconnect = l.audit, newAuditor(&l.Config), disconnect{config: &l.Config}
 	l.restatements = restatements{seen: map[market.OrderID]restatement{}, changed: maps.Clone(c.ChangedByOthers)}
 	if l.restatements.changed == nil {
 		l.restatements.changed = map[market.OrderID]string{}
 	}
 	if c.Account != nil {
 		markets := len(c.Account.Catalog().Markets()) + 1
-		l.suspended, l.auditor.prices = make([]suspension, markets), make([]priceLog, markets)
+		l.auditor.prices = make([]priceLog, markets)
+		l.plausible = plausibility{account: c.Account, log: c.Log, markets: make([]suspension, markets),
+			distrust: func(m market.ID) { l.input(&market.Input{Kind: market.InputUnreliable, Market: m}) }}
 		l.index = newIndex(markets)
 		c.Account.Track()
 	}
@@ -270,7 +272,11 @@ func (l *Loop) prepare(ctx context.Context) error {
 	}
 	l.reconcileHoldings(ctx)
 	l.settleNewer()
-	return l.armFirst(ctx)
+	if err := l.disconnect.armFirst(ctx, l.now); err != nil {
+		return err
+	}
+	l.disconnect.armed(l.stamp())
+	return nil
 }
 
 func (l *Loop) retryUntilReached(ctx context.Context, try func() error) error {

@@ -4,7 +4,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
 )
 
 // Limits of plausible market data. A price far from the last one is dropped until the market has
@@ -25,19 +28,27 @@ type suspension struct {
 	said  market.Time
 }
 
-// plausible reports whether a market event can be true: its prices are above 0, bid is not above
+// plausibility says which market data can be true. Of other data it says so once a minute.
+type plausibility struct {
+	account  *state.Account
+	log      zerolog.Logger
+	markets  []suspension      // by market
+	distrust func(m market.ID) // marks a market as unreliable
+}
+
+// event reports whether a market event can be true: its prices are above 0, bid is not above
 // ask, and it is not far from the last known price. Other events are not delivered: the account
 // marks the market as unreliable, and the gate refuses what depends on its prices, until the next
 // plausible price. Meanwhile the strategies' prices grow old, and max_data_age refuses new
 // positions on them.
-func (l *Loop) plausible(ev *market.Event) bool {
+func (p *plausibility) event(ev *market.Event, now market.Time) bool {
 	var m market.ID
 	var problem string
 	var price market.Price
 	switch ev.Kind {
 	case market.KindTicker:
 		t := ev.Ticker
-		m, price, problem = t.Market, t.Last, l.tickerProblem(t)
+		m, price, problem = t.Market, t.Last, p.tickerProblem(t, now)
 	case market.KindTrade:
 		m, price = ev.Trade.Market, ev.Trade.Price
 		if price <= 0 || ev.Trade.Amount < 0 {
@@ -46,20 +57,20 @@ func (l *Loop) plausible(ev *market.Event) bool {
 	case market.KindBook:
 		m, price, problem = bookProblem(ev.Book)
 	case market.KindCandles:
-		ev.Candles = slices.DeleteFunc(ev.Candles, func(c market.Candle) bool { return !l.plausibleCandle(&c) })
+		ev.Candles = slices.DeleteFunc(ev.Candles, func(c market.Candle) bool { return !p.candle(&c, now) })
 		return len(ev.Candles) > 0
 	default:
 		return true
 	}
-	return l.accepts(m, price, problem)
+	return p.accepts(m, price, problem, now)
 }
 
 // tickerProblem is what is wrong with a ticker, in itself or compared with earlier prices.
-func (l *Loop) tickerProblem(t *market.Ticker) string {
-	known := l.Account.Last(t.Market) > 0
-	bid, bids := l.Account.BestPrice(t.Market, market.Sell)
-	ask, asks := l.Account.BestPrice(t.Market, market.Buy)
-	recent := l.recent(t.Market)
+func (p *plausibility) tickerProblem(t *market.Ticker, now market.Time) string {
+	known := p.account.Last(t.Market) > 0
+	bid, bids := p.account.BestPrice(t.Market, market.Sell)
+	ask, asks := p.account.BestPrice(t.Market, market.Buy)
+	recent := p.recent(t.Market, now)
 	switch {
 	case t.Bid < 0 || t.Ask < 0 || t.Last < 0:
 		return "a price below 0"
@@ -74,17 +85,17 @@ func (l *Loop) tickerProblem(t *market.Ticker) string {
 	return ""
 }
 
-// plausibleCandle reports whether a candle can be true: prices above 0 with high and low around
+// candle reports whether a candle can be true: prices above 0 with high and low around
 // them, and, of a recent candle, a close not far from the last known price.
-func (l *Loop) plausibleCandle(c *market.Candle) bool {
+func (p *plausibility) candle(c *market.Candle, now market.Time) bool {
 	problem := ""
 	if c.Low <= 0 || c.Low > min(c.Open, c.Close) || c.High < max(c.Open, c.Close) || c.Volume < 0 {
 		problem = "a candle that cannot be"
 	}
-	if problem == "" && (c.Late || l.now.Sub(c.End()) >= maxPriceAge) {
+	if problem == "" && (c.Late || now.Sub(c.End()) >= maxPriceAge) {
 		return true // no price of its time is known
 	}
-	return l.accepts(c.Market, c.Close, problem)
+	return p.accepts(c.Market, c.Close, problem, now)
 }
 
 // far reports whether a price is more than twice, or less than half of another. 0 is far from
@@ -94,9 +105,9 @@ func far(price, from market.Price) bool {
 }
 
 // recent reports whether a market's last price is young enough to compare with.
-func (l *Loop) recent(m market.ID) bool {
-	at, _ := l.Account.PriceArrived(m)
-	return l.now.Sub(at) < maxPriceAge
+func (p *plausibility) recent(m market.ID, now market.Time) bool {
+	at, _ := p.account.PriceArrived(m)
+	return now.Sub(at) < maxPriceAge
 }
 
 // bookProblem is what is wrong with a book, and its price: the middle of the best bid and ask.
@@ -117,10 +128,10 @@ func bookProblem(b *market.OrderBook) (m market.ID, price market.Price, problem 
 }
 
 // accepts notes whether data of a market is accepted.
-func (l *Loop) accepts(m market.ID, price market.Price, problem string) bool {
-	mark := &l.suspended[m]
-	last := l.Account.Last(m)
-	if problem == "" && far(price, last) && l.recent(m) {
+func (p *plausibility) accepts(m market.ID, price market.Price, problem string, now market.Time) bool {
+	mark := &p.markets[m]
+	last := p.account.Last(m)
+	if problem == "" && far(price, last) && p.recent(m, now) {
 		problem = farProblem
 	}
 	if problem == "" {
@@ -128,19 +139,19 @@ func (l *Loop) accepts(m market.ID, price market.Price, problem string) bool {
 		return true
 	}
 	if mark.since == 0 {
-		mark.since = l.now
+		mark.since = now
 	}
-	if problem == farProblem && l.now.Sub(mark.since) >= farAccepted {
+	if problem == farProblem && now.Sub(mark.since) >= farAccepted {
 		*mark = suspension{}
 		return true
 	}
-	if !l.Account.Unreliable(m) {
-		l.input(&market.Input{Kind: market.InputUnreliable, Market: m})
+	if !p.account.Unreliable(m) {
+		p.distrust(m)
 	}
-	if mark.said == 0 || l.now.Sub(mark.said) >= farLogInterval {
-		mark.said = l.now
-		known := l.Account.Catalog().Market(m)
-		l.Log.Warn().Str("market", known.Name).Str("price", known.FormatPrice(price)).
+	if mark.said == 0 || now.Sub(mark.said) >= farLogInterval {
+		mark.said = now
+		known := p.account.Catalog().Market(m)
+		p.log.Warn().Str("market", known.Name).Str("price", known.FormatPrice(price)).
 			Str("last", known.FormatPrice(last)).Str("problem", problem).
 			Msg("prices of the exchange cannot be true: they are not delivered")
 	}

@@ -65,7 +65,7 @@ func (l *Loop) restated(own *state.Order, r *reply, known *audit.Order, check *a
 	q := l.queryOf(own.ID)
 	first, seen := l.restatements.seen[own.ID]
 	switch {
-	case !l.covers(own, got):
+	case !covers(l.Account, own, got):
 		l.haltRestated(own, got)
 		return "the strategy's money does not cover what someone else has made of the order", false, true
 	case seen && r.from == fromQuery && r.asked > first.asked && first.terms == state.TermsOf(got):
@@ -114,9 +114,9 @@ func plausibleTerms(own *state.Order, got *market.Order) bool {
 
 // covers reports whether the strategy's money covers what a record holds and has filled beyond what
 // is booked.
-func (l *Loop) covers(own *state.Order, got *market.Order) bool {
-	m := l.Account.Catalog().Market(own.Market)
-	available, _ := l.Account.Balance(own.Strategy, own.OnHoldCurrency)
+func covers(account *state.Account, own *state.Order, got *market.Order) bool {
+	m := account.Catalog().Market(own.Market)
+	available, _ := account.Balance(own.Strategy, own.OnHoldCurrency)
 	need := got.OnHold
 	if got.Done() {
 		need = 0
