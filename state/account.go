@@ -41,6 +41,7 @@ type Account struct {
 	tracked      changes          // the lists that are kept: for a save since the first Saved or Restore
 	text         []byte           // of the order saved last
 	released     []market.Money   // by asset: moved by Restore to the unallocated money
+	left         []SavedPosition  // dust of strategies that are gone, which Restore has dropped
 }
 
 // mark is the latest price of a market.
@@ -135,6 +136,9 @@ func NewAccount(catalog *market.Catalog, strategies int, own []bool) *Account {
 // Released is the money of an asset that Restore has moved from strategies that are no longer
 // configured to the unallocated money.
 func (a *Account) Released(asset market.AssetID) market.Money { return a.released[asset] }
+
+// Left is the dust of strategies that are gone, which Restore has dropped.
+func (a *Account) Left() []SavedPosition { return a.left }
 
 // Applied is the effect of an event.
 type Applied struct {

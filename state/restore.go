@@ -226,6 +226,9 @@ func (r *restorer) restorePosition(s *SavedPosition) error {
 			return fmt.Errorf("strategy %q is gone and holds %s of %s; take it back into the config, or let another "+
 				"strategy take over: bot adopt %s NEW", s.Strategy, m.FormatQty(s.Amount), m.Name, s.Strategy)
 		}
+		if s.Amount > 0 {
+			r.left = append(r.left, *s)
+		}
 		return nil
 	}
 	r.seats[id][m.ID].position = market.Position{Amount: s.Amount, Cost: s.Cost, Realised: s.Realised, Fees: s.Fees,

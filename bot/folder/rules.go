@@ -25,18 +25,27 @@ func AppendRules(markets map[market.ID]market.Market) []byte {
 	return text
 }
 
-// Left says why nothing can be done with what a strategy holds in a market, as of the last run: the
-// market has gone, or it is dust without an order. Empty: something can.
-func Left(store *journal.Store, strategy, name string) (why string, err error) {
+// LatestRules are the rules of the markets as of the last run, by name.
+func LatestRules(store *journal.Store) (map[string]Rules, error) {
 	text, err := store.Blob(RulesBlob)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	rules := map[string]Rules{}
 	if len(text) > 0 {
 		if err := json.Unmarshal(text, &rules); err != nil {
-			return "", fmt.Errorf("rules of the markets in the state file: %w", err)
+			return nil, fmt.Errorf("rules of the markets in the state file: %w", err)
 		}
+	}
+	return rules, nil
+}
+
+// Left says why nothing can be done with what a strategy holds in a market, as of the last run: the
+// market has gone, or it is dust without an order. Empty: something can.
+func Left(store *journal.Store, strategy, name string) (why string, err error) {
+	rules, err := LatestRules(store)
+	if err != nil {
+		return "", err
 	}
 	if rules[name].Gone {
 		return "the exchange lists " + name + " no more", nil

@@ -33,6 +33,9 @@ type Live struct {
 	// Known are the markets of an earlier run; nil: there was none. A market that it has and the
 	// exchange does not list has gone. Set them before Finish.
 	Known *market.Catalog
+	// Least is the smallest order in a market, as an earlier run knew it: less is dust, also where
+	// the market has gone. nil: there was no earlier run.
+	Least func(name string) (base market.Qty, quote market.Money)
 	// Gone are the names of the markets that have gone. Finish sets them.
 	Gone map[string]bool
 	// Ranked are the rankings of an earlier run, by strategy: one of today is used again. Set them
@@ -270,6 +273,9 @@ func (p *Live) addGone(catalog *market.Catalog) error {
 		m := &market.Market{Name: name, PriceDigits: was.PriceDigits, VolumeDigits: was.VolumeDigits,
 			Status: market.Delisted}
 		m.TickSize, m.QuantityDecimals, m.NotionalDecimals = 1, was.AmountDigits, was.QuoteDigits
+		if p.Least != nil {
+			m.MinOrderInBase, m.MinOrderInQuote = p.Least(name)
+		}
 		if err := catalog.AddMarket(m); err != nil {
 			return err
 		}

@@ -31,6 +31,11 @@ func (r *runner) openClient(ctx context.Context) (err error) {
 		return err
 	}
 	r.plan.Known = r.store.Catalog()
+	rules, err := folder.LatestRules(r.store)
+	if err != nil {
+		return err
+	}
+	r.plan.Least = func(name string) (market.Qty, market.Money) { return rules[name].MinBase, rules[name].MinQuote }
 	if err := r.restoreRankings(); err != nil {
 		return err
 	}

@@ -72,12 +72,15 @@ func TestInAMarketThatHasGoneTheExchangeKnowsNoOrder(t *testing.T) {
 
 // ownedUntilItGoes is a stage and its bot, which holds a position with an exit. BTC-EUR goes where
 // the bool is set, and ETH-EUR stays.
-func ownedUntilItGoes(t *testing.T) (*stage, *process, *atomic.Bool) {
+func ownedUntilItGoes(t *testing.T, more ...func(*sandbox.Config)) (*stage, *process, *atomic.Bool) {
 	s := owned(t, overPolls, func(c *sandbox.Config) {
 		c.Assets = append(c.Assets, sandbox.Asset{Symbol: "ETH", Decimals: 8})
 		other := c.Markets[0]
 		other.Name = "ETH-EUR"
 		c.Markets = append(c.Markets, other)
+		for _, change := range more {
+			change(c)
+		}
 	})
 	s.config = strings.Replace(s.config, "[poll]\n", "[poll]\nrules = \"30s\"\n", 1)
 	gone := &atomic.Bool{}
@@ -176,4 +179,54 @@ func TestAMarketThatHasGoneIsWrittenOffAndTheNextStartGoesOn(t *testing.T) {
 		require.NoError(t, p.end())
 		require.Empty(t, s.concluded())
 	})
+}
+
+// dusty is a stage whose bot holds less than the market's minimum: the owner has sold the rest. The
+// market goes then, if gone is true.
+func dusty(t *testing.T, gone bool) *stage {
+	s, p, isGone := ownedUntilItGoes(t, func(c *sandbox.Config) { c.Accounts[0].Balances["BTC"] = "0" })
+	exit := s.resting()
+	s.byHand(exit, market.CommandCancel, 0)
+	s.byHand(market.Order{Market: 1, Side: market.Sell, Type: market.TypeMarket, ClientOrderID: uuid.New(),
+		OrderState: market.OrderState{Amount: 999_000, TimeInForce: market.GTC,
+			SelfTradePrevention: market.DecrementAndCancel}}, market.CommandPlace, 0)
+	time.Sleep(5 * time.Minute)
+	p.look(func() { require.EqualValues(t, 1_000, p.account.Position(1, 1).Amount) })
+	isGone.Store(gone)
+	time.Sleep(3 * time.Minute)
+	require.NoError(t, p.end())
+	return s
+}
+
+// A strategy with dust goes from the config, or another takes it over, also where the market has
+// gone: the start says what becomes of it, once.
+func TestDustHindersNoStartAndIsNamed(t *testing.T) {
+	for _, gone := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := dusty(t, gone)
+			s.rename("held", "heir")
+			p := s.start()
+			time.Sleep(time.Minute)
+			require.Contains(t, s.log.Tail(100), `"strategy":"held","market":"BTC-EUR","amount":"0.00001","message":`+
+				`"a strategy that is gone from the config has left dust`)
+			require.NoError(t, p.end())
+			before := len(s.log.Tail(1000))
+			p = s.start()
+			time.Sleep(time.Minute)
+			require.NotContains(t, s.log.Tail(1000)[before:], "has left dust")
+			require.NoError(t, p.end())
+		})
+		synctest.Test(t, func(t *testing.T) {
+			s := dusty(t, gone)
+			s.rename("held", "heir")
+			_, err := s.adopt("held", "heir", func(*handover.Ask) {})
+			require.NoError(t, err)
+			p := s.start()
+			time.Sleep(time.Minute)
+			p.look(func() { // a strategy that begins buys, where it can
+				require.EqualValues(t, 1_000, p.account.Position(1, 1).Amount%1_000_000)
+			})
+			require.NoError(t, p.end())
+		})
+	}
 }

@@ -26,6 +26,11 @@ func (r *runner) fund(ctx context.Context, now market.Time) error {
 		r.log.Info().Str("money", r.inCurrency(released)).
 			Msg("strategies that are gone from the config have left money: it is unallocated now")
 	}
+	for _, p := range r.account.Left() {
+		m := r.plan.Catalog.MarketNamed(p.Market)
+		r.log.Warn().Str("strategy", p.Strategy).Str("market", p.Market).Str("amount", m.FormatQty(p.Amount)).
+			Msg("a strategy that is gone from the config has left dust: no position has it, and it is unallocated now")
+	}
 	due, pool := r.dueMoney(before), r.poolIsNew(before)
 	switch some := pool || slices.ContainsFunc(due, func(money market.Money) bool { return money != 0 }); {
 	case some && r.account.CountPending() > 0:
