@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/engine/bracket"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
@@ -28,6 +29,9 @@ var (
 	read = []string{"Began", "Brackets", "Callback", "Err", "Halted", "HaltedOpen", "Halts", "Lacking", "LastOrder",
 		"Members", "Names", "NextTimer", "Now", "Refused", "Save", "SaveAll", "Stack", "TimerDue", "Universe",
 		"Unloaded", "Unsaved", "Warming", "Watches"}
+	// viewed are what Engine.Brackets shows.
+	viewed = []string{"Bare", "Covered", "EntryOf", "Guarding", "Held", "IsExit", "Unprotected", "UnprotectedBy",
+		"Watched", "Withdrawn"}
 	// desked are what a Desk calls, within a callback, beside what is the desk's alone.
 	desked = []string{"Catalog", "EndTactics"}
 	// reloaded are of a reload, which the recording has as a record of its own kind.
@@ -57,6 +61,10 @@ func TestEveryMethodOfTheEngineIsAnInputOrReads(t *testing.T) {
 		require.Equal(t, 1, count, "Engine.%s is in %d of the lists", of.Method(i).Name, count)
 	}
 	require.Len(t, known, of.NumMethod(), "a list has a method that is gone")
+	view := reflect.TypeFor[bracket.View]()
+	for i := range view.NumMethod() {
+		require.Contains(t, viewed, view.Method(i).Name, "a method of bracket.View may only read")
+	}
 	account := reflect.TypeFor[*state.Account]()
 	for _, name := range accountRead {
 		_, there := account.MethodByName(name)
