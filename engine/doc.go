@@ -10,10 +10,10 @@
 //     the strategy when its callback returns. Live, each callback has a goroutine of its own, for
 //     runtime.Goexit. Known limit: a goroutine that only computes is not seen, and one that panics
 //     ends the process. Price: a comparison an ask, a goroutine a live callback.
-//   - Four sides, four adapters. A desk sees asks, brackets see exits, the other features see core,
-//     a person's acts come in by Engine.Enter. Each is a struct of the engine's pointer alone, which
-//     an interface holds without a copy. Engine itself keeps the step, the way of an order to its
-//     command, and what is saved. Price: a method may stand in one of five files.
+//   - Four sides, four adapters. A desk sees asks, brackets see exits, the other features see
+//     core, a person's acts come in by Engine.Enter. Each is a struct of the engine's pointer
+//     alone, which an interface holds without a copy. Engine itself keeps the step, the way of an
+//     order to its command, and what is saved. Price: a method may stand in one of five files.
 //   - The callback cell. Callback holds the strategy and the callback under way, stored plainly,
 //     without a clock; a watchdog with a clock compares it with its value a second ago.
 //   - Strategies get values. Candles, tickers, fills, orders and rules are copies, a book is a view

@@ -84,13 +84,13 @@ func savedOrders(saved map[string][]byte) (orders [][]byte) {
 // error names the part and the difference, or comes from history; the engine is unusable then.
 func (e *Engine) Restore(at market.Time, saved map[string][]byte,
 	history iter.Seq2[[]market.Candle, error]) ([]market.Command, error) {
-	s, err := e.restoreParts(saved)
+	r, err := newRestorer(e, saved)
 	if err != nil {
 		return nil, fmt.Errorf("restore: %w", err)
 	}
+	s := &r.engine
 	e.begin(max(at, s.Now))
-	e.restart(s)
-	if err := e.replay(s, history); err != nil {
+	if err := r.warmUp(history); err != nil {
 		return nil, fmt.Errorf("restore: %w", err)
 	}
 	e.now, e.at = max(at, s.Now), 0
@@ -99,7 +99,7 @@ func (e *Engine) Restore(at market.Time, saved map[string][]byte,
 		err := e.slots[i].load(s, saved)
 		e.calls.leave()
 		if err != nil {
-			e.haltUnloaded(&e.slots[i], s, err)
+			r.haltUnloaded(&e.slots[i], err)
 		}
 	}
 	for i := range e.slots {
@@ -117,8 +117,15 @@ func (e *Engine) Restore(at market.Time, saved map[string][]byte,
 	return e.out, nil
 }
 
-// restoreParts restores everything but the strategies, and returns the engine's own part.
-func (e *Engine) restoreParts(saved map[string][]byte) (*SavedEngine, error) {
+// restorer brings a new engine to a saved state.
+type restorer struct {
+	*Engine
+	engine SavedEngine // its own part
+	names  []string    // of the strategies
+}
+
+// newRestorer restores everything but the strategies of a new engine.
+func newRestorer(e *Engine, saved map[string][]byte) (*restorer, error) {
 	names, err := e.names()
 	if err != nil {
 		return nil, err
@@ -138,18 +145,19 @@ func (e *Engine) restoreParts(saved map[string][]byte) (*SavedEngine, error) {
 			return nil, err
 		}
 	}
-	s := &SavedEngine{}
-	if err := market.ParseSaved(saved[PartEngine], savedVersion, s); err != nil {
+	r := &restorer{Engine: e, names: names}
+	if err := market.ParseSaved(saved[PartEngine], savedVersion, &r.engine); err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
-	if err := e.restoreSelf(s, names); err != nil {
+	if err := r.self(); err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
-	return s, nil
+	return r, nil
 }
 
-// restoreSelf restores the engine's own part; the account is restored already.
-func (e *Engine) restoreSelf(s *SavedEngine, names []string) error {
+// self restores the engine's own part; the account is restored already.
+func (r *restorer) self() error {
+	e, s, names := r.Engine, &r.engine, r.names
 	e.lastID = s.LastID
 	for _, o := range e.account.Open(nil, 0, 0) {
 		if o.ID > s.LastID {
@@ -177,7 +185,7 @@ func (e *Engine) restoreSelf(s *SavedEngine, names []string) error {
 		}
 	}
 	for i := range e.slots {
-		if err := e.checkMarkets(&e.slots[i]); err != nil {
+		if err := r.checkMarkets(&e.slots[i]); err != nil {
 			return err
 		}
 		e.slots[i].halted = s.Strategies[e.slots[i].Name].Halted
@@ -187,13 +195,13 @@ func (e *Engine) restoreSelf(s *SavedEngine, names []string) error {
 
 // checkMarkets requires that a strategy still trades every market where it has a position or an
 // order, except one that has gone, and dust.
-func (e *Engine) checkMarkets(s *slot) error {
-	for _, m := range e.catalog.Markets() {
+func (r *restorer) checkMarkets(s *slot) error {
+	for _, m := range r.catalog.Markets() {
 		if m.Status == market.Delisted || slices.Contains(s.Markets, m.ID) {
 			continue
 		}
-		held := e.account.Position(s.id, m.ID).Amount
-		if held > 0 && !e.brackets.IsDust(m.ID, held) || len(e.account.Open(nil, s.id, m.ID)) > 0 {
+		held := r.account.Position(s.id, m.ID).Amount
+		if held > 0 && !r.brackets.IsDust(m.ID, held) || len(r.account.Open(nil, s.id, m.ID)) > 0 {
 			return fmt.Errorf("strategy %s holds %s of %s, or has orders there, and does not trade it any more; take "+
 				"it back into the config",
 				s.Name, m.FormatQty(held), m.Name)
@@ -211,32 +219,29 @@ func (e *Engine) slotNamed(name string) *slot {
 	return nil
 }
 
-// restart calls OnStart. The asks of strategies that were running before are refused.
-func (e *Engine) restart(s *SavedEngine) {
-	for i := range e.slots {
-		_, e.replaying = s.Strategies[e.slots[i].Name]
-		e.guard(&e.slots[i], CallStart)
+// warmUp calls OnStart, with the asks of strategies that were running before refused, and shows the
+// strategies the candles of their warm-up again, each at its own time.
+func (r *restorer) warmUp(history iter.Seq2[[]market.Candle, error]) error {
+	for i := range r.slots {
+		_, r.replaying = r.engine.Strategies[r.slots[i].Name]
+		r.guard(&r.slots[i], CallStart)
 	}
-	e.replaying = false
-}
-
-// replay shows the strategies the candles of their warm-up again, each at its own time.
-func (e *Engine) replay(s *SavedEngine, history iter.Seq2[[]market.Candle, error]) error {
-	e.replaying = true
-	defer func() { e.replaying = false }()
-	if err := e.show(history); err != nil {
+	if err := r.show(history); err != nil {
 		return err
 	}
-	for i := range e.slots {
-		slot := &e.slots[i]
-		e.groups.Resume(slot.id, s.Strategies[slot.Name].Group)
-		slot.wait.Resume(s.Strategies[slot.Name].Warmed)
+	for i := range r.slots {
+		slot := &r.slots[i]
+		r.groups.Resume(slot.id, r.engine.Strategies[slot.Name].Group)
+		slot.wait.Resume(r.engine.Strategies[slot.Name].Warmed)
 	}
 	return nil
 }
 
-// show shows the strategies past candles, in the groups in which they closed; nil: there are none.
+// show shows the strategies past candles, in the groups in which they closed, with their asks
+// refused; nil: there are none.
 func (e *Engine) show(history iter.Seq2[[]market.Candle, error]) error {
+	e.replaying = true
+	defer func() { e.replaying = false }()
 	if history == nil {
 		return nil
 	}
@@ -272,13 +277,13 @@ func (e *Engine) replayCandle(c *market.Candle) {
 
 // haltUnloaded halts a strategy that cannot go on from its saved state. Its brackets guard what it
 // holds, and the saved state stays as it is, for a start that can load it.
-func (e *Engine) haltUnloaded(s *slot, from *SavedEngine, why error) {
-	was := from.Strategies[s.Name]
+func (r *restorer) haltUnloaded(s *slot, why error) {
+	was := r.engine.Strategies[s.Name]
 	s.unloaded, s.unsaved = &was, why.Error()
 	if s.halted { // of an earlier start
 		return
 	}
-	e.halt(s, fmt.Sprintf("its saved state cannot be loaded: %s; its exits are guarded. Start the bot with the "+
+	r.halt(s, fmt.Sprintf("its saved state cannot be loaded: %s; its exits are guarded. Start the bot with the "+
 		"parameters and the program of before, then: bot resume %s. Or let a new name take over: bot adopt --fresh "+
 		"%s NEW", why, s.Name, s.Name))
 }

@@ -19,7 +19,7 @@ import (
 // engine may go on meanwhile: CatchUp shows the candles that it gets.
 func (e *Engine) Prepare(at market.Time, saved map[string][]byte, history iter.Seq2[[]market.Candle, error],
 	changed []market.StrategyID) error {
-	s, err := e.restoreParts(saved)
+	r, err := newRestorer(e, saved)
 	if err != nil {
 		return fmt.Errorf("prepare: %w", err)
 	}
@@ -27,9 +27,8 @@ func (e *Engine) Prepare(at market.Time, saved map[string][]byte, history iter.S
 	for i := range e.slots { // a halted strategy is warmed up too: bot resume may follow
 		e.slots[i].halted = !slices.Contains(changed, e.slots[i].id)
 	}
-	e.begin(max(at, s.Now))
-	e.restart(s)
-	if err := e.replay(s, history); err != nil {
+	e.begin(max(at, r.engine.Now))
+	if err := r.warmUp(history); err != nil {
 		return fmt.Errorf("prepare: %w", err)
 	}
 	return e.prepared()
@@ -38,8 +37,6 @@ func (e *Engine) Prepare(at market.Time, saved map[string][]byte, history iter.S
 // CatchUp shows the strategies of Prepare more candles, in the groups in which they closed.
 func (e *Engine) CatchUp(later iter.Seq2[[]market.Candle, error]) error {
 	e.setOwner()
-	e.replaying = true
-	defer func() { e.replaying = false }()
 	if err := e.show(later); err != nil {
 		return err
 	}
