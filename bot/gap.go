@@ -282,5 +282,9 @@ func printBridge(w io.Writer, r *gap.Report, b *gap.Bridge) error {
 	}
 	_, err := fmt.Fprintf(w, "difference %s %s, %.2f bp of a turnover of %s; unexplained %.2f bp\n", b.Gap, r.Currency,
 		b.BPS(b.Gap), b.Turnover, b.BPS(b.Unexplained))
+	if err == nil && b.Equity.Units > 0 {
+		_, err = fmt.Fprintf(w, "tracking error %.2f bp of the %s %s at the beginning\n", b.TrackingBPS(b.Gap),
+			b.Equity, r.Currency)
+	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/books"
+	"github.com/tidemark-trading/tidemark/bot/gap"
 )
 
 func TestTablesOfTheBooksFit80Columns(t *testing.T) {
@@ -48,4 +49,22 @@ func TestCSVOfTheBooksNamesItsCurrency(t *testing.T) {
 	require.NoError(t, writeRows(&out, []sampleRow{{books.Sample{AtMS: 1, Equity: "2", Index: 1}, "EUR"}}))
 	require.Equal(t, "at,equity,low,high,exposure,flow,index,currency\n1970-01-01T00:00:00.001Z,2,,,,,1,EUR\n",
 		out.String())
+}
+
+// A spreadsheet reads 1e-05 as a text in many languages.
+func TestCSVOfTheBooksHasNoPowersOfTen(t *testing.T) {
+	for value, want := range map[float64]string{0.00001: "0.00001", -1.25e-7: "-0.000000125",
+		12345678901234: "12345678900000", 1.0 / 3: "0.3333333333"} {
+		require.Equal(t, want, plainDecimal(value))
+	}
+}
+
+func TestAGapSaysItsTrackingError(t *testing.T) {
+	var out bytes.Buffer
+	b := gap.Bridge{Profits: make([]gap.Amount, 1), Gap: gap.Amount{Units: -1_40, Digits: 2}}
+	require.NoError(t, printBridge(&out, &gap.Report{Currency: "EUR"}, &b))
+	require.NotContains(t, out.String(), "tracking error", "there was no money at the beginning")
+	b.Equity = gap.Amount{Units: 10_000_00, Digits: 2}
+	require.NoError(t, printBridge(&out, &gap.Report{Currency: "EUR"}, &b))
+	require.Contains(t, out.String(), "\ntracking error -1.40 bp of the 10000.00 EUR at the beginning\n")
 }

@@ -80,6 +80,12 @@ func writeRows[R any](w io.Writer, rows []R) error {
 	return out.Error()
 }
 
+// plainDecimal writes a number with ten significant digits, without a power of ten.
+func plainDecimal(value float64) string {
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(value, 'g', 10, 64), 64)
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
+}
+
 func cellOf(v reflect.Value, field reflect.StructField) string {
 	switch value := v.Interface().(type) {
 	case int64:
@@ -91,12 +97,12 @@ func cellOf(v reflect.Value, field reflect.StructField) string {
 		}
 		return strconv.FormatInt(value, 10)
 	case float64:
-		return strconv.FormatFloat(value, 'g', 10, 64)
+		return plainDecimal(value)
 	case *float64:
 		if value == nil {
 			return ""
 		}
-		return strconv.FormatFloat(*value, 'g', 10, 64)
+		return plainDecimal(*value)
 	default:
 		return fmt.Sprint(value)
 	}

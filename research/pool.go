@@ -212,9 +212,9 @@ func (s *sweep) keep(waiting map[int]Done, groups [][]int, values []float64) (fa
 // day is the length of a UTC day.
 const day = market.Time(24 * 60 * 60 * 1_000_000_000)
 
-// tellBegan tells once how the sweep begins.
+// tellBegan tells once how the sweep begins. An empty range is not told: its first group fails.
 func (s *sweep) tellBegan() {
-	if s.began || s.job.Began == nil {
+	if s.began || s.job.Began == nil || s.job.To != 0 && s.job.To <= s.from {
 		return
 	}
 	s.began = true

@@ -226,6 +226,9 @@ func TestBadSweepsSayWhatIsWrong(t *testing.T) {
 	} {
 		job := jobOf(t, 900, c.vary...)
 		job.Progress = never
+		job.Began = func(b research.Start) {
+			require.Less(t, b.From, b.To, "%v: a range that is told goes forward", c.vary)
+		}
 		c.change(&job)
 		_, err := research.Sweep(t.Context(), job)
 		require.Error(t, err, c.vary)

@@ -46,17 +46,18 @@ type Options struct {
 	Interval market.Interval
 }
 
-// Read reads a state folder, journal and recording once. A state file that a running bot holds, or
+// Read reads a state folder, journal and recording once. It holds the state file only for the
+// journal. A state file that a running bot holds, or
 // that is missing or damaged, is a folder.Error; a recording that a later program wrote is an
 // error.
-func Read(ctx context.Context, dir string, o Options) (l *Log, err error) {
+func Read(ctx context.Context, dir string, o Options) (*Log, error) {
 	store, err := journal.ReadUntil(ctx, filepath.Join(dir, folder.StateFile))
 	if err != nil {
 		return nil, folder.Error{Err: err}
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	l = &Log{Folder: dir, Catalog: store.Catalog()}
-	if err := l.readJournal(store); err != nil {
+	l := &Log{Folder: dir, Catalog: store.Catalog()}
+	// the recording takes long, and a bot may start meanwhile
+	if err := errors.Join(l.readJournal(store), store.Close()); err != nil {
 		return nil, folder.Error{Err: err}
 	}
 	return l, l.readRecording(ctx, o)

@@ -15,11 +15,34 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/orderlog"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/osfile"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
+
+// lockWatch is a context that notes whether a file is held each time that it is asked whether it
+// has ended.
+type lockWatch struct {
+	context.Context
+	path string
+	held error // when it was asked last; nil: the file was not held
+}
+
+// Err is of context.Context.
+func (w *lockWatch) Err() error {
+	file, err := os.OpenFile(w.path, os.O_RDWR, 0)
+	if err == nil {
+		w.held = osfile.TryLock(file)
+		err = file.Close()
+	}
+	if err != nil {
+		panic(err)
+	}
+	return w.Context.Err()
+}
 
 // The order log of a bot says of each order what the exchange says, and names the time in which the
 // bot did not run.
@@ -35,8 +58,10 @@ func TestTheOrderLogSaysWhatTheExchangeSays(t *testing.T) {
 		p = s.start()
 		time.Sleep(2 * time.Minute)
 		require.NoError(t, p.end())
-		log, err := orderlog.Read(context.Background(), s.Folder, orderlog.Options{})
+		watched := &lockWatch{Context: context.Background(), path: filepath.Join(s.Folder, folder.StateFile)}
+		log, err := orderlog.Read(watched, s.Folder, orderlog.Options{})
 		require.NoError(t, err)
+		require.NoError(t, watched.held, "a bot can start while the recording is read")
 		require.Len(t, log.Runs, 2)
 		require.Zero(t, log.Runs[0].Ended)
 		require.NotZero(t, log.Runs[1].Ended)

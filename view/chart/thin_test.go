@@ -112,7 +112,9 @@ func TestTicksAreRoundAndFew(t *testing.T) {
 		{8000, 31000, 5, []string{"10 k", "15 k", "20 k", "25 k", "30 k"}},
 		{28, 72, 2, []string{"40", "60"}}, // two would leave 50 alone
 		{1e6, 3e6, 2, []string{"1 M", "2 M", "3 M"}},
-		{1e-9, 3e-9, 2, []string{"1e-09", "2e-09", "3e-09"}},
+		{1.1e-7, 1.3e-7, 2, []string{"0.00000011", "0.00000012", "0.00000013"}},
+		{1e-12, 3e-12, 2, []string{"0.000000000001", "0.000000000002", "0.000000000003"}},
+		{1e-15, 3e-15, 2, []string{"1e-15", "2e-15", "3e-15"}},
 		{1e20, 3e20, 2, []string{"1e+20", "2e+20", "3e+20"}},
 	} {
 		require.Equal(t, c.want, labels(numberTicks(c.low, c.high, c.n)))

@@ -62,7 +62,7 @@ func plain(value, step, unit float64) string {
 	if math.Abs(value) < step/2 {
 		return "0"
 	}
-	if size >= 1e15 || step < 1e-6 {
+	if size >= 1e15 || step < 0.999e-12 { // cheap coins have steps of 1e-9: their labels are as their prices
 		digits := int(math.Floor(math.Log10(size))) - int(math.Floor(math.Log10(step*1.000001)))
 		return strconv.FormatFloat(value, 'e', max(digits, 0), 64)
 	}
