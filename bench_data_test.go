@@ -20,6 +20,7 @@ import (
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/indicator"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
 )
 
@@ -204,13 +205,34 @@ func ladder(n int) strategy.Definition {
 	return define("ladder", func() strategy.Strategy { return &ladderer{orders: n} })
 }
 
-// plain is smacross as one OnCandle, without Skip.
+// plain is smacross as a user writes it: an OnCandle, without Skip. A wrapper that hides the Skip of
+// smacross would copy each candle once more.
 var plain = strategy.Define("plain", "smacross without Skip",
 	func(p smacross.Params) strategy.Needs { return strategy.Needs{Warmup: p.Slow + 1} },
 	func(p smacross.Params, s strategy.Setup) (strategy.Strategy, error) {
-		built, err := smacross.Definition.New(map[string]any{"fast": int64(p.Fast), "slow": int64(p.Slow)}, s)
-		return struct{ strategy.Strategy }{built}, err
+		made := func(market.Market) indicator.Cross { return indicator.NewCross(p.Fast, p.Slow) }
+		return &plainCross{share: p.Share, cross: strategy.Each(s, made)}, nil
 	})
+
+type plainCross struct {
+	strategy.Base
+	share market.Rate
+	cross strategy.PerMarket[indicator.Cross]
+}
+
+func (x *plainCross) OnCandle(d *strategy.Desk, c market.Candle) {
+	m := d.In(c.Market)
+	switch x.cross.In(c.Market).Push(c.Close) {
+	case indicator.Up:
+		if m.Position().Amount == 0 && len(m.OpenOrders()) == 0 && m.Cash() > 0 {
+			_, _ = m.Buy(strategy.CashShare(x.share))
+		}
+	case indicator.Down:
+		if held := m.Position().Amount; held > 0 && len(m.OpenOrders()) == 0 {
+			_, _ = m.Sell(strategy.Amount(held))
+		}
+	}
+}
 
 // guarded buys once, with a stop and a target that no price reaches.
 type guarded struct {

@@ -58,10 +58,15 @@ func (t *table) sweep() {
 	}
 	lockstep := func(plans []*backtest.Plan) func() {
 		return func() {
+			same := int64(0)
 			for group := range slices.Chunk(plans, 24) {
-				_, err := backtest.RunTogether(context.Background(), group, backtest.Together{})
+				ran, err := backtest.RunTogether(context.Background(), group, backtest.Together{})
 				require.NoError(t.b, err)
+				for i := range ran {
+					same += ran[i].Result.Orders.Fills
+				}
 			}
+			require.Equal(t.b, fills, same) // as one after another, also by the plain strategy
 		}
 	}
 	rounds := *t
