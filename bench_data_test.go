@@ -205,8 +205,8 @@ func ladder(n int) strategy.Definition {
 	return define("ladder", func() strategy.Strategy { return &ladderer{orders: n} })
 }
 
-// plain is smacross as a user writes it: an OnCandle, without Skip. A wrapper that hides the Skip of
-// smacross would copy each candle once more.
+// plain is smacross as a user writes it: an OnCandle, without Skip. A wrapper that hides the Skip
+// of smacross would copy each candle once more.
 var plain = strategy.Define("plain", "smacross without Skip",
 	func(p smacross.Params) strategy.Needs { return strategy.Needs{Warmup: p.Slow + 1} },
 	func(p smacross.Params, s strategy.Setup) (strategy.Strategy, error) {
