@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -47,4 +48,19 @@ func TestTheFirstPageSaysHowTheBotStands(t *testing.T) {
 	require.Equal(t, "–", value)
 	value, note = text(d, "Exchange answers in")
 	require.Equal(t, []string{"–", "–"}, []string{value, note})
+}
+
+// A group whose timer the exchange refuses is on the overview, as drawn.
+func TestTheOverviewNamesAGroupThatIsNotGuarded(t *testing.T) {
+	d := madeUp()
+	d.Status.NotGuarded = []operator.NotGuarded{{Group: 4, Strategies: []string{"trend"},
+		Cause: "the exchange refuses its timer", SinceMS: madeUpNow}}
+	view, err := OverviewOf(d)
+	require.NoError(t, err)
+	var page strings.Builder
+	pages, err := NewPages()
+	require.NoError(t, err)
+	require.NoError(t, pages.Write(&page, "bot_overview", &Page{View: view}))
+	require.Contains(t, strings.Split(page.String(), "\n"), `<div class="warning"><ul>`+
+		"<li>not guarded: group 4 (trend): its orders outlive this bot: the exchange refuses its timer</li></ul></div>")
 }

@@ -58,6 +58,25 @@ func (s *stage) ends(p *process) (told string) {
 
 func nothing(_ *stage, p *process) *process { return p }
 
+// M31: polls, the stream, and orders over it give the same life, also where the owner moves
+// the exit.
+func TestEachWayToHearTheExchangeGivesTheSameLife(t *testing.T) {
+	for name, happen := range map[string]func(s *stage, p *process) *process{
+		"nothing": nothing,
+		"the owner moves the exit": func(s *stage, p *process) *process {
+			exit := s.resting()
+			exit.TriggerAmount -= 100_00
+			s.byHand(exit, market.CommandUpdate, market.ChangeTriggerAmount)
+			return p
+		},
+	} {
+		want := heldLife(t, overPolls, happen)
+		require.Equal(t, name == "nothing", want == heldLife(t, overPolls, nothing), "%s is seen: %s", name, want)
+		require.Equal(t, want, heldLife(t, overStream, happen), "stream, %s", name)
+		require.Equal(t, want, heldLife(t, overOrders, happen), "orders, %s", name)
+	}
+}
+
 // M32: money that comes, money of the owner's own that goes, and orders of others change no order.
 func TestWhatTheOwnerDoesWithTheRestChangesNoOrder(t *testing.T) {
 	const address = "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"
