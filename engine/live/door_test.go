@@ -42,7 +42,7 @@ var (
 	opened = []string{"Enter", "Hold", "Restore", "See"}
 	// accountRead are the methods of the account that loop and runner may call.
 	accountRead = []string{"Balance", "BestPrice", "CanReopen", "Catalog", "Check", "CountPending", "Ended", "Equity",
-		"Expects", "Exposure", "Known", "Last", "Open", "OpenBy", "Own", "Pending", "Position", "Profit",
+		"Expects", "Exposure", "Known", "Last", "Left", "Open", "OpenBy", "Own", "Pending", "Position", "Profit",
 		"PresumedAbsent",
 		"PriceArrived", "Released", "SaveOrder", "Strategies", "TakeChanges", "Total", "Track",
 		"Unreliable", "Unsettled", "UnsettledBy"}
