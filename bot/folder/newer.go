@@ -14,9 +14,12 @@ const newerVersion = 1
 type Newer struct {
 	// Since and Last are the last entry and the highest order number of the file before a start
 	// that has not ended yet, or has failed; 0: the last start knows all newer orders.
-	Since   market.Time    `json:"since,omitzero"`
-	Last    market.OrderID `json:"last,omitzero"`
-	Unknown []UnknownExit  `json:"unknown,omitempty"` // purchases whose exits are not known
+	Since market.Time    `json:"since,omitzero"`
+	Last  market.OrderID `json:"last,omitzero"`
+	// Orders are those in the books that may still fill or are to be cancelled, by their numbers in
+	// this file.
+	Orders  []market.OrderID `json:"orders,omitempty"`
+	Unknown []UnknownExit    `json:"unknown,omitempty"` // purchases whose exits are not known
 }
 
 // UnknownExit is a live.UnknownExit in the state file, with the names of strategy and market.

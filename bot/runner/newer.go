@@ -33,6 +33,7 @@ func (r *runner) newerThan(last market.OrderID) (*live.Newer, error) {
 	if err != nil {
 		return nil, err
 	}
+	n.Orders = saved.Orders
 	if n.Unknown, err = r.unknownExits(saved.Unknown); err != nil {
 		return nil, err
 	}
@@ -79,6 +80,7 @@ type savedNewer struct {
 	begun   bool        // this start has saved it
 	settled bool        // the rest is as saved last
 	list    []live.UnknownExit
+	orders  []market.OrderID
 }
 
 // saveNewer puts what is known of newer orders into the batch, where that has changed.
@@ -87,12 +89,12 @@ func (j *botJournal) saveNewer() {
 	if n == nil {
 		return
 	}
-	left := n.Left(j.account)
-	if was.begun && was.settled == n.Settled && slices.Equal(left, was.list) {
+	left, orders := n.Left(j.account)
+	if was.begun && was.settled == n.Settled && slices.Equal(left, was.list) && slices.Equal(orders, was.orders) {
 		return
 	}
-	was.begun, was.settled, was.list = true, n.Settled, slices.Clone(left)
-	var saved folder.Newer
+	was.begun, was.settled, was.list, was.orders = true, n.Settled, slices.Clone(left), orders
+	saved := folder.Newer{Orders: orders}
 	if !n.Settled {
 		saved.Since, saved.Last = n.Since, n.Last
 	}

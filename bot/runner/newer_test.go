@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -120,9 +122,9 @@ func TestAnOrderThatIsOlderThanTheFileIsAnothers(t *testing.T) {
 	})
 }
 
-// boughtAfterACopy starts a bot, copies its state file before it trades, and lets half of its entry
-// be filled.
-func (s *stage) boughtAfterACopy() (p *process, file string) {
+// boughtAfterACopy starts a bot, copies its state file before it trades, and lets its entry buy an
+// amount, "" for nothing.
+func (s *stage) boughtAfterACopy(amount string) (p *process, file string) {
 	p, err := s.open()
 	require.NoError(s.T, err)
 	require.NoError(s.T, p.journal.Commit(p.trading.Now()))
@@ -130,7 +132,9 @@ func (s *stage) boughtAfterACopy() (p *process, file string) {
 	ctx := p.ctx()
 	go func() { p.done <- p.trade(ctx) }()
 	time.Sleep(3 * time.Second)
-	s.sellInto("0.005")
+	if amount != "" {
+		s.sellInto(amount)
+	}
 	time.Sleep(15 * time.Second)
 	return p, file
 }
@@ -138,7 +142,7 @@ func (s *stage) boughtAfterACopy() (p *process, file string) {
 // bareAfterACopy is boughtAfterACopy, a kill, a cancel of all orders by hand, and the copy put
 // back: the file knows nothing of the purchase, and no order guards it.
 func (s *stage) bareAfterACopy() {
-	p, file := s.boughtAfterACopy()
+	p, file := s.boughtAfterACopy("0.005")
 	p.kill()
 	p.bury()
 	for _, o := range s.OpenAtTheExchange() {
@@ -152,7 +156,7 @@ func (s *stage) bareAfterACopy() {
 func TestABackupFromBeforeTheEntryBooksWhatWasBought(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := halfStage(t)
-		p, file := s.boughtAfterACopy()
+		p, file := s.boughtAfterACopy("0.005")
 		require.Len(t, s.OpenAtTheExchange(), 2)
 		p.kill()
 		p.bury()
@@ -252,6 +256,34 @@ func (s *stage) bothHalted(p *process) (why []string) {
 	return why
 }
 
+// failsAfterTheList lets a start fail that has taken newer orders into the books: at its first
+// request for the balances.
+func (s *stage) failsAfterTheList() {
+	var p *process
+	trades, listed := atomic.Bool{}, atomic.Bool{}
+	s.wrap = func(next http.RoundTripper) http.RoundTripper {
+		return tripper(func(r *http.Request) (*http.Response, error) {
+			switch {
+			case trades.Load() && strings.HasSuffix(r.URL.Path, "/ordersOpen"):
+				listed.Store(true)
+			case listed.Load() && strings.HasSuffix(r.URL.Path, "/balance"):
+				p.kill()
+			}
+			return next.RoundTrip(r)
+		})
+	}
+	p, err := s.open()
+	require.NoError(s.T, err)
+	trades.Store(true)
+	ctx := p.ctx()
+	go func() { p.done <- p.trade(ctx) }()
+	time.Sleep(time.Minute)
+	require.True(s.T, listed.Load())
+	p.stop() // it insists on its first requests
+	p.bury()
+	s.wrap = nil
+}
+
 // An exit that is newer than the file may be of either of two strategies with one operator id. Both
 // are halted, in words, where the start that books it fails too, and both positions keep an exit.
 func TestANewerOrderOfTwoStrategiesHaltsBoth(t *testing.T) {
@@ -269,29 +301,7 @@ func TestANewerOrderOfTwoStrategiesHaltsBoth(t *testing.T) {
 			require.Len(t, exits, 2)
 			s.putBack(file)
 			if fails {
-				trades, listed := atomic.Bool{}, atomic.Bool{}
-				s.wrap = func(next http.RoundTripper) http.RoundTripper {
-					return tripper(func(r *http.Request) (*http.Response, error) {
-						switch {
-						case trades.Load() && strings.HasSuffix(r.URL.Path, "/ordersOpen"):
-							listed.Store(true)
-						case listed.Load() && strings.HasSuffix(r.URL.Path, "/balance"):
-							p.kill()
-						}
-						return next.RoundTrip(r)
-					})
-				}
-				var err error
-				p, err = s.open()
-				require.NoError(t, err)
-				trades.Store(true)
-				ctx := p.ctx()
-				go func() { p.done <- p.trade(ctx) }()
-				time.Sleep(time.Minute)
-				require.True(t, listed.Load())
-				p.stop() // it insists on its first requests
-				p.bury()
-				s.wrap = nil
+				s.failsAfterTheList()
 			}
 			p = s.start()
 			time.Sleep(3 * time.Minute)
@@ -420,4 +430,100 @@ func TestABackupFromBeforeTheEntryTellsOfAPositionWithoutAnExit(t *testing.T) {
 			require.NoError(t, p.end())
 		})
 	}
+}
+
+// An entry that is newer than the file fills on after a start has taken it into the books: before
+// its cancel arrives, after a kill in place of the cancel, or after that start has failed. All that
+// it has bought is listed without an exit, and the strategy waits for a person, also where nothing
+// was bought before.
+func TestABackupFromBeforeTheEntryCountsWhatItBuysUntilItsCancel(t *testing.T) {
+	for name, hears := range map[string]string{"poll": overPolls, "stream": overStream} {
+		for _, before := range []string{"", "0.005"} {
+			for _, late := range []string{"0.004", "0.015"} {
+				for _, how := range []string{"lives", "killed", "fails"} {
+					t.Run(fmt.Sprintf("%s, %q and %s, %s", name, before, late, how), func(t *testing.T) {
+						synctest.Test(t, func(t *testing.T) { buysUntilItsCancel(t, hears, before, late, how) })
+					})
+				}
+			}
+		}
+	}
+}
+
+func buysUntilItsCancel(t *testing.T, hears, before, late, how string) {
+	s := halfStage(t)
+	s.hears = hears
+	p, file := s.boughtAfterACopy(before)
+	p.kill()
+	p.bury()
+	for _, o := range s.OpenAtTheExchange() {
+		if o.Order.Side == market.Sell {
+			s.byHand(o.Order, market.CommandCancel, 0)
+		}
+	}
+	entry := s.resting()
+	s.putBack(file)
+	if how == "fails" {
+		s.failsAfterTheList()
+		s.sellInto(late)
+		p = s.start()
+		time.Sleep(time.Minute)
+	} else {
+		p = s.fillsBeforeTheCancel(late, how == "killed")
+	}
+	bought := s.OrdersAtTheExchange()[entry.ClientOrderID].Order.FilledAmount
+	m := s.Market()
+	amount, err := m.ParseQty(late)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, bought, min(amount, 1_000_000))
+	for range 2 { // the next start knows it too
+		var halt engine.Halt
+		var halted bool
+		var held market.Qty
+		var bare []operator.Unprotected
+		p.look(func() {
+			halt, halted = p.engine.Halted(1)
+			held, bare = p.account.Position(1, 1).Amount, p.bare(nil)
+		})
+		require.NoError(t, p.end())
+		require.Equal(t, bought, held)
+		require.Len(t, bare, 1)
+		require.Equal(t, m.FormatQty(bought), bare[0].Amount)
+		require.Equal(t, "unknown", bare[0].Cause)
+		require.True(t, halted)
+		require.Regexp(t, `the state file is a copy .* bought 0\.\d+ BTC-EUR`, halt.Reason)
+		require.Empty(t, s.OpenAtTheExchange())
+		p = s.start()
+		time.Sleep(time.Minute)
+	}
+	require.NoError(t, p.end())
+}
+
+// fillsBeforeTheCancel starts a bot, sells into its orders as its first cancel is about to leave,
+// and returns the bot a minute later. With killed, that cancel never leaves, and a new start
+// follows.
+func (s *stage) fillsBeforeTheCancel(amount string, killed bool) *process {
+	p, err := s.open()
+	require.NoError(s.T, err)
+	sold := atomic.Bool{}
+	s.traffic.on(func(r *http.Request, about bool) {
+		if commandOf(r) != market.CommandCancel || !about || !sold.CompareAndSwap(false, true) {
+			return
+		}
+		if killed {
+			p.kill()
+		}
+		s.sellInto(amount)
+	})
+	ctx := p.ctx()
+	go func() { p.done <- p.trade(ctx) }()
+	time.Sleep(time.Minute)
+	require.True(s.T, sold.Load())
+	s.traffic.on(nil)
+	if killed {
+		p.bury()
+		p = s.start()
+		time.Sleep(time.Minute)
+	}
+	return p
 }

@@ -385,6 +385,7 @@ func (l *Loop) step(ev *market.Event) {
 		return
 	}
 	l.lend(ev.Fills)
+	bought := l.Newer.fills(l.Account, ev.Fills)
 	ev.At = l.engineTime()
 	commands := l.stepEngine(ev)
 	l.Journal.Event(ev)
@@ -393,6 +394,9 @@ func (l *Loop) step(ev *market.Event) {
 	l.proof.ended(ev, l.now)
 	l.queueCommands(commands)
 	l.queryReached(ev)
+	if bought && l.Newer.Settled {
+		l.haltBought()
+	}
 }
 
 // stepEngine steps the engine and reports the duration to Config.Stepped.

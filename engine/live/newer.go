@@ -43,17 +43,19 @@ type Newer struct {
 	// Owners are the strategies that an order may be of, the likeliest first: by its operator id
 	// and, where its name proves that it is the bot's, also without.
 	Owners func(o *market.Order, proven bool) []market.StrategyID
-	// Unknown is what newer purchases have brought, those of earlier starts too. Amount is what was
-	// bought; Since is 0 until it is in the books.
+	// Orders are the newer orders in the books, by their new numbers, those of earlier starts too.
+	Orders []market.OrderID
+	// Unknown is what those of them that are purchases have brought, those of earlier starts too.
+	// Amount is what was bought; Since is 0 until the strategy has been halted for it.
 	Unknown []UnknownExit
 
 	numbers  map[uuid.UUID]market.OrderID
-	orders   map[market.OrderID]market.Order // that are in the books now, as found, by their old number
-	doubts   map[market.StrategyID][]string  // by what may be exits of their positions
-	shared   map[market.StrategyID][]string  // orders in the books that may be of another strategy
-	lent     map[lender]market.Qty           // base that newer purchases are to give back
-	asked    map[uuid.UUID]bool              // names of trades whose orders have been asked for
-	searched bool                            // all trades have been looked through
+	taken    map[market.OrderID]bool        // old numbers of orders that this start has booked
+	doubts   map[market.StrategyID][]string // by what may be exits of their positions
+	shared   map[market.StrategyID][]string // orders in the books that may be of another strategy
+	lent     map[lender]market.Qty          // base that newer purchases are to give back
+	asked    map[uuid.UUID]bool             // names of trades whose orders have been asked for
+	searched bool                           // all trades have been looked through
 }
 
 // lend books base of the unallocated balance to a strategy of which the kill switch has sold more
@@ -96,7 +98,7 @@ func (l *Loop) giveBack(o *market.Order) {
 }
 
 func (n *Newer) begin() {
-	n.orders, n.doubts, n.asked = map[market.OrderID]market.Order{}, map[market.StrategyID][]string{},
+	n.taken, n.doubts, n.asked = map[market.OrderID]bool{}, map[market.StrategyID][]string{},
 		map[uuid.UUID]bool{}
 	n.lent, n.shared = map[lender]market.Qty{}, map[market.StrategyID][]string{}
 }
@@ -193,7 +195,7 @@ func (l *Loop) adoptTraded(ctx context.Context, found map[market.OrderID]*market
 // adoptDiffering is adoptTraded once, where the balances are others than the books know. It reports
 // whether the books have changed.
 func (l *Loop) adoptDiffering(ctx context.Context) bool {
-	before := len(l.Newer.orders)
+	before := len(l.Newer.taken)
 	if len(l.Newer.Runs) == 0 || l.Newer.searched {
 		return false
 	}
@@ -201,12 +203,12 @@ func (l *Loop) adoptDiffering(ctx context.Context) bool {
 	if err != nil {
 		l.Log.Warn().Err(err).Msg("trades since the last entry of the state file could not be asked for")
 	}
-	return len(l.Newer.orders) > before
+	return len(l.Newer.taken) > before
 }
 
 // adopt takes one order into the books, as its record says.
 func (l *Loop) adopt(ctx context.Context, number market.OrderID, o *market.Order) error {
-	if _, done := l.Newer.orders[number]; done {
+	if l.Newer.taken[number] {
 		return nil
 	}
 	asked := l.stamp()
@@ -249,8 +251,8 @@ func (l *Loop) adopt(ctx context.Context, number market.OrderID, o *market.Order
 	l.Log.Warn().Int64("order", int64(own.ID)).Msg(text + "; it is in the books")
 	l.ReconcileLog.Note("newer than the state file", text)
 	sent.ID, sent.FilledAmount = own.ID, record.Order.FilledAmount
-	l.Newer.orders[number] = sent
-	l.Newer.buys(&sent)
+	l.Newer.taken[number] = true
+	l.Newer.Orders = append(l.Newer.Orders, own.ID)
 	q := l.queryOf(own.ID)
 	q.unresolved = &unresolved{outcome: placeUnresolved,
 		command: market.Command{Kind: market.CommandPlace, Order: own.Order}, until: asked}
@@ -294,28 +296,32 @@ func haltShared(l *Loop) {
 // protects or expects are cancelled, and strategies whose positions are not known are halted.
 func (l *Loop) settleNewer() {
 	var cancels []market.OrderID
-	for _, number := range slices.Sorted(maps.Keys(l.Newer.orders)) {
-		o := l.Newer.orders[number]
-		if own := l.Account.Known(o.ID); own != nil && !own.State.Terminal() && !l.Engine.Brackets().IsExit(o.ID) {
-			cancels = append(cancels, o.ID)
+	for _, id := range l.Newer.Orders {
+		if l.Account.Own(id) != nil && !l.Engine.Brackets().IsExit(id) {
+			cancels = append(cancels, id)
 		}
 	}
 	l.Newer.Settled = true
 	haltShared(l)
-	bought := l.Newer.settle(l.Account, l.engineTime())
 	if len(cancels) > 0 {
 		l.input(&market.Input{Kind: market.InputCancel, Orders: cancels})
 	}
-	for _, id := range slices.Sorted(maps.Keys(bought)) {
-		l.input(&market.Input{Kind: market.InputHalt, Strategy: id, Reason: "the state file is a copy from before " +
-			"its last orders: they bought " + strings.Join(bought[id], ", ") + ", and which exits it had is not " +
-			"known; look at bot status, then bot resume or bot flatten"})
-	}
+	l.haltBought()
 	for _, id := range slices.Sorted(maps.Keys(l.Newer.doubts)) {
 		l.input(&market.Input{Kind: market.InputWithhold, Strategy: id, Reason: "not in the state file, and with " +
 			"its operator_id: " + strings.Join(l.Newer.doubts[id], ", ") + "; the file is a copy from before these " +
 			"orders, or another bot has the same operator_id. No exit is placed beside them: compare bot status with " +
 			"the exchange, cancel what is left (bot cancel-all --including-foreign), then bot resume"})
+	}
+}
+
+// haltBought halts the strategies for which newer orders have bought something since the last call.
+func (l *Loop) haltBought() {
+	bought := l.Newer.settle(l.Account, l.engineTime())
+	for _, id := range slices.Sorted(maps.Keys(bought)) {
+		l.input(&market.Input{Kind: market.InputHalt, Strategy: id, Reason: "the state file is a copy from before " +
+			"its last orders: they bought " + strings.Join(bought[id], ", ") + ", and which exits it had is not " +
+			"known; look at bot status, then bot resume or bot flatten"})
 	}
 }
 
@@ -339,19 +345,36 @@ func (u *UnknownExit) position(a *state.Account) (p market.Position, open bool) 
 	return p, u.Since == 0 || p.Amount > 0 && p.Opened <= u.Since
 }
 
-// buys adds what a newer purchase has brought.
-func (n *Newer) buys(o *market.Order) {
-	if o.Side != market.Buy || o.FilledAmount == 0 {
-		return
+// fills adds what fills of one order bring, and reports whether it is a newer purchase and they are
+// new. Call it before they are booked: they may come after the start, until the order's cancel.
+func (n *Newer) fills(a *state.Account, fills []market.Fill) (bought bool) {
+	if len(fills) == 0 || !slices.Contains(n.Orders, fills[0].Order) {
+		return false
 	}
-	one := UnknownExit{Strategy: o.Strategy, Market: o.Market}
+	own, amount := a.Known(fills[0].Order), market.Qty(0)
+	if own == nil || own.Side != market.Buy {
+		return false
+	}
+	for i := range fills {
+		if !own.Knows(&fills[i]) {
+			amount += fills[i].Amount
+		}
+	}
+	if amount == 0 {
+		return false
+	}
+	one := UnknownExit{Strategy: own.Strategy, Market: own.Market}
 	at := slices.IndexFunc(n.Unknown, one.Same)
 	if at < 0 {
 		at = len(n.Unknown)
 		n.Unknown = append(n.Unknown, one)
 	}
-	n.Unknown[at].Amount += o.FilledAmount
-	n.Unknown[at].Since = 0
+	u := &n.Unknown[at]
+	if _, open := u.position(a); !open {
+		u.Amount = 0
+	}
+	u.Amount, u.Since = u.Amount+amount, 0
+	return true
 }
 
 // settle dates what newer purchases have brought, and returns it in words where it is still held.
@@ -368,13 +391,20 @@ func (n *Newer) settle(a *state.Account, now market.Time) (bought map[market.Str
 	return bought
 }
 
-// Left drops what is held no more, and returns the rest for the next start.
-func (n *Newer) Left(a *state.Account) []UnknownExit {
+// Left drops what is held no more, and returns the rest for the next start, with the orders that
+// may still buy. Before the newer orders are settled, the next start needs the sales too: it has to
+// cancel them.
+func (n *Newer) Left(a *state.Account) (held []UnknownExit, orders []market.OrderID) {
 	n.Unknown = slices.DeleteFunc(n.Unknown, func(u UnknownExit) bool {
 		_, open := u.position(a)
 		return !open
 	})
-	return n.Unknown
+	for _, id := range n.Orders {
+		if own := a.Known(id); own != nil && (own.Side == market.Buy || !n.Settled) {
+			orders = append(orders, id)
+		}
+	}
+	return n.Unknown, orders
 }
 
 // UnknownExits are the positions, or parts, that newer purchases brought and no bracket covers: the
