@@ -185,7 +185,7 @@ func (d *driver) keepBegan() {
 }
 
 // beganOf is when a strategy's warm-ups ended: the first time.
-func (d *driver) beganOf(id market.StrategyID) []warmup.Began {
+func (d *driver) beganOf(id market.StrategyID) []warmup.WarmupEnd {
 	list := d.engine.Began(id)
 	for i := range list {
 		if int(id) <= len(d.begun) && d.begun[id-1][i].Ended {

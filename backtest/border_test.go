@@ -56,7 +56,7 @@ func resultOf(t *rapid.T, p *Plan, together bool) string {
 		r.Assumptions = nil
 		return textOf(t, r)
 	}
-	all, err := RunTogether(context.Background(), []*Plan{p}, Together{block: 100})
+	all, err := RunTogether(context.Background(), []*Plan{p}, LockstepOptions{block: 100})
 	require.NoError(t, err)
 	require.NoError(t, all[0].Err)
 	all[0].Result.Assumptions = nil

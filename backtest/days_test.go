@@ -106,7 +106,7 @@ func TestTheFirstDayCounts(t *testing.T) {
 	p.Venue.HalfSpread, p.Venue.Slippage = 100_000, 200_000
 	for _, from := range []market.Time{0, candles[700].Start} {
 		p.From = from
-		runs, err := RunTogether(t.Context(), []*Plan{p, p}, Together{})
+		runs, err := RunTogether(t.Context(), []*Plan{p, p}, LockstepOptions{})
 		require.NoError(t, err)
 		dir := t.TempDir()
 		alone, err := Run(t.Context(), p, Options{Out: dir})

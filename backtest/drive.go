@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/tidemark-trading/tidemark/engine"
-	"github.com/tidemark-trading/tidemark/engine/goroutine"
+	"github.com/tidemark-trading/tidemark/internal/goroutine"
 	"github.com/tidemark-trading/tidemark/market"
 )
 

@@ -64,17 +64,17 @@ type driver struct {
 	muted bool  // the engine gets by itself the prices that move the venue
 	facts Facts // what a record says about orders; nil: nothing
 
-	outline outline // of the only feed's batch, where many runs step it
+	outline blockSums // of the only feed's batch, where many runs step it
 
 	pauseAt market.Time                 // pause is called before the first group that closes later
 	pause   func(end market.Time) error // gets the close of that group; it sets pauseAt anew
 
-	borderAt market.Time      // of the next border; never: there is none
-	crossed  int              // how many borders lie behind
-	begun    [][]warmup.Began // by strategy: kept at the last border
-	handing  bool             // an engine is being restored: it sees candles again
-	options  runOptions       // of a plan with borders
-	more     int              // history beyond the warm-ups, in warm-ups
+	borderAt market.Time          // of the next border; never: there is none
+	crossed  int                  // how many borders lie behind
+	begun    [][]warmup.WarmupEnd // by strategy: kept at the last border
+	handing  bool                 // an engine is being restored: it sees candles again
+	options  runOptions           // of a plan with borders
+	more     int                  // history beyond the warm-ups, in warm-ups
 
 	// What the venue was given: a fork shares fees, and has a sink and a point of its own.
 	fees  func(*market.Market) exchange.Fees

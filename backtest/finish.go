@@ -142,11 +142,11 @@ func holdEquity(start market.Money, open, price market.Price, fee market.Rate) m
 }
 
 // envelope returns the chosen path first, then the others.
-func (r *recorder) envelope(info finishInfo) []Outcome {
+func (r *recorder) envelope(info finishInfo) []PathEnd {
 	if len(info.Others) == 0 {
-		return []Outcome{}
+		return []PathEnd{}
 	}
-	all := []Outcome{r.outcome(pathEquity{info.Path, r.last.equity})}
+	all := []PathEnd{r.outcome(pathEquity{info.Path, r.last.equity})}
 	all[0].Chosen = true
 	for _, other := range info.Others {
 		all = append(all, r.outcome(other))
@@ -154,8 +154,8 @@ func (r *recorder) envelope(info finishInfo) []Outcome {
 	return all
 }
 
-func (r *recorder) outcome(p pathEquity) Outcome {
-	return Outcome{Path: p.Path, Final: r.amount(p.Final), Return: Figure(float64(p.Final)/float64(r.cfg.Start) - 1)}
+func (r *recorder) outcome(p pathEquity) PathEnd {
+	return PathEnd{Path: p.Path, Final: r.amount(p.Final), Return: Figure(float64(p.Final)/float64(r.cfg.Start) - 1)}
 }
 
 // candles sums the figures of the data.

@@ -18,20 +18,20 @@ const blockSize = 1024
 // one steps the next.
 type lockstep struct {
 	series  []series // by feed
-	runs    []*stepped
+	runs    []*lockstepRun
 	block   int
-	turn    int         // place of the next run to step the present block
-	active  *stepped    // the run that steps now; nil: none
-	until   market.Time // runs step all candles that close up to here; never: there are no more after them
-	outline outline     // of the candles of the only series
+	turn    int          // place of the next run to step the present block
+	active  *lockstepRun // the run that steps now; nil: none
+	until   market.Time  // runs step all candles that close up to here; never: there are no more after them
+	outline blockSums    // of the candles of the only series
 	watch   func(plan int, w Watched)
 	memory  *Memory
 }
 
-// stepped is one run of a lockstep.
-type stepped struct {
+// lockstepRun is one run of a lockstep.
+type lockstepRun struct {
 	plan   Plan
-	ran    *Ran
+	ran    *RunEnd
 	driver *driver       // nil until its first candles are known
 	from   []market.Time // by feed: no candle that starts earlier is read
 	next   []int64       // by feed: the number of the next candle, once there is a driver
@@ -44,7 +44,7 @@ type stepped struct {
 var errPause = errors.New("the block has ended")
 
 // newLockstep opens the candles from the earliest time that a run reads on.
-func newLockstep(plans []*Plan, o Together, all []Ran) (*lockstep, error) {
+func newLockstep(plans []*Plan, o LockstepOptions, all []RunEnd) (*lockstep, error) {
 	l := &lockstep{block: o.block, turn: len(plans), watch: o.Watch, memory: o.Memory}
 	if l.block == 0 {
 		l.block = blockSize
@@ -54,7 +54,7 @@ func newLockstep(plans []*Plan, o Together, all []Ran) (*lockstep, error) {
 	}
 	from := make([]market.Time, len(plans[0].Feeds))
 	for i, p := range plans {
-		r := &stepped{plan: *p, ran: &all[i], next: make([]int64, len(from))}
+		r := &lockstepRun{plan: *p, ran: &all[i], next: make([]int64, len(from))}
 		if o.From != 0 {
 			r.plan.From = o.From
 		}
@@ -176,7 +176,7 @@ func (l *lockstep) needed(k int) int64 {
 }
 
 // step drives a run over the block, and sums it up after the last one.
-func (l *lockstep) step(ctx context.Context, r *stepped) {
+func (l *lockstep) step(ctx context.Context, r *lockstepRun) {
 	err := l.advance(ctx, r)
 	if err == nil && l.until == never {
 		err = r.conclude(ctx)
@@ -187,7 +187,7 @@ func (l *lockstep) step(ctx context.Context, r *stepped) {
 }
 
 // advance drives a run over the block.
-func (l *lockstep) advance(ctx context.Context, r *stepped) (err error) {
+func (l *lockstep) advance(ctx context.Context, r *lockstepRun) (err error) {
 	if r.driver == nil && l.ready(r) {
 		err = l.begin(r)
 	}
@@ -214,7 +214,7 @@ func (l *lockstep) advance(ctx context.Context, r *stepped) (err error) {
 }
 
 // ready reports whether the first candle of each feed of a run is known.
-func (l *lockstep) ready(r *stepped) bool {
+func (l *lockstep) ready(r *lockstepRun) bool {
 	for k := range l.series {
 		if s := &l.series[k]; !s.ended && s.from(r.from[k]) == s.before+int64(len(s.candles)) {
 			return false
@@ -224,7 +224,7 @@ func (l *lockstep) ready(r *stepped) bool {
 }
 
 // begin makes the driver of a run, over the candles that are known, and starts its strategies.
-func (l *lockstep) begin(r *stepped) (err error) {
+func (l *lockstep) begin(r *lockstepRun) (err error) {
 	for k := range l.series {
 		r.next[k] = l.series[k].from(r.from[k])
 	}
@@ -232,7 +232,7 @@ func (l *lockstep) begin(r *stepped) (err error) {
 	defer func() { r.plan.Open = open }()
 	r.plan.Open = func(f Feed, _, _ market.Time) (Source, error) {
 		k := slices.IndexFunc(l.series, func(s series) bool { return s.like(f) })
-		return &given{l.series[k].rest(r.next[k])}, nil
+		return &sliceSource{l.series[k].rest(r.next[k])}, nil
 	}
 	r.driver, err = newDriver(&r.plan,
 		runOptions{record: func(equity market.Money, from market.Time, rates []exchange.Fees) (*recorder, error) {
@@ -271,7 +271,7 @@ func (l *lockstep) benchmark(cfg *recorderConfig) *benchmark {
 }
 
 // conclude sums up a run that has ended.
-func (r *stepped) conclude(ctx context.Context) (err error) {
+func (r *lockstepRun) conclude(ctx context.Context) (err error) {
 	d := r.driver
 	if err := d.end(); err != nil {
 		return err
@@ -287,7 +287,7 @@ func (r *stepped) conclude(ctx context.Context) (err error) {
 }
 
 // alone runs the plan again from the start, as Run does: a strategy has ended its goroutine.
-func (r *stepped) alone(ctx context.Context) error {
+func (r *lockstepRun) alone(ctx context.Context) error {
 	d, result, err := run(ctx, &r.plan, Options{Halted: r.ran.halted}, &r.days)
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -111,7 +111,7 @@ func (l *lookahead) check() error {
 	if err := l.sample(true); err != nil {
 		return err
 	}
-	s := screen{lookahead: l}
+	s := forkCheck{lookahead: l}
 	if err := s.run(); err != nil {
 		return err
 	}

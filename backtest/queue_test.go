@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/exchange/others"
+	"github.com/tidemark-trading/tidemark/exchange/footprint"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -71,8 +71,8 @@ func TestTheRecordedAccountIsNotInTheWay(t *testing.T) {
 		run := liveSession(t, s, func(p *Plan, o *SessionOptions) {
 			p.Venue.LimitFill = sim.Queue
 			if clean {
-				o.Others = others.New(p.Catalog)
-				o.Others.Rest(others.Rest{At: 8 * second, Order: 77, Market: 1, Side: market.Buy, Price: 99_90,
+				o.Others = footprint.New(p.Catalog)
+				o.Others.Rest(footprint.Rest{At: 8 * second, Order: 77, Market: 1, Side: market.Buy, Price: 99_90,
 					Amount: 1_000_000})
 			}
 		})

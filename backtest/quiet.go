@@ -7,8 +7,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// stand is an account whose balances stand while only the price of one market changes.
-type stand struct {
+// frozenAccount is an account whose balances stand while only the price of one market changes.
+type frozenAccount struct {
 	market *market.Market
 	balances
 	equity market.Money // at the last of the closes
@@ -16,7 +16,7 @@ type stand struct {
 
 // MarkQuiet records the account at the closes of consecutive candles, exactly as Mark and Bar for
 // each would.
-func (r *recorder) MarkQuiet(a *stand, series []market.Candle, length market.Time, o outline) error {
+func (r *recorder) MarkQuiet(a *frozenAccount, series []market.Candle, length market.Time, o blockSums) error {
 	if err := r.markSeries(a, series, length, o); err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func (r *recorder) MarkQuiet(a *stand, series []market.Candle, length market.Tim
 }
 
 // markSeries is Mark for the closes.
-func (r *recorder) markSeries(a *stand, series []market.Candle, length market.Time, o outline) error {
+func (r *recorder) markSeries(a *frozenAccount, series []market.Candle, length market.Time, o blockSums) error {
 	if a.base != 0 && a.rest >= a.cash && !r.curve.kept() {
 		return r.markDays(a, series, length, o)
 	}
@@ -55,11 +55,11 @@ func (r *recorder) quietBars(series []market.Candle, length market.Time) {
 	if r.hold.joint != nil {
 		return
 	}
-	price.addDays(series, length, outline{})
+	price.addDays(series, length, blockSums{})
 }
 
 // addDays is roll and add for consecutive candles.
-func (t *track) addDays(series []market.Candle, length market.Time, o outline) {
+func (t *track) addDays(series []market.Candle, length market.Time, o blockSums) {
 	for len(series) > 0 {
 		if at := series[0].Start + length; at > t.dayEnd {
 			t.roll(at)
@@ -84,10 +84,10 @@ func untilStart(series []market.Candle, last, length market.Time) int {
 }
 
 // addCloses is add for consecutive candles.
-func (t *track) addCloses(series []market.Candle, length market.Time, o outline) {
+func (t *track) addCloses(series []market.Candle, length market.Time, o blockSums) {
 	for i := 0; ; i++ {
 		rest := o.after(i)
-		if i += rest.within(band{market.Price(t.low), market.Price(t.peak) - 1}, series[i:]); i == len(series) {
+		if i += rest.within(priceRange{market.Price(t.low), market.Price(t.peak) - 1}, series[i:]); i == len(series) {
 			break
 		}
 		t.add(series[i].Start+length, int64(series[i].Close))
@@ -116,8 +116,8 @@ func (r *recorder) markFlat(series []market.Candle, length market.Time, s sample
 
 // markDays is MarkQuiet with a position, without a curve: only days, and closes that turn the track
 // of the equity, cost more than comparisons.
-func (r *recorder) markDays(a *stand, series []market.Candle, length market.Time, o outline) error {
-	t := turns{stand: a, track: &r.equity, length: length}
+func (r *recorder) markDays(a *frozenAccount, series []market.Candle, length market.Time, o blockSums) error {
+	t := turningCloses{frozenAccount: a, track: &r.equity, length: length}
 	t.begin()
 	r.marks += int64(len(series))
 	for len(series) > 0 {
@@ -140,26 +140,26 @@ func (r *recorder) markDays(a *stand, series []market.Candle, length market.Time
 	return nil
 }
 
-// turns finds the closes that turn the track of the equity of an account that stands.
-type turns struct {
-	*stand
+// turningCloses finds the closes that turn the track of the equity of an account that stands.
+type turningCloses struct {
+	*frozenAccount
 	track    *track
-	band     band // closes that turn nothing, and at which the account is invested; not all of them
+	band     priceRange // closes that turn nothing, and at which the account is invested; not all of them
 	length   market.Time
 	invested int64 // closes
 }
 
 // begin computes the band.
-func (t *turns) begin() {
+func (t *turningCloses) begin() {
 	low, high := max(market.Money(t.track.low), t.cash+1), market.Money(t.track.peak)-1
-	if t.band = (band{0, -1}); low <= high {
+	if t.band = (priceRange{0, -1}); low <= high {
 		t.band = worthBand(t.market, t.base, low-t.rest, high-t.rest)
 	}
 }
 
 // day passes the closes of a day, and returns the account at the last one; latest: there are no
 // more after them.
-func (t *turns) day(series []market.Candle, o outline, latest bool) (s sample, err error) {
+func (t *turningCloses) day(series []market.Candle, o blockSums, latest bool) (s sample, err error) {
 	for {
 		n := o.within(t.band, series)
 		t.invested += int64(n)
@@ -178,7 +178,7 @@ func (t *turns) day(series []market.Candle, o outline, latest bool) (s sample, e
 }
 
 // add adds a close that is not in the band.
-func (t *turns) add(s sample, price market.Price) {
+func (t *turningCloses) add(s sample, price market.Price) {
 	if s.equity != s.cash {
 		t.invested++
 	}
@@ -186,7 +186,7 @@ func (t *turns) add(s sample, price market.Price) {
 	t.track.add(s.at, value)
 	switch {
 	case value >= peak:
-		t.band = band{0, -1} // it is the low, too
+		t.band = priceRange{0, -1} // it is the low, too
 	case value >= low:
 	case s.equity <= s.cash:
 		t.begin()
@@ -199,11 +199,11 @@ func (t *turns) add(s sample, price market.Price) {
 }
 
 // markLong is MarkQuiet with a position. A close inside the calm band costs two comparisons.
-func (r *recorder) markLong(a *stand, series []market.Candle, length market.Time, o outline) error {
+func (r *recorder) markLong(a *frozenAccount, series []market.Candle, length market.Time, o blockSums) error {
 	for len(series) > 0 {
 		n := 0
 		if r.last.cash == a.cash {
-			n = o.within(r.calmBand(a), series[:untilStart(series, r.wake-length, length)])
+			n = o.within(r.unchangedRange(a), series[:untilStart(series, r.wake-length, length)])
 		}
 		next := max(n, 1)
 		s, err := a.at(series[:next], length, next == len(series))
@@ -221,7 +221,7 @@ func (r *recorder) markLong(a *stand, series []market.Candle, length market.Time
 }
 
 // at is the account at the close of the last of some candles; latest: the last of all.
-func (a *stand) at(series []market.Candle, length market.Time, latest bool) (s sample, err error) {
+func (a *frozenAccount) at(series []market.Candle, length market.Time, latest bool) (s sample, err error) {
 	c, equity := &series[len(series)-1], a.equity
 	if !latest {
 		worth, err := a.market.Notional(c.Close, a.base)
@@ -235,14 +235,14 @@ func (a *stand) at(series []market.Candle, length market.Time, latest bool) (s s
 	return sample{c.Start + length, equity, a.cash}, nil
 }
 
-// band is a range of closes, both ends included; empty where high is below low.
-type band struct{ low, high market.Price }
+// priceRange is a range of closes, both ends included; empty where high is below low.
+type priceRange struct{ low, high market.Price }
 
-// calmBand returns the closes at which the account, as it was marked last, changes no figure but
-// the latest: no peak, no low, no extreme of the curve's bucket, and no change between being
+// unchangedRange returns the closes at which the account, as it was marked last, changes no figure
+// but the latest: no peak, no low, no extreme of the curve's bucket, and no change between being
 // invested and not. It is empty where the latest mark was an extreme itself: the next one may be,
 // too.
-func (r *recorder) calmBand(a *stand) band {
+func (r *recorder) unchangedRange(a *frozenAccount) priceRange {
 	if r.last.equity == a.cash && a.rest == a.cash { // base that is worth nothing
 		return worthBand(a.market, a.base, 0, 0)
 	}
@@ -252,7 +252,7 @@ func (r *recorder) calmBand(a *stand) band {
 	}
 	switch equity, cash := r.last.equity, r.last.cash; {
 	case equity <= low || equity >= high || equity == cash:
-		return band{0, -1}
+		return priceRange{0, -1}
 	case equity > cash:
 		low = max(low, cash+1)
 	default:
@@ -262,11 +262,11 @@ func (r *recorder) calmBand(a *stand) band {
 }
 
 // worthBand returns the prices at which an amount is worth from low to high.
-func worthBand(m *market.Market, amount market.Qty, low, high market.Money) band {
+func worthBand(m *market.Market, amount market.Qty, low, high market.Money) priceRange {
 	if m.ValueDigits != m.PriceDigits+m.AmountDigits || high < 0 || amount <= 0 {
-		return band{0, -1}
+		return priceRange{0, -1}
 	}
-	unit, b := uint64(market.Pow10(m.MoneyDrop())), band{0, math.MaxInt64}
+	unit, b := uint64(market.Pow10(m.MoneyDrop())), priceRange{0, math.MaxInt64}
 	if low > 0 { // ⌈low·unit ÷ amount⌉
 		over, under := bits.Mul64(uint64(low), unit)
 		under, carry := bits.Add64(under, uint64(amount)-1, 0)

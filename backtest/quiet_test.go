@@ -49,7 +49,8 @@ func TestQuietCandlesAreMarkedAsOneByOne(t *testing.T) {
 			}
 			worth, err := m.Notional(series[len(series)-1].Close, base)
 			require.NoError(t, err)
-			require.NoError(t, row.MarkQuiet(&stand{m, balances{base, rest, cash}, rest + worth}, series, length,
+			require.NoError(t, row.MarkQuiet(&frozenAccount{m, balances{base, rest, cash}, rest + worth}, series,
+				length,
 				outlined(t, series)))
 			for i := range series {
 				worth, err := m.Notional(series[i].Close, base)
@@ -63,7 +64,7 @@ func TestQuietCandlesAreMarkedAsOneByOne(t *testing.T) {
 }
 
 // outlined is the outline of a block that ends with the candles, or that of none.
-func outlined(t *rapid.T, series []market.Candle) (o outline) {
+func outlined(t *rapid.T, series []market.Candle) (o blockSums) {
 	if rapid.Bool().Draw(t, "outline") {
 		before := rapid.IntRange(0, 40).Draw(t, "before")
 		o.of(append(make([]market.Candle, before), series...))

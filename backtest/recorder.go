@@ -53,9 +53,9 @@ type recorder struct {
 	cfg   recorderConfig
 	held  holdings
 	tally tally
-	kept  *kept  // nil: Keep is not set
-	plots *plots // nil without a folder
-	page  *sheet // nil without a folder
+	kept  *kept       // nil: Keep is not set
+	plots *plots      // nil without a folder
+	page  *reportData // nil without a folder
 
 	followed followed
 	days     *days // nil: not collected

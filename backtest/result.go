@@ -40,7 +40,7 @@ type Result struct {
 	Trips       TripFigures    `json:"trips"`
 	Orders      OrderFigures   `json:"orders"`
 	Months      []Month        `json:"months"`
-	Envelope    []Outcome      `json:"envelope"`
+	Envelope    []PathEnd      `json:"envelope"`
 	Refusals    []Count        `json:"refusals"`
 	Candles     CandleFigures  `json:"candles"`
 	Unprotected Seconds        `json:"unprotected_seconds"`
@@ -215,8 +215,8 @@ type Month struct {
 	Return Figure `json:"return"`
 }
 
-// Outcome is the result of the run under one order of the prices within a candle.
-type Outcome struct {
+// PathEnd is the result of the run under one order of the prices within a candle.
+type PathEnd struct {
 	Path   string `json:"path"`
 	Chosen bool   `json:"chosen"`
 	Final  Amount `json:"final_equity"`

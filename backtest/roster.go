@@ -29,7 +29,7 @@ type StrategyPlan struct {
 // Roster is the strategies of a plan, made, with what engine, gate and account must know of them.
 // All but Own is by StrategyID − 1.
 type Roster struct {
-	Slots  []engine.Slot
+	Slots  []engine.StrategyConfig
 	Limits []risk.Limits
 	Needs  []strategy.Needs
 	Own    []bool // by StrategyID: it has an allocation of its own
@@ -49,7 +49,7 @@ func NewRoster(strategies []StrategyPlan, log zerolog.Logger) (*Roster, error) {
 		if err != nil {
 			return nil, fmt.Errorf("strategy %s: %w", s.Name, err)
 		}
-		slot := engine.Slot{
+		slot := engine.StrategyConfig{
 			Name: s.Name, Strategy: made, Ticker: needs.Ticker, Book: needs.Book, Universe: s.Universe,
 			Log: log,
 		}

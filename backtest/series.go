@@ -78,11 +78,11 @@ func (s *series) drop(number int64) {
 	s.candles, s.before = s.candles[number-s.before:], number
 }
 
-// given is a source of candles at hand.
-type given struct{ candles []market.Candle }
+// sliceSource is a source of candles at hand.
+type sliceSource struct{ candles []market.Candle }
 
 // Next returns all candles, then io.EOF.
-func (g *given) Next() ([]market.Candle, error) {
+func (g *sliceSource) Next() ([]market.Candle, error) {
 	batch := g.candles
 	if g.candles = nil; len(batch) == 0 {
 		return nil, io.EOF
@@ -91,4 +91,4 @@ func (g *given) Next() ([]market.Candle, error) {
 }
 
 // Close does nothing.
-func (g *given) Close() error { return nil }
+func (g *sliceSource) Close() error { return nil }

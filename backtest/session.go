@@ -9,7 +9,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/others"
+	"github.com/tidemark-trading/tidemark/exchange/footprint"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
@@ -30,7 +30,7 @@ type SessionOptions struct {
 	Seat Seat
 	// Others takes the account that was recorded out of what moves the venue's markets; nil: it is
 	// not in the inputs. Strategies get the inputs as they are.
-	Others *others.Markets
+	Others *footprint.Markets
 	Apart  engine.Apart // calls strategies; nil: directly, and one that ends its goroutine ends the caller's
 }
 

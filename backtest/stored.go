@@ -43,7 +43,7 @@ func (d *driver) markQuiet(f *feed, from int, series []market.Candle) error {
 		return err
 	}
 	m, length := f.Market, f.length
-	a := stand{m, d.balances(m, cash, equity), equity}
+	a := frozenAccount{m, d.balances(m, cash, equity), equity}
 	return d.recorder.MarkQuiet(&a, series, length, d.outline.after(from))
 }
 

@@ -9,12 +9,12 @@ import (
 	"reflect"
 
 	"github.com/tidemark-trading/tidemark/backtest/report"
-	"github.com/tidemark-trading/tidemark/engine/goroutine"
+	"github.com/tidemark-trading/tidemark/internal/goroutine"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Together configures RunTogether.
-type Together struct {
+// LockstepOptions configures RunTogether.
+type LockstepOptions struct {
 	// From is the instant from which on every run trades and counts, whatever its plan says; 0: as
 	// the plans say. See CommonFrom.
 	From     market.Time
@@ -30,12 +30,12 @@ type Together struct {
 // zero Memory is empty.
 type Memory struct {
 	days    [][]report.Day
-	outline outline
+	outline blockSums
 	candles []market.Candle
 }
 
-// Ran is how one plan of RunTogether ended.
-type Ran struct {
+// RunEnd is how one plan of RunTogether ended.
+type RunEnd struct {
 	Result *Result  // as Run gives it for the plan; nil where Err is set
 	Track  Track    // by day, for statistics
 	Halts  []Halted // strategies that were halted, by a panic of theirs too; the other runs are untouched
@@ -50,8 +50,8 @@ type Ran struct {
 // The error is of the whole: plans that do not agree, candles that cannot be read, or ctx's error.
 // RunTogether works in one goroutine at a time; calls for other plans may run at the same time with
 // catalogs of their own.
-func RunTogether(ctx context.Context, plans []*Plan, o Together) ([]Ran, error) {
-	all := make([]Ran, len(plans))
+func RunTogether(ctx context.Context, plans []*Plan, o LockstepOptions) ([]RunEnd, error) {
+	all := make([]RunEnd, len(plans))
 	if len(plans) == 0 {
 		return all, nil
 	}
@@ -82,7 +82,7 @@ func RunTogether(ctx context.Context, plans []*Plan, o Together) ([]Ran, error) 
 }
 
 // halted keeps a strategy that was halted.
-func (r *Ran) halted(h Halted) { r.Halts = append(r.Halts, h) }
+func (r *RunEnd) halted(h Halted) { r.Halts = append(r.Halts, h) }
 
 // agree returns an error that names the first plan which cannot run together with those before it.
 func agree(plans []*Plan) error {

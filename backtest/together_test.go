@@ -39,7 +39,7 @@ func TestPlansRunTogetherEndAsTheyDoAlone(t *testing.T) {
 		for range rapid.IntRange(0, 4).Draw(t, "others") {
 			plans = append(plans, variant(t, base, first, last))
 		}
-		o := Together{block: rapid.SampledFrom([]int{1, 7, 64, 256, 700}).Draw(t, "block")}
+		o := LockstepOptions{block: rapid.SampledFrom([]int{1, 7, 64, 256, 700}).Draw(t, "block")}
 		if rapid.Bool().Draw(t, "from") {
 			from, err := CommonFrom(slices.Values(plans))
 			require.NoError(t, err)
@@ -68,7 +68,7 @@ func TestPlansRunTogetherEndAsTheyDoAlone(t *testing.T) {
 }
 
 // sameAsAlone compares a run with Run of its plan.
-func sameAsAlone(t require.TestingT, p *Plan, ran *Ran) {
+func sameAsAlone(t require.TestingT, p *Plan, ran *RunEnd) {
 	var halts []Halted
 	var days days
 	d, want, err := run(context.Background(), p, Options{Halted: func(h Halted) { halts = append(halts, h) }}, &days)
@@ -192,7 +192,7 @@ func TestOneRunThatBreaksLeavesTheOthersAlone(t *testing.T) {
 	broken.Strategies[0].Values = map[string]any{"fast": int64(70)} // not below slow
 	late := *base
 	late.From = 1e18 * 9
-	all, err := RunTogether(context.Background(), append(plans, &broken, &late), Together{})
+	all, err := RunTogether(context.Background(), append(plans, &broken, &late), LockstepOptions{})
 	require.NoError(t, err)
 	for i, p := range plans {
 		require.Len(t, all[i].Halts, i%2, "the two that broke were halted")
@@ -208,7 +208,7 @@ func TestPlansThatReadOtherCandlesAreRefused(t *testing.T) {
 		p := *base
 		p.Feeds = slices.Clone(p.Feeds)
 		change(&p)
-		_, err := RunTogether(context.Background(), []*Plan{base, &p}, Together{})
+		_, err := RunTogether(context.Background(), []*Plan{base, &p}, LockstepOptions{})
 		return err
 	}
 	require.NoError(t, ask(func(*Plan) {}))
@@ -220,7 +220,7 @@ func TestPlansThatReadOtherCandlesAreRefused(t *testing.T) {
 		"run plans together: plan 2 ends at 2022-01-01T00:00:00Z, the first at –")
 	require.EqualError(t, ask(func(p *Plan) { p.Changes = []MarketChange{{Market: 1}} }),
 		"run plans together: plan 2 shares a catalog with another plan, but not its changes of markets")
-	none, err := RunTogether(context.Background(), nil, Together{})
+	none, err := RunTogether(context.Background(), nil, LockstepOptions{})
 	require.NoError(t, err)
 	require.Empty(t, none)
 }
@@ -231,10 +231,10 @@ func TestCandlesThatCannotBeReadEndAllRuns(t *testing.T) {
 	p.Open = func(Feed, market.Time, market.Time) (Source, error) {
 		return &failing{&memory{candles[:600]}, lost}, nil
 	}
-	_, err := RunTogether(context.Background(), []*Plan{p, p}, Together{})
+	_, err := RunTogether(context.Background(), []*Plan{p, p}, LockstepOptions{})
 	require.ErrorIs(t, err, lost)
 	p.Open = func(Feed, market.Time, market.Time) (Source, error) { return nil, lost }
-	_, err = RunTogether(context.Background(), []*Plan{p, p}, Together{})
+	_, err = RunTogether(context.Background(), []*Plan{p, p}, LockstepOptions{})
 	require.ErrorIs(t, err, lost)
 	_, err = CommonFrom(slices.Values([]*Plan{p}))
 	require.ErrorIs(t, err, lost)
@@ -244,7 +244,7 @@ func TestRunsTogetherEndWhereTheyAreCancelled(t *testing.T) {
 	p, _ := planOver(t, 3_000, 1_000_000_00, smacross.Definition, nil)
 	ctx, cancel := context.WithCancel(context.Background())
 	var reached []market.Time
-	_, err := RunTogether(ctx, []*Plan{p, p}, Together{Progress: func(at market.Time) {
+	_, err := RunTogether(ctx, []*Plan{p, p}, LockstepOptions{Progress: func(at market.Time) {
 		if reached = append(reached, at); len(reached) == 3 {
 			cancel()
 		}
@@ -288,7 +288,7 @@ func TestRunsTogetherTakeNoMoreMemoryForMoreCandles(t *testing.T) {
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		all, err := RunTogether(context.Background(), plans, Together{})
+		all, err := RunTogether(context.Background(), plans, LockstepOptions{})
 		runtime.ReadMemStats(&after)
 		require.NoError(t, err)
 		require.NotZero(t, all[0].Result.Orders.Fills)

@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark-trading/tidemark/bot/adopt"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
-	"github.com/tidemark-trading/tidemark/bot/folder"
-	"github.com/tidemark-trading/tidemark/bot/handover"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 )
 
 // adoptFlags are the flags of the command.
@@ -57,7 +57,7 @@ func (a *app) adopt(ctx context.Context, from, to string, f *adoptFlags) error {
 	if f.state != "" {
 		c.Bot.State = f.state
 	}
-	r, err := handover.Run(ctx, &handover.Ask{Folder: c.Bot.State, From: from, To: to, Strategies: c.Strategies,
+	r, err := adopt.Run(ctx, &adopt.Ask{Folder: c.Bot.State, From: from, To: to, Strategies: c.Strategies,
 		Fresh: f.fresh, Check: f.check, By: "user " + userName(), Now: thisMoment(), Faults: a.faults})
 	if err != nil {
 		return err
@@ -65,12 +65,12 @@ func (a *app) adopt(ctx context.Context, from, to string, f *adoptFlags) error {
 	if f.json {
 		return console.PrintJSON(a.Stdout, r)
 	}
-	_, err = fmt.Fprint(a.Stdout, adoptText(r, filepath.Join(c.Bot.State, folder.StateFile)))
+	_, err = fmt.Fprint(a.Stdout, adoptText(r, filepath.Join(c.Bot.State, statedir.StateFile)))
 	return err
 }
 
 // adoptText is a handover for a person.
-func adoptText(r *handover.Report, file string) string {
+func adoptText(r *adopt.Plan, file string) string {
 	var text strings.Builder
 	line := func(what, format string, args ...any) {
 		fmt.Fprintf(&text, "%-10s %s\n", what, fmt.Sprintf(format, args...))

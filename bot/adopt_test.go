@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 )
 
 // handed is a handover as a program reads it.

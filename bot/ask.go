@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 )
 
 // callerFlags name the bot of a command and the form of its answer.
@@ -41,7 +41,7 @@ func (f *callerFlags) folder() (string, error) {
 // target is the bot that answers: --state may name a copy of a state file instead of a folder.
 func (f *callerFlags) target() (of operator.Target, err error) {
 	info, err := os.Stat(f.state)
-	if f.state != "" && err == nil && info.Mode().IsRegular() && filepath.Base(f.state) != folder.StateFile {
+	if f.state != "" && err == nil && info.Mode().IsRegular() && filepath.Base(f.state) != statedir.StateFile {
 		return operator.Target{Copy: f.state}, nil
 	}
 	of.Folder, err = f.folder()
@@ -97,7 +97,7 @@ func (a *app) act(ctx context.Context, f *actFlags, path string, ask *operator.R
 	if err != nil {
 		return err
 	}
-	err = show(a, &f.callerFlags, answer, func(r *operator.Report) error {
+	err = show(a, &f.callerFlags, answer, func(r *operator.ActResult) error {
 		_, err := fmt.Fprint(a.Stdout, r.Words(path, ask))
 		return err
 	})

@@ -16,9 +16,9 @@ import (
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
+	"github.com/tidemark-trading/tidemark/bot/hang"
 	"github.com/tidemark-trading/tidemark/bot/parquet"
 	"github.com/tidemark-trading/tidemark/bot/plan"
-	"github.com/tidemark-trading/tidemark/bot/stall"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 )
@@ -166,7 +166,7 @@ func (a *app) backtest(ctx context.Context, f *backtestFlags) error {
 		return err
 	}
 	p.Run.Log = a.strategyLog(f.log)
-	guard := &stall.Guard{Out: a.Stderr, Left: "temporary files of the run may be left"}
+	guard := &hang.Guard{Out: a.Stderr, Left: "temporary files of the run may be left"}
 	p.Options.Watch = guard.Watch
 	return p.Explain(guard.Run(ctx, func() error {
 		switch {

@@ -21,13 +21,13 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/candles"
 	"github.com/tidemark-trading/tidemark/bot/chat"
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/hang"
 	"github.com/tidemark-trading/tidemark/bot/runner"
-	"github.com/tidemark-trading/tidemark/bot/stall"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/bot/version"
-	"github.com/tidemark-trading/tidemark/research/crew"
+	"github.com/tidemark-trading/tidemark/research/machines"
 	"github.com/tidemark-trading/tidemark/risk"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -54,7 +54,7 @@ type Process struct {
 	Chats []chat.Line
 
 	// Farm joins other machines for a search; nil: the program bot-farm does it.
-	Farm crew.Farm
+	Farm machines.Farm
 
 	// Again returns a context that ends with the next signal to stop, from the time of the call on;
 	// nil: there is no such signal.
@@ -75,8 +75,9 @@ type Process struct {
 func Main(kinds ...strategy.Definition) { Process{Definitions: kinds}.Main() }
 
 // MainWithFarm is Main for a program that joins other machines for a search by itself: a program
-// with research/farm.Farm takes longer to start, so bot hands such commands over to bot-farm.
-func MainWithFarm(farm crew.Farm, kinds ...strategy.Definition) {
+// with research/machines/farm.Farm takes longer to start, so bot hands such commands over to
+// bot-farm.
+func MainWithFarm(farm machines.Farm, kinds ...strategy.Definition) {
 	Process{Definitions: kinds, Farm: farm}.Main()
 }
 
@@ -131,14 +132,14 @@ func Run(ctx context.Context, p Process) int {
 		return exitDone
 	}
 	switch {
-	case errors.As(err, new(stall.StuckError)):
+	case errors.As(err, new(hang.StuckError)):
 	case errors.As(err, new(searchInterrupted)):
 		err = errors.New("interrupted; what has run is in the file: the same command goes on from there")
 	case ctx.Err() != nil && errors.As(err, new(candles.ResumableError)):
 		err = errors.New("interrupted; what came before is stored: the same command goes on from there")
 	case ctx.Err() != nil && !errors.As(err, new(runner.Error)):
 		err = errors.New("interrupted; nothing half-written is left behind")
-	case errors.Is(err, boltfile.ErrCorrupt) && !errors.As(err, new(folder.Error)):
+	case errors.Is(err, bolt.ErrCorrupt) && !errors.As(err, new(statedir.Error)):
 		err = fmt.Errorf("%w; take the file from a copy, or move it away and import again", err)
 	case !a.entered && !strings.Contains(err.Error(), "\n"): // cobra's suggestions fill several lines
 		err = fmt.Errorf("%w; see %s --help", err, command.CommandPath())

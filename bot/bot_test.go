@@ -15,7 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/tidemark-trading/tidemark/bot"
-	"github.com/tidemark-trading/tidemark/research/farm"
+	"github.com/tidemark-trading/tidemark/research/machines/farm"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 

@@ -9,18 +9,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 func TestABlobOfBreachesThatCannotBeReadIsAProblemOfTheFile(t *testing.T) {
 	dir := t.TempDir()
-	store, err := journal.Open(filepath.Join(dir, folder.StateFile))
+	store, err := journal.Open(filepath.Join(dir, statedir.StateFile))
 	require.NoError(t, err)
 	require.NoError(t, store.Bind(&market.Catalog{}, nil))
 	batch := store.NewBatch()
-	batch.Blob(folder.BreachesBlob, []byte("nonsense"))
+	batch.Blob(statedir.BreachesBlob, []byte("nonsense"))
 	require.NoError(t, store.Commit(batch))
 	require.NoError(t, store.Close())
 	var out, errs bytes.Buffer

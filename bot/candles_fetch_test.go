@@ -20,9 +20,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot"
-	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
@@ -59,7 +59,7 @@ func openMarketTown(t testing.TB) *marketTown {
 	config.Clock, config.History = sandbox.ManualClock(townTime), 5*24*time.Hour
 	config.Budget.PerIP = -1 // on a clock that stands, points would never be back
 	config.Markets = config.Markets[:1]
-	config.Markets[0].Source = price.Synthetic{Price: "95000", Step: 20 * time.Second}
+	config.Markets[0].Source = prices.Synthetic{Price: "95000", Step: 20 * time.Second}
 	ex, err := sandbox.New(config)
 	require.NoError(t, err)
 	town := &marketTown{ex: ex}

@@ -17,9 +17,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot"
-	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/chat"
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
@@ -153,7 +153,7 @@ func TestABotIsAskedAndHaltedOverTelegram(t *testing.T) {
 
 // actsOf lists the actions in a journal.
 func actsOf(t *testing.T, dir string) (acts []string) {
-	store, err := journal.ReadUntil(t.Context(), filepath.Join(dir, folder.StateFile))
+	store, err := journal.ReadUntil(t.Context(), filepath.Join(dir, statedir.StateFile))
 	require.NoError(t, err)
 	defer store.Close()
 	require.NoError(t, store.EntriesBack(0, func(e *journal.Entry) error {

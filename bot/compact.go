@@ -16,10 +16,10 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/journal"
 	"github.com/tidemark-trading/tidemark/state/recording"
 )
@@ -100,7 +100,7 @@ func (a *app) compactState(ctx context.Context, f *compactFlags) error {
 // openStored opens a state file that is there.
 func openStored(ctx context.Context, path string) (*journal.Store, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) { // opening it for writing would make one
-		return nil, fmt.Errorf("%s: %w; a bot makes it at its first start", path, boltfile.ErrNotFound)
+		return nil, fmt.Errorf("%s: %w; a bot makes it at its first start", path, bolt.ErrNotFound)
 	}
 	return journal.OpenUntil(ctx, path)
 }
@@ -168,8 +168,8 @@ func pruneState(s *journal.Store, keep time.Duration, info *compactInfo) error {
 	}
 	removed, err := s.Prune(s.Path(), before)
 	info.Orders, info.Fills, info.Entries = removed.Orders, removed.Fills, removed.Entries
-	if err == nil && filepath.Base(s.Path()) == folder.StateFile {
-		info.Recorded, err = recording.Thin(filepath.Join(filepath.Dir(s.Path()), folder.RecordingFolder), before)
+	if err == nil && filepath.Base(s.Path()) == statedir.StateFile {
+		info.Recorded, err = recording.Thin(filepath.Join(filepath.Dir(s.Path()), statedir.RecordingFolder), before)
 	}
 	return err
 }

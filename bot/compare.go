@@ -114,7 +114,7 @@ func writePage(path string, p interface{ Write(w io.Writer) error }) error {
 }
 
 // compareText is a comparison for a terminal; without a path there is no page.
-func compareText(o *compare.Outcome, terminal backtest.SummaryOptions, path string) string {
+func compareText(o *compare.Comparison, terminal backtest.SummaryOptions, path string) string {
 	w := newTextWriter(terminal)
 	for _, r := range o.Runs {
 		w.line("%s: %s, %s to %s", r.Name, r.Title, r.From.Date(), r.To.Date())

@@ -18,9 +18,9 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/dashboard"
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
-	"github.com/tidemark-trading/tidemark/research/ledger"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
+	"github.com/tidemark-trading/tidemark/research/trials"
 )
 
 const dashboardHelp = `Show a bot on web pages of this machine: how it stands, its orders with their stories, profit and
@@ -121,7 +121,7 @@ func (a *app) dashboard(ctx context.Context, f *dashboardFlags) error {
 	if err := f.door.Check(); err != nil {
 		return asFlag(err)
 	}
-	c := &dashboard.Config{Out: f.out, Ledger: ledger.Beside(f.candles).Path(),
+	c := &dashboard.Config{Out: f.out, Ledger: trials.Beside(f.candles).Path(),
 		Log: console.Logger(a.Stderr, "info", a.Getenv)}
 	tokens, err := f.choose(c)
 	if err != nil {
@@ -165,7 +165,7 @@ func botsIn(pattern string) (bots []dashboard.Bot, err error) {
 	}
 	taken := map[string]string{}
 	for _, one := range folders {
-		if _, err := os.Stat(filepath.Join(one, folder.StateFile)); err != nil {
+		if _, err := os.Stat(filepath.Join(one, statedir.StateFile)); err != nil {
 			continue
 		}
 		name := filepath.Base(one)

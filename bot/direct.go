@@ -16,11 +16,11 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/killswitch"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/bot/runner"
-	"github.com/tidemark-trading/tidemark/direct"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -48,9 +48,9 @@ type killSwitch struct {
 	flags    *actFlags
 	client   *rest.Client
 	catalog  *market.Catalog
-	holdings *direct.Holdings // nil: there are none
+	holdings *killswitch.Holdings // nil: there are none
 	typed    []typedSale
-	names    *direct.Names
+	names    *killswitch.Names
 }
 
 // typedSale is a sale that the user has typed.
@@ -77,7 +77,7 @@ func (a *app) direct(ctx context.Context, f *actFlags) error {
 	if err := k.read(); err != nil {
 		return err
 	}
-	path := cmp.Or(f.log, filepath.Join(c.Bot.State, direct.LogFile))
+	path := cmp.Or(f.log, filepath.Join(c.Bot.State, killswitch.LogFile))
 	log, err := runner.OpenSwitchLog(path)
 	if err != nil {
 		return err
@@ -94,12 +94,12 @@ func (k *killSwitch) read() (err error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return config.Usagef("there is no state folder %s: bot.state of the config, or --state, names the bot's", dir)
 	}
-	if k.holdings, err = direct.ReadHoldings(dir); err != nil {
+	if k.holdings, err = killswitch.ReadHoldings(dir); err != nil {
 		fmt.Fprintf(k.Stderr, "%v\n", err)
 	}
 	if h := k.holdings; h != nil &&
-		!folder.SameExchange(h.Exchange, config.OriginOf(k.access.Config.Exchange.BaseURL)) {
-		return config.Usagef("%s in %s is of %s, and exchange.base_url of the config is at %s", direct.HoldingsFile,
+		!statedir.SameExchange(h.Exchange, config.OriginOf(k.access.Config.Exchange.BaseURL)) {
+		return config.Usagef("%s in %s is of %s, and exchange.base_url of the config is at %s", killswitch.HoldingsFile,
 			dir, h.Exchange, config.OriginOf(k.access.Config.Exchange.BaseURL))
 	}
 	if k.holdings == nil && k.flags.flatten {
@@ -111,7 +111,7 @@ func (k *killSwitch) read() (err error) {
 // readTyped reads markets and amounts from standard input, up to its end or an empty line.
 func (k *killSwitch) readTyped() error {
 	fmt.Fprintf(k.Stderr, "there is no %s: type what to sell, MARKET AMOUNT in each line, such as BTC-EUR 0.25; an "+
-		"empty line ends\n", direct.HoldingsFile)
+		"empty line ends\n", killswitch.HoldingsFile)
 	lines := bufio.NewScanner(k.Stdin)
 	for lines.Scan() && strings.TrimSpace(lines.Text()) != "" {
 		words := strings.Fields(lines.Text())
@@ -124,20 +124,20 @@ func (k *killSwitch) readTyped() error {
 }
 
 // run cancels, and then sells.
-func (k *killSwitch) run(ctx context.Context, log *direct.Log) (*direct.Report, error) {
+func (k *killSwitch) run(ctx context.Context, log *killswitch.Log) (*killswitch.SwitchResult, error) {
 	if err := k.connect(ctx, log); err != nil {
 		return nil, fmt.Errorf("nothing was sent: %w", err)
 	}
 	defer k.client.Close()
-	k.names = direct.NewNames(k.holdings, log.Lines())
-	s := &direct.Switch{Exchange: k.client, Catalog: k.catalog, Log: log, Own: k.own, Foreign: k.flags.foreign,
+	k.names = killswitch.NewNames(k.holdings, log.Lines())
+	s := &killswitch.Switch{Exchange: k.client, Catalog: k.catalog, Log: log, Own: k.own, Foreign: k.flags.foreign,
 		Operator: k.access.Config.OperatorID(""), Say: k.say, Fault: k.faults}
 	by := "bot cancel-all --direct"
 	if k.flags.flatten {
 		by += " --flatten"
 	}
 	err := s.Begin(by, k.flags.flatten)
-	var held []direct.Want
+	var held []killswitch.Want
 	if err == nil {
 		held, err = k.held(s)
 	}
@@ -159,7 +159,7 @@ func (k *killSwitch) run(ctx context.Context, log *direct.Log) (*direct.Report, 
 }
 
 // held is what the bot holds, or what was typed.
-func (k *killSwitch) held(s *direct.Switch) ([]direct.Want, error) {
+func (k *killSwitch) held(s *killswitch.Switch) ([]killswitch.Want, error) {
 	if k.holdings == nil {
 		return k.typedWants()
 	}
@@ -169,12 +169,12 @@ func (k *killSwitch) held(s *direct.Switch) ([]direct.Want, error) {
 // awaitWindow waits until the window of the bot's last request has passed, then cancels the orders
 // that arrived meanwhile: a sale of the bot that is still in flight would sell twice. The bot
 // writes its state file before it sends, so the file's time is that of its last request.
-func (k *killSwitch) awaitWindow(ctx context.Context, s *direct.Switch) error {
-	info, err := os.Stat(filepath.Join(k.access.Config.Bot.State, folder.StateFile))
+func (k *killSwitch) awaitWindow(ctx context.Context, s *killswitch.Switch) error {
+	info, err := os.Stat(filepath.Join(k.access.Config.Bot.State, statedir.StateFile))
 	if err != nil {
 		return nil // no bot has sent anything
 	}
-	window := time.Duration(k.access.Config.Exchange.Window) + time.Duration(direct.Margin)
+	window := time.Duration(k.access.Config.Exchange.Window) + time.Duration(killswitch.Margin)
 	left := min(window, time.Until(info.ModTime().Add(window)))
 	if left <= 0 {
 		return nil
@@ -192,24 +192,24 @@ func (k *killSwitch) awaitWindow(ctx context.Context, s *direct.Switch) error {
 }
 
 // flatten sells the holdings, except in markets where an earlier sale is unresolved.
-func (k *killSwitch) flatten(ctx context.Context, s *direct.Switch) error {
+func (k *killSwitch) flatten(ctx context.Context, s *killswitch.Switch) error {
 	unknown, err := s.Settle(ctx)
 	if err != nil {
 		return err
 	}
-	k.names = direct.NewNames(k.holdings, s.Log.Lines())
+	k.names = killswitch.NewNames(k.holdings, s.Log.Lines())
 	wants, err := k.wants(ctx, s)
 	if err != nil {
 		return s.Fail(err)
 	}
-	wants = slices.DeleteFunc(wants, func(w direct.Want) bool {
+	wants = slices.DeleteFunc(wants, func(w killswitch.Want) bool {
 		return unknown[k.catalog.Market(w.Market).Name] || w.Amount <= 0
 	})
 	return s.Sell(ctx, wants)
 }
 
 // wants lists the sales to make.
-func (k *killSwitch) wants(ctx context.Context, s *direct.Switch) (wants []direct.Want, err error) {
+func (k *killSwitch) wants(ctx context.Context, s *killswitch.Switch) (wants []killswitch.Want, err error) {
 	if k.holdings != nil {
 		return s.Wants(ctx, k.names, k.access.Config.OperatorID)
 	}
@@ -220,7 +220,7 @@ func (k *killSwitch) wants(ctx context.Context, s *direct.Switch) (wants []direc
 }
 
 // typedWants are the sales that the user has typed.
-func (k *killSwitch) typedWants() (wants []direct.Want, err error) {
+func (k *killSwitch) typedWants() (wants []killswitch.Want, err error) {
 	for _, t := range k.typed {
 		m := k.catalog.MarketNamed(t.market)
 		if m == nil {
@@ -230,7 +230,7 @@ func (k *killSwitch) typedWants() (wants []direct.Want, err error) {
 		if err != nil || amount <= 0 {
 			return nil, fmt.Errorf("nothing is sold: %q is no amount of %s", config.Clip(t.amount), m.Name)
 		}
-		wants = append(wants, direct.Want{Market: m.ID, Amount: amount, Operator: k.access.Config.OperatorID("")})
+		wants = append(wants, killswitch.Want{Market: m.ID, Amount: amount, Operator: k.access.Config.OperatorID("")})
 	}
 	return wants, nil
 }
@@ -253,7 +253,7 @@ func (k *killSwitch) own(o *market.Order) bool {
 }
 
 // connect makes the client, with the exchange's time and the markets that matter.
-func (k *killSwitch) connect(ctx context.Context, log *direct.Log) (err error) {
+func (k *killSwitch) connect(ctx context.Context, log *killswitch.Log) (err error) {
 	ledger := plan.NewLedger(&k.access.Config.Exchange, func() market.Time { return k.client.Now() },
 		func(w rest.Warning) { k.say("%s", w) })
 	if k.client, err = k.access.Client(ledger); err != nil {
@@ -281,7 +281,7 @@ func (k *killSwitch) connect(ctx context.Context, log *direct.Log) (err error) {
 }
 
 // markets are those of the config's strategies, of the holdings, of what was typed and of the log.
-func (k *killSwitch) markets(log *direct.Log) map[string]bool {
+func (k *killSwitch) markets(log *killswitch.Log) map[string]bool {
 	names := map[string]bool{}
 	for _, s := range k.access.Config.Strategies {
 		for _, name := range s.Markets {
@@ -314,7 +314,7 @@ func (k *killSwitch) say(format string, args ...any) {
 }
 
 // show prints what was done. It is an error where not all was confirmed.
-func (k *killSwitch) show(report *direct.Report, failed error) error {
+func (k *killSwitch) show(report *killswitch.SwitchResult, failed error) error {
 	if report == nil {
 		return failed
 	}
@@ -332,7 +332,7 @@ func (k *killSwitch) show(report *direct.Report, failed error) error {
 }
 
 // print writes a report for a person.
-func (k *killSwitch) print(report *direct.Report) {
+func (k *killSwitch) print(report *killswitch.SwitchResult) {
 	fmt.Fprintf(k.Stdout, "%s cancelled\n", operator.OrdersText(report.Cancelled))
 	for _, o := range report.Open {
 		fmt.Fprintf(k.Stdout, "still open: %s %s: %s\n", o.Market, o.Client, o.Reason)

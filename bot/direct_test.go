@@ -19,13 +19,13 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/killswitch"
 	"github.com/tidemark-trading/tidemark/bot/operator"
-	"github.com/tidemark-trading/tidemark/direct"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -191,7 +191,7 @@ func (p *switchPlay) begin() *exec.Cmd {
 	bottest.Await(p.T, func() bool {
 		open, err := p.Auditor.OpenOrders(p.T.Context())
 		require.NoError(p.T, err)
-		h, err := direct.ReadHoldings(p.Folder)
+		h, err := killswitch.ReadHoldings(p.Folder)
 		return err == nil && h != nil && len(h.Positions) == 1 && len(open) == 2
 	}, "it holds and rests", cmd.Stderr)
 	return cmd
@@ -260,7 +260,7 @@ func (p *switchPlay) settle(halted bool) {
 	require.Equal(p.T, sold, booked, "every sale is booked once")
 	require.NoError(p.T, store.Close())
 	requireReplay(p.T, p.Folder)
-	require.NoFileExists(p.T, filepath.Join(p.Folder, direct.LogFile))
+	require.NoFileExists(p.T, filepath.Join(p.Folder, killswitch.LogFile))
 }
 
 // switchSteps is how many steps the switch has in the play: begin, two cancels with answer and end,
@@ -307,7 +307,7 @@ func (p *switchPlay) noneSoldTwice() {
 	require.LessOrEqual(p.T, sum, market.Qty(1_000_000), "more was sold than the bot had")
 }
 
-func (p *switchPlay) openOrders() []exchange.Record {
+func (p *switchPlay) openOrders() []exchange.WireOrder {
 	open, err := p.Auditor.OpenOrders(p.T.Context())
 	require.NoError(p.T, err)
 	return open
@@ -319,7 +319,7 @@ func TestTheKillSwitchCancelsOwnOrdersAlone(t *testing.T) {
 	bot := p.begin()
 	require.NoError(t, bot.Process.Kill())
 	_ = bot.Wait()
-	require.NoError(t, os.WriteFile(filepath.Join(p.Folder, folder.StateFile), []byte("damaged"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(p.Folder, statedir.StateFile), []byte("damaged"), 0o600))
 	m := p.Market()
 	foreign := market.Command{Kind: market.CommandPlace,
 		Order: market.Order{Market: m.ID, Side: market.Buy, Type: market.TypeLimit, OperatorID: 7,
@@ -332,7 +332,7 @@ func TestTheKillSwitchCancelsOwnOrdersAlone(t *testing.T) {
 
 	code, out := p.turn("", "", "--json")
 	require.Zero(t, code, out)
-	var report direct.Report
+	var report killswitch.SwitchResult
 	require.NoError(t, json.NewDecoder(strings.NewReader(out)).Decode(&report), out)
 	require.Equal(t, 2, report.Cancelled)
 	require.Len(t, p.openOrders(), 1, "that of others stays, whatever its operatorId")
@@ -340,7 +340,7 @@ func TestTheKillSwitchCancelsOwnOrdersAlone(t *testing.T) {
 	code, out = p.turn("", "", "--including-foreign")
 	require.Zero(t, code, out)
 	require.Empty(t, p.openOrders())
-	log, err := os.ReadFile(filepath.Join(p.Folder, direct.LogFile))
+	log, err := os.ReadFile(filepath.Join(p.Folder, killswitch.LogFile))
 	require.NoError(t, err)
 	require.NotContains(t, string(log)+out, bottest.BotSecret)
 	require.NotContains(t, string(log)+out, bottest.BotKey)
@@ -352,7 +352,7 @@ func TestWithoutHoldingsAPersonTypesWhatIsSold(t *testing.T) {
 	bot := p.begin()
 	require.NoError(t, bot.Process.Kill())
 	_ = bot.Wait()
-	require.NoError(t, os.Remove(filepath.Join(p.Folder, direct.HoldingsFile)))
+	require.NoError(t, os.Remove(filepath.Join(p.Folder, killswitch.HoldingsFile)))
 	code, out := p.turn("", "\n", "--flatten")
 	require.Equal(t, 1, code, out)
 	require.Contains(t, out, "nothing was typed")

@@ -11,9 +11,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/bot/killswitch"
 	"github.com/tidemark-trading/tidemark/bot/operator"
-	"github.com/tidemark-trading/tidemark/direct"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
@@ -38,9 +38,9 @@ func (p *switchPlay) lose(carried, deaf bool) {
 
 // isSale reports whether the log has a sale of a name.
 func (p *switchPlay) isSale(client string) bool {
-	lines, err := direct.Read(p.Folder + "/" + direct.LogFile)
+	lines, err := killswitch.Read(p.Folder + "/" + killswitch.LogFile)
 	for i := range lines {
-		if lines[i].Kind == direct.KindSell && lines[i].Client.String() == client {
+		if lines[i].Kind == killswitch.KindSell && lines[i].Client.String() == client {
 			return true
 		}
 	}
@@ -111,7 +111,7 @@ func TestWhatTheMarketsMinimumKeepsIsListed(t *testing.T) {
 	bot := p.begin()
 	require.NoError(t, bot.Process.Kill())
 	_ = bot.Wait()
-	h, err := direct.ReadHoldings(p.Folder)
+	h, err := killswitch.ReadHoldings(p.Folder)
 	require.NoError(t, err)
 	h.Positions[0].Amount, h.AtMS = "0.00005", time.Now().UnixMilli()
 	require.NoError(t, h.Write(p.Folder))

@@ -13,8 +13,8 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/doctor"
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/bot/version"
 )
 
@@ -91,10 +91,10 @@ func (a *app) doctor(ctx context.Context, f *doctorFlags) error {
 
 // keepCheckup keeps findings in the state folder.
 func keepCheckup(p *plan.Live, findings []doctor.Finding) error {
-	c := folder.Checkup{AtMS: nowMS(), Version: version.Of(debug.ReadBuildInfo()), Config: p.SettingsHash}
+	c := statedir.Checkup{AtMS: nowMS(), Version: version.Of(debug.ReadBuildInfo()), Config: p.SettingsHash}
 	for i := range findings {
 		f := &findings[i]
-		c.Findings = append(c.Findings, folder.Finding{Check: f.Check, Level: f.Level, Text: f.Text, Hint: f.Hint})
+		c.Findings = append(c.Findings, statedir.Finding{Check: f.Check, Level: f.Level, Text: f.Text, Hint: f.Hint})
 	}
 	return c.Write(p.Config.Bot.State)
 }

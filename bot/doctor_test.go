@@ -17,9 +17,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot"
-	"github.com/tidemark-trading/tidemark/bot/bottest"
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
@@ -153,7 +153,7 @@ func TestTheDoctorFindsNothingWhereAllIsWell(t *testing.T) {
 	left, err := os.ReadDir(filepath.Join(p.dir, "state"))
 	require.NoError(t, err)
 	require.Len(t, left, 1, "nothing but the result is kept")
-	kept, err := folder.ReadCheckup(filepath.Join(p.dir, "state"))
+	kept, err := statedir.ReadCheckup(filepath.Join(p.dir, "state"))
 	require.NoError(t, err)
 	require.Len(t, kept.Findings, len(all))
 	require.InDelta(t, time.Now().UnixMilli(), kept.AtMS, 6e5)
@@ -185,7 +185,7 @@ func TestTheDoctorGoesOnBesideAMarketThatHasGone(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.NoError(t, catalog.AddMarket(&market.Market{Name: "GONE-EUR", PriceDigits: 2}))
-	store, err := journal.Open(filepath.Join(p.dir, "state", folder.StateFile))
+	store, err := journal.Open(filepath.Join(p.dir, "state", statedir.StateFile))
 	require.NoError(t, err)
 	require.NoError(t, store.Bind(catalog, []string{"trend"}))
 	require.NoError(t, store.Commit(store.NewBatch()))

@@ -15,10 +15,10 @@ import (
 	"github.com/shopspring/decimal"
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark-trading/tidemark/bot/books"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/bot/tax"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
@@ -108,7 +108,7 @@ func (a *app) export(ctx context.Context, f *exportFlags) error {
 
 // options are the range and the zone of a report.
 func (f *exportFlags) options(p *plan.Live) (*tax.Options, error) {
-	zone, err := books.Zone(cmp.Or(f.zone, p.Config.Bot.Zone))
+	zone, err := profit.Zone(cmp.Or(f.zone, p.Config.Bot.Zone))
 	if err != nil {
 		return nil, config.Usagef("%w", err)
 	}

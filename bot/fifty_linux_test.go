@@ -12,9 +12,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/server"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
@@ -98,7 +98,7 @@ func TestFiftyMarketsAndSixStrategiesAreTradedByOneBot(t *testing.T) {
 	}
 	require.NoError(t, cmd.Process.Signal(os.Interrupt))
 	require.NoError(t, bottest.Ended(cmd), "%s", readText(t, logs.Name()))
-	store, err := journal.Read(filepath.Join(dir, "state", folder.StateFile))
+	store, err := journal.Read(filepath.Join(dir, "state", statedir.StateFile))
 	require.NoError(t, err)
 	defer store.Close()
 	report, err := store.Check()

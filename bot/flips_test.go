@@ -24,9 +24,9 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/bot"
-	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/journal"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
@@ -282,8 +282,8 @@ func tryFlip(path, dir string, want [32]byte) error {
 	case err == nil:
 	case !named:
 		return fmt.Errorf("bot run would not start, and state check finds nothing: %w", err)
-	case !errors.Is(err, boltfile.ErrCorrupt) &&
-		!errors.Is(err, boltfile.ErrNewer), raw.MatchString(err.Error()), !strings.Contains(err.Error(), path):
+	case !errors.Is(err, bolt.ErrCorrupt) &&
+		!errors.Is(err, bolt.ErrNewer), raw.MatchString(err.Error()), !strings.Contains(err.Error(), path):
 		return fmt.Errorf("the start of bot run does not say in words what is wrong: %w", err)
 	}
 	return nil

@@ -13,10 +13,10 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/assumptions"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/gap"
 	"github.com/tidemark-trading/tidemark/bot/gap/bridge"
 	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
@@ -136,7 +136,7 @@ func (a *app) gap(ctx context.Context, f *gapFlags) (err error) {
 }
 
 // compare compares with the candles and assumptions of -c.
-func (f *gapFlags) compare(ctx context.Context, o gap.Options) (*gap.Report, error) {
+func (f *gapFlags) compare(ctx context.Context, o gap.Options) (*gap.Comparison, error) {
 	if f.config != "" {
 		store, err := gapModel(f.config, &o)
 		if err != nil {
@@ -150,11 +150,11 @@ func (f *gapFlags) compare(ctx context.Context, o gap.Options) (*gap.Report, err
 }
 
 // writeGap writes the page and the CSVs of a gap.
-func writeGap(dir, state string, r *gap.Report) error {
+func writeGap(dir, state string, r *gap.Comparison) error {
 	if err := writePage(filepath.Join(dir, "gap.html"), bridge.Page(r, state)); err != nil {
 		return err
 	}
-	for name, write := range map[string]func(io.Writer, *gap.Report) error{"gap.csv": bridge.WriteSteps,
+	for name, write := range map[string]func(io.Writer, *gap.Comparison) error{"gap.csv": bridge.WriteSteps,
 		"episodes.csv": bridge.WriteEpisodes} {
 		to := filepath.Join(dir, name)
 		if err := console.WriteTo(nil, to, func(w io.Writer) error { return write(w, r) }); err != nil {
@@ -169,7 +169,7 @@ func gapFolder(path string) string {
 	if path == "" {
 		path = config.DefaultRun().Bot.State
 	}
-	if filepath.Base(path) == folder.StateFile {
+	if filepath.Base(path) == statedir.StateFile {
 		path = filepath.Dir(path)
 	}
 	return path
@@ -200,7 +200,7 @@ func gapModel(path string, o *gap.Options) (*candles.Store, error) {
 }
 
 // printGap writes the report of a state folder for a person.
-func printGap(w io.Writer, r *gap.Report, state string) error {
+func printGap(w io.Writer, r *gap.Comparison, state string) error {
 	fmt.Fprintf(w, "%s to %s, starts of the bot: %d\n", r.From, r.To, r.Starts)
 	for _, line := range r.Assumptions {
 		fmt.Fprintln(w, "assumed: "+line)
@@ -230,7 +230,7 @@ func printGap(w io.Writer, r *gap.Report, state string) error {
 }
 
 // printEpisodes writes the largest episodes.
-func printEpisodes(w io.Writer, r *gap.Report, state string) error {
+func printEpisodes(w io.Writer, r *gap.Comparison, state string) error {
 	const most = 10
 	all := bridge.Largest(r, most)
 	if len(all) == 0 {
@@ -262,7 +262,7 @@ func matchText(m *gap.Match) string {
 }
 
 // printBridge writes the way from the backtest to the live books.
-func printBridge(w io.Writer, r *gap.Report, b *gap.Bridge) error {
+func printBridge(w io.Writer, r *gap.Comparison, b *gap.Bridge) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(table, "\t\tprofit %s\tstep\tmean\tleast\tmost\t\n", r.Currency)
 	fmt.Fprintf(table, "S0\tbacktest\t%s\t\t\t\t\t\n", b.Profits[0])

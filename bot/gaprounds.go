@@ -65,7 +65,7 @@ func (a *app) gapRounds(ctx context.Context, f *gapFlags, bot *config.Run, o gap
 	defer sender.Stop(alertsAtEnd)
 	r := rounds.New(rounds.Options{Every: f.every, Out: a.Stdout, Limit: bot.Alerts.Tracking, Alerts: sender,
 		Bot:     (&plan.Live{Access: plan.Access{Config: bot}}).Name(),
-		Compare: func(ctx context.Context) (*gap.Report, error) { return f.compare(ctx, o) }})
+		Compare: func(ctx context.Context) (*gap.Comparison, error) { return f.compare(ctx, o) }})
 	if f.listen != "" {
 		section := bot.Metrics
 		section.Listen = f.listen

@@ -18,7 +18,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/research"
-	"github.com/tidemark-trading/tidemark/research/walk"
+	"github.com/tidemark-trading/tidemark/research/walkforward"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -131,7 +131,7 @@ func TestASearchMovesByTheCandleThatFinerOnesHide(t *testing.T) {
 			}
 			require.Equal(t, want, sales(t, string(fills), begin), about)
 		}
-		var w walk.Outcome
+		var w walkforward.Result
 		dirOfWalk := file + ".walk"
 		require.NoError(t, json.Unmarshal([]byte(say(kind, "walkforward", "-c", file, "--vary",
 			"strategies.own.params.idle=1,2", "--train", "5d", "--test", "3d", "--objective", "return", "--out",

@@ -15,30 +15,30 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/research"
-	"github.com/tidemark-trading/tidemark/research/ledger"
 	"github.com/tidemark-trading/tidemark/research/stats"
+	"github.com/tidemark-trading/tidemark/research/trials"
 )
 
-// trials is the ledger of tries as a command uses it; nil: made-up candles have none. Its failures
+// tryLog is the ledger of tries as a command uses it; nil: made-up candles have none. Its failures
 // end no run: the first is said, and the rest of the command counts nothing. Only a ledger that
 // cannot be read does, since it may have sealed the range.
-type trials struct {
-	*ledger.Ledger
+type tryLog struct {
+	*trials.Ledger
 	stderr io.Writer
 	err    error         // the first failure: nothing is counted after it
-	sealed []ledger.Seal // at the start, opened ones too
+	sealed []trials.Seal // at the start, opened ones too
 }
 
-// trials is the ledger beside the candles of a config.
-func (a *app) trials(c *config.Backtest) *trials {
+// tryLog is the ledger beside the candles of a config.
+func (a *app) trials(c *config.Backtest) *tryLog {
 	if c.Data.Source == config.SourceSynthetic {
 		return nil
 	}
-	return &trials{Ledger: ledger.Beside(c.Data.Candles), stderr: a.Stderr}
+	return &tryLog{Ledger: trials.Beside(c.Data.Candles), stderr: a.Stderr}
 }
 
 // fail says an error once.
-func (t *trials) fail(err error) {
+func (t *tryLog) fail(err error) {
 	if t.err == nil {
 		t.err = err
 		console.Tell(t.stderr, fmt.Sprintf("tries are not counted: %v", err))
@@ -46,7 +46,7 @@ func (t *trials) fail(err error) {
 }
 
 // append appends groups.
-func (t *trials) append(groups ...ledger.Group) {
+func (t *tryLog) append(groups ...trials.Group) {
 	if t.err != nil || len(groups) == 0 {
 		return
 	}
@@ -68,7 +68,7 @@ type sealedError struct{ text string }
 func (e sealedError) Error() string { return e.text }
 
 // refuse returns an error if a range of the backtest's markets is sealed.
-func (t *trials) refuse(p *plan.Backtest) error {
+func (t *tryLog) refuse(p *plan.Backtest) error {
 	if t == nil {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (t *trials) refuse(p *plan.Backtest) error {
 		return err
 	}
 	t.sealed, err = t.Seals()
-	if foreign, is := errors.AsType[*ledger.ForeignError](err); is {
+	if foreign, is := errors.AsType[*trials.ForeignError](err); is {
 		t.fail(foreign)
 		return nil
 	}
@@ -97,25 +97,25 @@ func (t *trials) refuse(p *plan.Backtest) error {
 func timeText(ms int64) string { return sweepDate(market.Time(ms) * market.Time(time.Millisecond)) }
 
 // spanOf is the candles on which a backtest trades.
-func spanOf(p *plan.Backtest) (ledger.Span, error) {
+func spanOf(p *plan.Backtest) (trials.Span, error) {
 	from, err := p.Begin()
 	if err != nil {
-		return ledger.Span{}, err
+		return trials.Span{}, err
 	}
 	to, err := p.End()
-	return ledger.Span{Markets: ledger.OriginOf(p.Run, ledger.Origin{}).Markets, From: from.Millis(),
+	return trials.Span{Markets: trials.OriginOf(p.Run, trials.Origin{}).Markets, From: from.Millis(),
 		To: to.Millis()}, err
 }
 
 // originOf describes the tries of a run on a backtest's candles over a range.
-func originOf(p *plan.Backtest, run *backtest.Plan, from, to market.Time) (ledger.Origin, error) {
+func originOf(p *plan.Backtest, run *backtest.Plan, from, to market.Time) (trials.Origin, error) {
 	data, err := p.HashUntil(run, to)
-	return ledger.OriginOf(run, ledger.Origin{From: from.Millis(), To: to.Millis(), Code: p.Options.CodeVersion,
+	return trials.OriginOf(run, trials.Origin{From: from.Millis(), To: to.Millis(), Code: p.Options.CodeVersion,
 		Data: data}), err
 }
 
 // backtest counts a backtest that has ended, and says how many its family has.
-func (t *trials) backtest(p *plan.Backtest, days *backtest.Track) []string {
+func (t *tryLog) backtest(p *plan.Backtest, days *backtest.Track) []string {
 	lines, err := t.counted(p, days)
 	if err != nil {
 		t.fail(err)
@@ -123,7 +123,7 @@ func (t *trials) backtest(p *plan.Backtest, days *backtest.Track) []string {
 	return lines
 }
 
-func (t *trials) counted(p *plan.Backtest, days *backtest.Track) ([]string, error) {
+func (t *tryLog) counted(p *plan.Backtest, days *backtest.Track) ([]string, error) {
 	if t.err != nil {
 		return nil, nil
 	}
@@ -136,7 +136,7 @@ func (t *trials) counted(p *plan.Backtest, days *backtest.Track) ([]string, erro
 	if err != nil {
 		return nil, err
 	}
-	try, err := ledger.NewTry(p.Run, &origin, days.First, days.Returns, days.Excess(nil), days.Trips)
+	try, err := trials.NewTry(p.Run, &origin, days.First, days.Returns, days.Excess(nil), days.Trips)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (t *trials) counted(p *plan.Backtest, days *backtest.Track) ([]string, erro
 	}
 	looks, fresh := t.looks(span, try.Key)
 	if st.New || fresh {
-		t.append(ledger.Group{Origin: origin, At: nowMS(), Tries: []ledger.Try{try}})
+		t.append(trials.Group{Origin: origin, At: nowMS(), Tries: []trials.Try{try}})
 	}
 	if t.err != nil {
 		return nil, nil
@@ -170,7 +170,7 @@ func familyText(tries, series int64) string {
 }
 
 // luckText compares a try with the luck of its family.
-func luckText(st *ledger.Standing, try *ledger.Try) string {
+func luckText(st *trials.Standing, try *trials.Try) string {
 	if try.Days < 2 {
 		return ""
 	}
@@ -181,7 +181,7 @@ func luckText(st *ledger.Standing, try *ledger.Try) string {
 }
 
 // looks says which look at an opened range a try is, and whether the ledger has to note it as one.
-func (t *trials) looks(span ledger.Span, key uint64) (lines []string, fresh bool) {
+func (t *tryLog) looks(span trials.Span, key uint64) (lines []string, fresh bool) {
 	_, opened := span.Under(t.sealed)
 	for i := range opened {
 		s, looks := &opened[i], opened[i].Opened.Looks
@@ -208,14 +208,14 @@ func grouped(n int64) string { return backtest.Figure(n).Text(0) }
 
 // sweepTries counts the sets of a sweep.
 type sweepTries struct {
-	*trials
+	*tryLog
 	variants  *plan.Variants
 	overrides func([]research.Setting) []config.Override
 	space     *research.Space
-	origins   map[originKey]ledger.Origin
-	kept      []ledger.Group      // by an earlier start: the ledger has them, unless that was killed
+	origins   map[originKey]trials.Origin
+	kept      []trials.Group      // by an earlier start: the ledger has them, unless that was killed
 	series    map[uint64]struct{} // of this sweep
-	whole     ledger.Span         // of the sets that ran over the whole range
+	whole     trials.Span         // of the sets that ran over the whole range
 }
 
 // originKey is what decides on the origin of a set in a sweep.
@@ -226,13 +226,13 @@ type originKey struct {
 }
 
 // count lets a sweep count its sets.
-func (t *trials) count(s *search, a *app) error {
+func (t *tryLog) count(s *search, a *app) error {
 	overrides, err := overriding(s.job.Space)
 	if err != nil {
 		return err
 	}
-	k := &sweepTries{trials: t, variants: a.plansOf(s.config, s.candles, s.job.Space, overrides),
-		overrides: overrides, space: s.job.Space, origins: map[originKey]ledger.Origin{}, series: map[uint64]struct{}{}}
+	k := &sweepTries{tryLog: t, variants: a.plansOf(s.config, s.candles, s.job.Space, overrides),
+		overrides: overrides, space: s.job.Space, origins: map[originKey]trials.Origin{}, series: map[uint64]struct{}{}}
 	s.job.Tried = func(of research.Tried) {
 		if err := k.tried(&of); err != nil {
 			t.fail(err)
@@ -257,7 +257,7 @@ func (k *sweepTries) tried(of *research.Tried) error {
 	if err != nil {
 		return err
 	}
-	var groups []ledger.Group // of sets that read the same candles
+	var groups []trials.Group // of sets that read the same candles
 	for i := range of.Rows {
 		r := &of.Rows[i]
 		p, err := k.variants.Plan(k.overrides(k.space.Settings(r.Set)))
@@ -268,12 +268,12 @@ func (k *sweepTries) tried(of *research.Tried) error {
 		if err != nil {
 			return err
 		}
-		at := slices.IndexFunc(groups, func(g ledger.Group) bool { return g.Data == origin.Data })
+		at := slices.IndexFunc(groups, func(g trials.Group) bool { return g.Data == origin.Data })
 		if at < 0 {
 			at = len(groups)
-			groups = append(groups, ledger.Group{Origin: origin, At: nowMS(), Crowded: of.Crowded})
+			groups = append(groups, trials.Group{Origin: origin, At: nowMS(), Crowded: of.Crowded})
 		}
-		try, err := ledger.NewTry(p, &origin, market.Time(r.First)*market.Time(24*time.Hour), r.Daily, r.Excess,
+		try, err := trials.NewTry(p, &origin, market.Time(r.First)*market.Time(24*time.Hour), r.Daily, r.Excess,
 			int64(r.Figures.Of("trips")))
 		if err != nil {
 			return err
@@ -290,7 +290,7 @@ func (k *sweepTries) tried(of *research.Tried) error {
 }
 
 // origin is that of a set of a group.
-func (k *sweepTries) origin(base *plan.Backtest, p *backtest.Plan, of *research.Tried) (o ledger.Origin, err error) {
+func (k *sweepTries) origin(base *plan.Backtest, p *backtest.Plan, of *research.Tried) (o trials.Origin, err error) {
 	run := *p
 	if of.From != 0 {
 		run.From = of.From
@@ -369,7 +369,7 @@ func (s *search) seals() (lines []string) {
 
 // lock ends the search before the sealed end of its range. If no end is sealed yet, lock seals the
 // last part of the range. It returns the beginning of the sealed end.
-func (t *trials) lock(p *plan.Backtest, part float64) (to market.Time, said string, err error) {
+func (t *tryLog) lock(p *plan.Backtest, part float64) (to market.Time, said string, err error) {
 	span, err := spanOf(p)
 	if err != nil {
 		return 0, "", err
@@ -380,13 +380,13 @@ func (t *trials) lock(p *plan.Backtest, part float64) (to market.Time, said stri
 	}
 	closed, _ := span.Under(view.Seals)
 	if len(closed) > 0 {
-		s := slices.MinFunc(closed, func(a, b ledger.Seal) int { return int(a.From/1000 - b.From/1000) })
+		s := slices.MinFunc(closed, func(a, b trials.Seal) int { return int(a.From/1000 - b.From/1000) })
 		said = fmt.Sprintf("%s is sealed already: the sweep ends before it", s.Text())
 		span.To = s.From
 	} else {
 		day := (24 * time.Hour).Milliseconds()
 		cut := (span.To - int64(part*float64(span.To-span.From))) / day * day
-		seal := ledger.Span{Markets: span.Markets, From: cut, To: span.To}
+		seal := trials.Span{Markets: span.Markets, From: cut, To: span.To}
 		if cut <= span.From {
 			return 0, "", config.Usagef("--lock-last: nothing is left before the sealed part; seal less")
 		}

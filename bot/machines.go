@@ -22,7 +22,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/version"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/research"
-	"github.com/tidemark-trading/tidemark/research/crew"
+	"github.com/tidemark-trading/tidemark/research/machines"
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
@@ -37,11 +37,11 @@ func (f *doorFlags) add(flags *pflag.FlagSet) {
 }
 
 // door reads the flags. name is the flag of the address.
-func (f *doorFlags) door(name string) (d crew.Door, err error) {
+func (f *doorFlags) door(name string) (d machines.Door, err error) {
 	if f.address != "" && f.url != "" {
 		return d, config.Usagef("--%s and --nats do not go together", name)
 	}
-	d = crew.Door{Address: f.address, URL: f.url, Cert: f.cert, Key: f.key}
+	d = machines.Door{Address: f.address, URL: f.url, Cert: f.cert, Key: f.key}
 	if f.token != "" {
 		secrets := config.Secrets{Getenv: func(string) string { return "" }}
 		secret, err := secrets.Read(nil, "token", "", f.token, "")
@@ -76,8 +76,8 @@ func (a *app) handOver() error {
 }
 
 // program describes this program to other machines.
-func (a *app) program() (p crew.Program, err error) {
-	p = crew.Program{Code: version.Of(debug.ReadBuildInfo()), Arch: runtime.GOARCH, Strategies: map[string]string{}}
+func (a *app) program() (p machines.Program, err error) {
+	p = machines.Program{Code: version.Of(debug.ReadBuildInfo()), Arch: runtime.GOARCH, Strategies: map[string]string{}}
 	if p.Code == "devel" || strings.HasSuffix(p.Code, "+changes") { // only the file tells such programs apart
 		sum, err := ownHash()
 		if err != nil {
@@ -94,7 +94,7 @@ func (a *app) program() (p crew.Program, err error) {
 		if err != nil {
 			return p, err
 		}
-		p.Strategies[k.Name] = crew.HashOf(text).String()[:16]
+		p.Strategies[k.Name] = machines.HashOf(text).String()[:16]
 	}
 	return p, nil
 }
@@ -132,7 +132,7 @@ type errand struct {
 // shipment is a record of the candle store by its content.
 type shipment struct {
 	candles.Piece
-	Hash crew.Hash `json:"hash"`
+	Hash machines.Hash `json:"hash"`
 }
 
 // readyForWorkers checks that this program can coordinate, or hands over to the one that can.
@@ -153,7 +153,7 @@ func (a *app) coordinate(f *sweepFlags, s *search, job *research.Job) error {
 	if err != nil {
 		return err
 	}
-	c := crew.Coordination{Door: door, Notice: func(text string) {
+	c := machines.Coordination{Door: door, Notice: func(text string) {
 		if !f.json {
 			fmt.Fprintln(a.Stderr, text)
 		}
@@ -161,7 +161,7 @@ func (a *app) coordinate(f *sweepFlags, s *search, job *research.Job) error {
 	if c.Program, err = a.program(); err != nil {
 		return err
 	}
-	c.Load = func() (*crew.Cargo, error) { return cargoOf(s, job) }
+	c.Load = func() (*machines.Cargo, error) { return cargoOf(s, job) }
 	if job.Runner, err = a.Farm.Coordinate(c); err != nil {
 		return config.Usagef("%w", err)
 	}
@@ -169,7 +169,7 @@ func (a *app) coordinate(f *sweepFlags, s *search, job *research.Job) error {
 }
 
 // cargoOf is what workers need for a job.
-func cargoOf(s *search, job *research.Job) (*crew.Cargo, error) {
+func cargoOf(s *search, job *research.Job) (*machines.Cargo, error) {
 	source, err := s.config.Source.Portable()
 	if err != nil {
 		return nil, err
@@ -180,11 +180,11 @@ func cargoOf(s *search, job *research.Job) (*crew.Cargo, error) {
 	e.Identity.Objective = job.Objective.String()
 	asked := plan.AskedOf(s.candles)
 	e.Series = asked.Hashes
-	places := map[crew.Hash]candles.Piece{}
+	places := map[machines.Hash]candles.Piece{}
 	if asked.Store != nil {
 		err = asked.Store.Pieces(asked.Markets, func(p candles.Piece, record []byte) error {
 			p.Key = append([]byte(nil), p.Key...)
-			h := crew.HashOf(record)
+			h := machines.HashOf(record)
 			places[h], e.Pieces = p, append(e.Pieces, shipment{p, h})
 			return nil
 		})
@@ -196,14 +196,14 @@ func cargoOf(s *search, job *research.Job) (*crew.Cargo, error) {
 	if err != nil {
 		return nil, err
 	}
-	id := crew.HashOf(text).String()[:16]
-	folder := crew.HashOf([]byte(id + job.File)).String()[:8]
-	return &crew.Cargo{ID: id, Sweep: filepath.Base(job.File), Plan: text,
+	id := machines.HashOf(text).String()[:16]
+	folder := machines.HashOf([]byte(id + job.File)).String()[:8]
+	return &machines.Cargo{ID: id, Sweep: filepath.Base(job.File), Plan: text,
 		Folder: filepath.Join(filepath.Dir(job.File), ".farm-"+folder),
-		Blob: func(h crew.Hash) (content []byte, err error) {
+		Blob: func(h machines.Hash) (content []byte, err error) {
 			p, is := places[h]
 			if !is {
-				return nil, crew.ErrNoBlob
+				return nil, machines.ErrNoBlob
 			}
 			err = asked.Store.Record(p, func(record []byte) error {
 				content = append(content, record...)

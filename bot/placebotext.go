@@ -14,12 +14,12 @@ import (
 // placeboWriter builds the end of a placebo for a terminal.
 type placeboWriter struct {
 	textWriter
-	o *placebo.Outcome
+	o *placebo.Result
 }
 
 // placeboText is the end of a placebo: the winner, the winners of the surrogates, the verdict, and
 // what the test cannot see, and the page; without a path there is none.
-func placeboText(o *placebo.Outcome, terminal backtest.SummaryOptions, page string) string {
+func placeboText(o *placebo.Result, terminal backtest.SummaryOptions, page string) string {
 	w := &placeboWriter{newTextWriter(terminal), o}
 	w.winner()
 	w.surrogates()

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark-trading/tidemark/bot/books"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/profit"
 )
 
 const profitHelp = `Realised is what sales brought, after all fees. Unrealised of a period is what open positions
@@ -25,11 +25,11 @@ that was really there.`
 // earnedRow and sampleRow are rows of CSV, which name the currency of the answer.
 type (
 	earnedRow struct {
-		books.Earned
+		profit.Earned
 		Currency string `json:"currency"`
 	}
 	sampleRow struct {
-		books.Sample
+		profit.Sample
 		Currency string `json:"currency"`
 	}
 )
@@ -42,32 +42,32 @@ func (a *app) profitCommand() *cobra.Command {
 		Example: "  bot profit -c configs/sandbox.toml --by week\n  bot profit --state state --by strategy --since " +
 			"30d --csv",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
-			return askBooks(a, f, func(of operator.Target) (operator.Answer[books.ProfitReport], error) {
+			return askBooks(a, f, func(of operator.Target) (operator.Answer[profit.ProfitReport], error) {
 				return operator.AskProfit(ctx, of, &f.query)
-			}, func(r *books.ProfitReport) (rows []earnedRow) {
+			}, func(r *profit.ProfitReport) (rows []earnedRow) {
 				for _, one := range append(r.Groups, r.Total) {
 					rows = append(rows, earnedRow{one, r.Currency})
 				}
 				return rows
 			},
-				func(w io.Writer, r *books.ProfitReport) error { return printProfit(w, r, a.terminal().Width) })
+				func(w io.Writer, r *profit.ProfitReport) error { return printProfit(w, r, a.terminal().Width) })
 		}),
 	}
 	f.register(c)
 	c.Flags().StringVar(&f.query.Market, "market", "", "in this market alone")
-	c.Flags().StringVar(&f.query.By, "by", books.ByDay, "`GROUP`: "+strings.Join(books.Groups(), ", "))
+	c.Flags().StringVar(&f.query.By, "by", profit.ByDay, "`GROUP`: "+strings.Join(profit.Groups(), ", "))
 	return c
 }
 
 // spareOfProfit are the columns that a narrow terminal does without, the first one first.
 var spareOfProfit = []string{"won", "turnover", "trips", "fees", "flows"}
 
-func printProfit(w io.Writer, r *books.ProfitReport, width int) error {
+func printProfit(w io.Writer, r *profit.ProfitReport, width int) error {
 	if r.Currency == "" {
 		_, err := fmt.Fprintln(w, "the bot has never run")
 		return err
 	}
-	timed := r.By == books.ByDay || r.By == books.ByWeek || r.By == books.ByMonth || r.By == books.ByYear
+	timed := r.By == profit.ByDay || r.By == profit.ByWeek || r.By == profit.ByMonth || r.By == profit.ByYear
 	head := r.By
 	if timed {
 		head += " (" + r.Zone + ")"
@@ -75,10 +75,10 @@ func printProfit(w io.Writer, r *books.ProfitReport, width int) error {
 	shown := table{heads: []string{head, "realised", "unrealised", "fees", "turnover", "trips", "won", "flows",
 		"equity", "return", "drawdown"}}
 	for _, one := range append(r.Groups, r.Total) {
-		shown.rows = append(shown.rows, []string{one.Name, books.Signed(one.Realised),
-			orNone(books.Signed(one.Unrealised)), books.Brief(one.Fees), books.Brief(one.Turnover),
-			strconv.Itoa(one.Trips), strconv.Itoa(one.Won), orNone(books.Signed(one.Flows)),
-			orNone(books.Brief(one.Equity)), books.Part(one.Return, "%+.2f%%"), one.DrawdownText()})
+		shown.rows = append(shown.rows, []string{one.Name, profit.Signed(one.Realised),
+			orNone(profit.Signed(one.Unrealised)), profit.Brief(one.Fees), profit.Brief(one.Turnover),
+			strconv.Itoa(one.Trips), strconv.Itoa(one.Won), orNone(profit.Signed(one.Flows)),
+			orNone(profit.Brief(one.Equity)), profit.Part(one.Return, "%+.2f%%"), one.DrawdownText()})
 	}
 	if !timed {
 		shown.drop("flows")
@@ -89,8 +89,8 @@ func printProfit(w io.Writer, r *books.ProfitReport, width int) error {
 	}
 	fmt.Fprintf(w, "All money in %s.", r.Currency)
 	if r.Total.Return != nil {
-		fmt.Fprintf(w, " Return time-weighted %s, money-weighted %s.", books.Part(r.Total.Return, "%+.2f%%"),
-			books.Part(r.MoneyWeighted, "%+.2f%%"))
+		fmt.Fprintf(w, " Return time-weighted %s, money-weighted %s.", profit.Part(r.Total.Return, "%+.2f%%"),
+			profit.Part(r.MoneyWeighted, "%+.2f%%"))
 	}
 	if len(r.LeftOut) > 0 {
 		fmt.Fprintf(w, " Left out, of another currency: %s.", strings.Join(r.LeftOut, ", "))
@@ -119,9 +119,9 @@ func (a *app) equityCommand() *cobra.Command {
 		Example: "  bot equity -c configs/sandbox.toml --since 7d --every 1h\n  bot equity --state state --strategy " +
 			"maker --csv",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
-			return askBooks(a, f, func(of operator.Target) (operator.Answer[books.Curve], error) {
+			return askBooks(a, f, func(of operator.Target) (operator.Answer[profit.Curve], error) {
 				return operator.AskEquity(ctx, of, &f.query)
-			}, func(curve *books.Curve) []sampleRow {
+			}, func(curve *profit.Curve) []sampleRow {
 				rows := make([]sampleRow, len(curve.Samples))
 				for i, one := range curve.Samples {
 					rows[i] = sampleRow{one, curve.Currency}
@@ -135,12 +135,12 @@ func (a *app) equityCommand() *cobra.Command {
 	return c
 }
 
-func printCurve(w io.Writer, c *books.Curve) error {
+func printCurve(w io.Writer, c *profit.Curve) error {
 	if len(c.Samples) == 0 {
 		_, err := fmt.Fprintln(w, "no samples: the bot writes one a minute")
 		return err
 	}
-	zone, err := books.Zone(c.Zone)
+	zone, err := profit.Zone(c.Zone)
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func printCurve(w io.Writer, c *books.Curve) error {
 	fmt.Fprintf(table, "time (%s)\t%s\tlow\thigh\texposure\tflow\n", c.Zone, word)
 	for _, s := range shown {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", time.UnixMilli(s.AtMS).In(zone).Format("2006-01-02 15:04:05"),
-			s.Equity, s.Low, s.High, orNone(s.Exposure), orNone(books.Signed(s.Flow)))
+			s.Equity, s.Low, s.High, orNone(s.Exposure), orNone(profit.Signed(s.Flow)))
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -166,6 +166,7 @@ func printCurve(w io.Writer, c *books.Curve) error {
 		return err
 	}
 	_, err = fmt.Fprintf(w, "Money in %s; return time-weighted %s, money-weighted %s, drawdown %s.\n", c.Currency,
-		books.Part(c.TimeWeighted, "%+.2f%%"), books.Part(c.MoneyWeighted, "%+.2f%%"), books.Part(c.Drawdown, "%.2f%%"))
+		profit.Part(c.TimeWeighted, "%+.2f%%"), profit.Part(c.MoneyWeighted, "%+.2f%%"), profit.Part(c.Drawdown,
+			"%.2f%%"))
 	return err
 }

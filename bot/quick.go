@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/research/ledger"
+	"github.com/tidemark-trading/tidemark/research/trials"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -111,8 +111,8 @@ func (q *quick) run(ctx context.Context, p *plan.Backtest) (*backtest.Result, er
 }
 
 // count lets the run count as a try if that was asked for.
-func (q *quick) count(p *plan.Backtest) (*trials, error) {
-	t := &trials{Ledger: ledger.Beside(q.store), stderr: io.Discard}
+func (q *quick) count(p *plan.Backtest) (*tryLog, error) {
+	t := &tryLog{Ledger: trials.Beside(q.store), stderr: io.Discard}
 	if !q.counted {
 		return t, nil
 	}

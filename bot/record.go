@@ -13,8 +13,8 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
+	"github.com/tidemark-trading/tidemark/bot/record"
 	"github.com/tidemark-trading/tidemark/bot/recorded"
-	"github.com/tidemark-trading/tidemark/bot/recorder"
 	"github.com/tidemark-trading/tidemark/bot/version"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -62,8 +62,8 @@ func (a *app) record(ctx context.Context, f *recordFlags) error {
 	if err != nil {
 		return err
 	}
-	report, err := recorder.Run(ctx, c, console.Logger(a.Stderr, c.Record.Log, a.Getenv),
-		recorder.Options{Program: version.Of(debug.ReadBuildInfo()), For: f.span})
+	report, err := record.Run(ctx, c, console.Logger(a.Stderr, c.Record.Log, a.Getenv),
+		record.Options{Program: version.Of(debug.ReadBuildInfo()), For: f.span})
 	if report == nil {
 		return err
 	}

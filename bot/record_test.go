@@ -16,10 +16,10 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/recorder"
+	"github.com/tidemark-trading/tidemark/bot/record"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
@@ -46,8 +46,8 @@ func recordHour(t *testing.T) (dir string) {
 		for range 2 {
 			c, err := config.LoadRecord(source)
 			require.NoError(t, err)
-			_, err = recorder.Run(t.Context(), c, zerolog.Nop(),
-				recorder.Options{Transport: straight{ex}, For: 30 * time.Minute, Program: "test"})
+			_, err = record.Run(t.Context(), c, zerolog.Nop(),
+				record.Options{Transport: straight{ex}, For: 30 * time.Minute, Program: "test"})
 			require.NoError(t, err)
 			time.Sleep(10 * time.Minute)
 		}

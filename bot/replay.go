@@ -12,9 +12,9 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/hang"
 	"github.com/tidemark-trading/tidemark/bot/replay"
-	"github.com/tidemark-trading/tidemark/bot/stall"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/bot/version"
 )
 
@@ -64,11 +64,11 @@ func (a *app) replay(ctx context.Context, f *stateFlags) error {
 	if err != nil {
 		return err
 	}
-	if filepath.Base(path) == folder.StateFile {
+	if filepath.Base(path) == statedir.StateFile {
 		path = filepath.Dir(path)
 	}
-	var report *replay.Report
-	guard := &stall.Guard{Out: a.Stderr, Left: "nothing was written"}
+	var report *replay.Verdict
+	guard := &hang.Guard{Out: a.Stderr, Left: "nothing was written"}
 	err = guard.Run(ctx, func() (err error) {
 		report, err = replay.Run(ctx, path, a.Definitions, guard.Watch)
 		return err
@@ -88,7 +88,7 @@ func (a *app) replay(ctx context.Context, f *stateFlags) error {
 }
 
 // printReplay writes a report for a person. What was not compared stands in the first line.
-func printReplay(w io.Writer, r *replay.Report) error {
+func printReplay(w io.Writer, r *replay.Verdict) error {
 	found := "all equal"
 	if r.First != nil {
 		found = "equal, and the next one differs"

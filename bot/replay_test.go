@@ -26,7 +26,7 @@ func requireReplay(t *testing.T, dir string) {
 
 func TestWhatReplayPrintsSaysWhatWasNotCompared(t *testing.T) {
 	var text bytes.Buffer
-	r := &replay.Report{Equal: 4812, Refused: 93, Records: 1_204_512, Starts: 2, Unwritten: 1,
+	r := &replay.Verdict{Equal: 4812, Refused: 93, Records: 1_204_512, Starts: 2, Unwritten: 1,
 		Lost: []replay.Lost{{From: 812, To: 840, Unchecked: 3}}, Notes: []string{"a note"}, Programs: []string{"v1"}}
 	require.NoError(t, printReplay(&text, r))
 	require.Contains(t, text.String(), "4,812 commands, all equal; 93 refusals of the gate are counted, not compared\n"+

@@ -14,9 +14,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
@@ -37,7 +37,7 @@ var waysToTakeAway = []takeAway{
 	{"deleted with its folder",
 		func(t *testing.T, path string) { require.NoError(t, os.RemoveAll(filepath.Dir(path))) }, nil},
 	{"moved away, with an older rescue beside it", func(t *testing.T, path string) {
-		require.NoError(t, os.WriteFile(path+folder.RescuedExt, []byte("older"), 0o600))
+		require.NoError(t, os.WriteFile(path+statedir.RescuedExt, []byte("older"), 0o600))
 		require.NoError(t, os.Rename(path, path+".moved"))
 	}, nil},
 }
@@ -55,7 +55,7 @@ func TestABotWhoseStateFileIsTakenAwayEndsItsOrdersAndSavesIt(t *testing.T) {
 			config := filepath.Join(dir, "bot.toml")
 			require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, killConfig, filepath.Join(dir, "state"),
 				facts.BaseURL, key.Key, key.Secret), 0o600))
-			s, path := auditOf(t, dir, &facts), filepath.Join(dir, "state", folder.StateFile)
+			s, path := auditOf(t, dir, &facts), filepath.Join(dir, "state", statedir.StateFile)
 			cmd := child(t, dir, "run", "-c", config, "--set", "bot.keep_orders=true")
 			bottest.Await(t, func() bool { return len(s.OpenAtTheExchange()) > 0 })
 			way.do(t, path)
@@ -67,7 +67,7 @@ func TestABotWhoseStateFileIsTakenAwayEndsItsOrdersAndSavesIt(t *testing.T) {
 			have, err := os.ReadFile(path)
 			require.Equal(t, way.want == nil, errors.Is(err, os.ErrNotExist), "a new file is made by nothing")
 			require.Equal(t, way.want, have, "and an other one not written to")
-			saved := path + folder.RescuedExt
+			saved := path + statedir.RescuedExt
 			if old, err := os.ReadFile(saved); err == nil && string(old) == "older" {
 				saved += ".2"
 			}
@@ -136,11 +136,11 @@ func TestAPaperBotWhoseExchangeFileIsDeletedSavesIt(t *testing.T) {
 	cmd := child(t, dir, "run", "-c", config, "--set", "exchange.base_url="+facts.BaseURL, "--set", "bot.state="+state,
 		"--set", "bot.stop_within=5m")
 	awaitState(t, state, operator.Trading)
-	paper := filepath.Join(state, folder.PaperFile)
+	paper := filepath.Join(state, statedir.PaperFile)
 	require.NoError(t, os.Remove(paper))
 	requireFailed(t, cmd)
 	require.NoFileExists(t, paper)
-	require.NoError(t, os.Rename(paper+folder.RescuedExt, paper))
+	require.NoError(t, os.Rename(paper+statedir.RescuedExt, paper))
 	again := child(t, dir, "run", "-c", config, "--set", "exchange.base_url="+facts.BaseURL, "--set",
 		"bot.state="+state, "--set", "bot.stop_within=5m")
 	awaitState(t, state, operator.Halted)

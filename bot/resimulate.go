@@ -8,18 +8,18 @@ import (
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/hang"
 	"github.com/tidemark-trading/tidemark/bot/orderlog"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/bot/recorded"
-	"github.com/tidemark-trading/tidemark/bot/stall"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // resimulate runs the strategies of a config over the recorded hours of a bot.
 func (a *app) resimulate(ctx context.Context, f *stateFlags, other *backtestFlags) error {
 	dir := f.path
-	if filepath.Base(dir) == folder.StateFile {
+	if filepath.Base(dir) == statedir.StateFile {
 		dir = filepath.Dir(dir)
 	}
 	other.config, other.json = f.config, f.json
@@ -50,7 +50,7 @@ func (a *app) runRecorded(ctx context.Context, dir string, c *config.Backtest, o
 		return err
 	}
 	p.Run.Log = a.strategyLog("warn")
-	guard := &stall.Guard{Out: a.Stderr, Left: "temporary files of the run may be left"}
+	guard := &hang.Guard{Out: a.Stderr, Left: "temporary files of the run may be left"}
 	p.Options.Watch = guard.Watch
 	return p.Explain(guard.Run(ctx, func() error { return a.runHours(ctx, hours, p, other) }))
 }
@@ -60,9 +60,9 @@ func (a *app) runRecorded(ctx context.Context, dir string, c *config.Backtest, o
 func withoutOwn(ctx context.Context, dir string, hours *recorded.Hours) error {
 	log, err := orderlog.Read(ctx, dir, orderlog.Options{})
 	switch {
-	case errors.Is(err, boltfile.ErrNotFound):
+	case errors.Is(err, bolt.ErrNotFound):
 		return nil
-	case errors.Is(err, boltfile.ErrLocked):
+	case errors.Is(err, bolt.ErrLocked):
 		hours.Own = "The bot runs: its own orders and fills are still in the recorded books and trades. Stop it to " +
 			"have " +
 			"them taken out."

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 )
 
 // fill takes all room of a disk, and returns what gives it back.
@@ -54,7 +54,7 @@ func TestABotOnAFullDiskCancelsItsOrdersAndEnds(t *testing.T) {
 	said := fmt.Sprint(cmd.Stderr)
 	require.Contains(t, said, "the disk is full: all orders are cancelled but the exits of brackets, then the bot ends")
 	require.Contains(t, said, "no space left on device")
-	require.NoFileExists(t, filepath.Join(disk, "state", folder.ReserveFile))
+	require.NoFileExists(t, filepath.Join(disk, "state", statedir.ReserveFile))
 
 	again := child(t, dir, "run", "-c", config)
 	require.Error(t, bottest.Ended(again), "it does not trade without a reserve")
@@ -63,7 +63,7 @@ func TestABotOnAFullDiskCancelsItsOrdersAndEnds(t *testing.T) {
 	s.Sound()
 	again = child(t, dir, "run", "-c", config, "--set", "bot.keep_orders=false")
 	bottest.Await(t, func() bool { return len(s.OpenAtTheExchange()) > 0 }, "orders")
-	require.FileExists(t, filepath.Join(disk, "state", folder.ReserveFile))
+	require.FileExists(t, filepath.Join(disk, "state", statedir.ReserveFile))
 	require.NoError(t, again.Process.Signal(os.Interrupt))
 	require.NoError(t, bottest.Ended(again), "%s", again.Stderr)
 	require.Positive(t, s.AgreeOnFile().Orders)

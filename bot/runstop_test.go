@@ -14,8 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/server"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 )
 
 // orphans is a real `bot exchange` with the orders of a real `bot run` that was killed.

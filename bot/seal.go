@@ -18,10 +18,10 @@ import (
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/bot/seal"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/bot/version"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
@@ -83,7 +83,7 @@ func (a *app) seal(ctx context.Context, f *sealFlags) error {
 	if err != nil {
 		return err
 	}
-	var standing *seal.Standing
+	var standing *seal.SealStatus
 	if !f.dryRun {
 		by := f.by
 		if by == "" {
@@ -209,7 +209,7 @@ func thisMoment() market.Time { return market.Time(nowMS()) * market.Time(time.M
 
 // writeSeal lets the running bot of a folder journal the seal, or writes it into the state file of
 // a stopped one.
-func writeSeal(ctx context.Context, dir string, document []byte, by string) (*seal.Standing, error) {
+func writeSeal(ctx context.Context, dir string, document []byte, by string) (*seal.SealStatus, error) {
 	standing, err := operator.Seal(ctx, dir, document, by)
 	if !errors.Is(err, operator.ErrNoBot) {
 		return standing, err
@@ -217,9 +217,9 @@ func writeSeal(ctx context.Context, dir string, document []byte, by string) (*se
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the state folder: %w", err)
 	}
-	store, err := journal.OpenUntil(ctx, filepath.Join(dir, folder.StateFile))
+	store, err := journal.OpenUntil(ctx, filepath.Join(dir, statedir.StateFile))
 	if err != nil {
-		return nil, folder.Error{Err: err}
+		return nil, statedir.Error{Err: err}
 	}
 	batch := store.NewBatch()
 	batch.Seal(thisMoment(), &journal.Seal{Scope: seal.Scope, By: by, Document: document})
@@ -227,13 +227,13 @@ func writeSeal(ctx context.Context, dir string, document []byte, by string) (*se
 		standing, err = seal.StandingOf(store)
 	}
 	if err := errors.Join(err, store.Close()); err != nil {
-		return nil, folder.Error{Err: err}
+		return nil, statedir.Error{Err: err}
 	}
 	return standing, nil
 }
 
 // printSeal shows a seal to a person; without a standing nothing was written.
-func printSeal(w io.Writer, d *seal.Document, standing *seal.Standing) error {
+func printSeal(w io.Writer, d *seal.Document, standing *seal.SealStatus) error {
 	b := newTextWriter(backtest.SummaryOptions{})
 	if standing != nil {
 		b.line("Sealed by %s, journal entry %d, sha256 %s", standing.By, standing.Entry, standing.Hash)

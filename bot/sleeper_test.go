@@ -15,9 +15,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/bot/killswitch"
 	"github.com/tidemark-trading/tidemark/bot/operator"
-	"github.com/tidemark-trading/tidemark/direct"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -80,7 +80,7 @@ func TestAStrategyThatBlocksIsNamedAndAStopEndsInTime(t *testing.T) {
 	within("halt", func() {
 		_, err := operator.Call(t.Context(), p.Folder, operator.PathHalt, &operator.Request{WaitMS: 60_000},
 			time.Minute,
-			&operator.Report{})
+			&operator.ActResult{})
 		require.ErrorContains(t, err, blocks)
 		require.ErrorContains(t, err, "cancel-all --direct")
 	})
@@ -127,7 +127,7 @@ func TestASecondCtrlCCancelsWithoutTheLoop(t *testing.T) {
 	require.NoError(t, wait(), "all was confirmed: %s", log)
 	require.Less(t, time.Since(began), bottest.Patience, "half of stop_within is longer")
 	require.Empty(t, p.openOrders())
-	lines, err := direct.Read(filepath.Join(p.Folder, direct.LogFile))
+	lines, err := killswitch.Read(filepath.Join(p.Folder, killswitch.LogFile))
 	require.NoError(t, err)
 	require.NotEmpty(t, lines)
 	require.False(t, lines[1].Flatten)

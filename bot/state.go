@@ -15,9 +15,9 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/journal"
 	"github.com/tidemark-trading/tidemark/state/recording"
 )
@@ -58,7 +58,7 @@ func (f *stateFlags) file() (string, error) {
 		path = c.Bot.State
 	}
 	if info, err := os.Stat(path); f.path == "" || err == nil && info.IsDir() {
-		return filepath.Join(path, folder.StateFile), nil
+		return filepath.Join(path, statedir.StateFile), nil
 	}
 	return path, nil
 }
@@ -72,10 +72,10 @@ func (f *stateFlags) with(ctx context.Context, open func(ctx context.Context, pa
 	}
 	store, err := open(ctx, path)
 	if err != nil {
-		return folder.Error{Err: err}
+		return statedir.Error{Err: err}
 	}
 	if err := errors.Join(use(store), store.Close()); err != nil {
-		return folder.Error{Err: err}
+		return statedir.Error{Err: err}
 	}
 	return nil
 }
@@ -132,7 +132,7 @@ func (a *app) checkState(f *stateFlags, s *journal.Store) error {
 		info.Problems = append(info.Problems, flaw.String())
 	}
 	info.addBreaches(s)
-	x, err := recording.Describe(filepath.Join(filepath.Dir(s.Path()), folder.RecordingFolder))
+	x, err := recording.Describe(filepath.Join(filepath.Dir(s.Path()), statedir.RecordingFolder))
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (a *app) checkState(f *stateFlags, s *journal.Store) error {
 		err = printState(a.Stdout, &info, &x)
 	}
 	if n := len(info.Problems); n > 0 && err == nil {
-		return fmt.Errorf("%s: %d problems: %w", s.Path(), n, boltfile.ErrCorrupt)
+		return fmt.Errorf("%s: %d problems: %w", s.Path(), n, bolt.ErrCorrupt)
 	}
 	return err
 }
@@ -185,7 +185,7 @@ func (a *app) stateBackupCommand(f *stateFlags) *cobra.Command {
 				return a.written(f, out, err)
 			}
 			return f.with(ctx, journal.ReadUntil, func(s *journal.Store) error {
-				if folder.SameFile(out, s.Path()) {
+				if statedir.SameFile(out, s.Path()) {
 					return config.Usagef("--out %s is the state file itself; name another", out)
 				}
 				return a.written(f, out, s.Backup(out))
@@ -200,7 +200,7 @@ func (a *app) stateBackupCommand(f *stateFlags) *cobra.Command {
 // backupByBot lets the running bot write the copy. asked is false if no bot runs.
 func (f *stateFlags) backupByBot(ctx context.Context, out string) (asked bool, err error) {
 	path, err := f.file()
-	if err != nil || filepath.Base(path) != folder.StateFile {
+	if err != nil || filepath.Base(path) != statedir.StateFile {
 		return false, nil // opening the file returns the error
 	}
 	whole, err := filepath.Abs(out)
@@ -258,7 +258,7 @@ func (a *app) stateExportCommand(f *stateFlags) *cobra.Command {
 
 // addBreaches adds the breaches of the last run. If they cannot be read, it adds a problem.
 func (i *stateInfo) addBreaches(store *journal.Store) {
-	breaches, err := folder.ReadBreaches(store)
+	breaches, err := statedir.ReadBreaches(store)
 	if err != nil {
 		i.Problems = append(i.Problems, err.Error())
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
+	"github.com/tidemark-trading/tidemark/bot/hang"
 	"github.com/tidemark-trading/tidemark/bot/plan"
-	"github.com/tidemark-trading/tidemark/bot/stall"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/research/report"
 	"github.com/tidemark-trading/tidemark/research/stress"
@@ -108,9 +108,9 @@ func (a *app) stress(ctx context.Context, f *stressFlags) error {
 	job.About = base.Options.About
 	screen := newStressScreen(a, f.json, base, before)
 	job.Began, job.Progress = screen.began, screen.progress
-	guard := &stall.Guard{Out: a.Stderr}
+	guard := &hang.Guard{Out: a.Stderr}
 	job.Watch = guard.Watch
-	var outcome *stress.Outcome
+	var outcome *stress.Result
 	err = guard.Run(ctx, func() (err error) { outcome, err = stress.Run(ctx, job); return err })
 	screen.end()
 	if err != nil {
@@ -199,7 +199,7 @@ func (a *app) stressConfig(f *stressFlags) (c *config.Backtest, before *backtest
 }
 
 // showStress writes the page and prints the outcome.
-func (a *app) showStress(f *stressFlags, c *config.Backtest, o *stress.Outcome) error {
+func (a *app) showStress(f *stressFlags, c *config.Backtest, o *stress.Result) error {
 	out := f.out
 	if out == "" && !f.json && !f.noFiles {
 		if out = filepath.Join("out", "stress-"+c.Source.Label()+".html"); f.result != "" {

@@ -11,11 +11,11 @@ import (
 // stressWriter builds the end of a stress for a terminal.
 type stressWriter struct {
 	textWriter
-	o *stress.Outcome
+	o *stress.Result
 }
 
 // stressText is the end of a stress: the record drawn again, the runs, and what breaks it first.
-func stressText(o *stress.Outcome, terminal backtest.SummaryOptions, file string) string {
+func stressText(o *stress.Result, terminal backtest.SummaryOptions, file string) string {
 	w := &stressWriter{newTextWriter(terminal), o}
 	w.record()
 	w.again()

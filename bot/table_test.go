@@ -9,20 +9,20 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/books"
 	"github.com/tidemark-trading/tidemark/bot/gap"
+	"github.com/tidemark-trading/tidemark/bot/profit"
 )
 
 func TestTablesOfTheBooksFit80Columns(t *testing.T) {
-	list := &books.TradeList{Zone: "Europe/Amsterdam", Sums: []books.TradeSum{{Currency: "EUR", Trips: 1,
-		Profit: "-0.3536", Fees: "0.3105"}}, Trades: []books.Trade{{Order: 123456, Strategy: "trendfilter",
+	list := &profit.TradeList{Zone: "Europe/Amsterdam", Sums: []profit.TradeSum{{Currency: "EUR", Trips: 1,
+		Profit: "-0.3536", Fees: "0.3105"}}, Trades: []profit.Trade{{Order: 123456, Strategy: "trendfilter",
 		Market: "BTC-EUR", EnteredMS: 1, ExitedMS: time.Hour.Milliseconds() * 30, Amount: "0.00109688",
 		Entry: "91221.26", Exit: "91182.00",
 		Fees: "0.3105", Profit: "-1230.35361", Part: -0.0035, Currency: "EUR", Reason: "rung above", Awaited: true}}}
-	day := books.Earned{Name: "2026-11-23", Realised: "-1211.27941", Unrealised: "-1001.3006", Fees: "1110.4979",
+	day := profit.Earned{Name: "2026-11-23", Realised: "-1211.27941", Unrealised: "-1001.3006", Fees: "1110.4979",
 		Turnover: "116796.8166", Trips: 3100, Won: 1200, Flows: "50000", Equity: "104987.42"}
-	report := &books.ProfitReport{Zone: "Europe/Amsterdam", By: books.ByDay, Currency: "EUR", Total: day,
-		Groups: []books.Earned{day}}
+	report := &profit.ProfitReport{Zone: "Europe/Amsterdam", By: profit.ByDay, Currency: "EUR", Total: day,
+		Groups: []profit.Earned{day}}
 	for _, width := range []int{0, 80} {
 		var out bytes.Buffer
 		require.NoError(t, printTrades(&out, list, width))
@@ -41,12 +41,12 @@ func TestTablesOfTheBooksFit80Columns(t *testing.T) {
 func TestCSVOfTheBooksNamesItsCurrency(t *testing.T) {
 	var out bytes.Buffer
 	rise := 0.25
-	require.NoError(t, writeRows(&out, []earnedRow{{books.Earned{Name: "2026-11", FromMS: 1, Realised: "1.5",
+	require.NoError(t, writeRows(&out, []earnedRow{{profit.Earned{Name: "2026-11", FromMS: 1, Realised: "1.5",
 		Return: &rise}, "EUR"}}))
 	require.Equal(t, "name,from,realised,unrealised,fees,turnover,trips,won,flows,equity,return,drawdown,fall,"+
 		"currency\n2026-11,1970-01-01T00:00:00.001Z,1.5,,,,0,0,,,0.25,,,EUR\n", out.String())
 	out.Reset()
-	require.NoError(t, writeRows(&out, []sampleRow{{books.Sample{AtMS: 1, Equity: "2", Index: 1}, "EUR"}}))
+	require.NoError(t, writeRows(&out, []sampleRow{{profit.Sample{AtMS: 1, Equity: "2", Index: 1}, "EUR"}}))
 	require.Equal(t, "at,equity,low,high,exposure,flow,index,currency\n1970-01-01T00:00:00.001Z,2,,,,,1,EUR\n",
 		out.String())
 }
@@ -62,9 +62,9 @@ func TestCSVOfTheBooksHasNoPowersOfTen(t *testing.T) {
 func TestAGapSaysItsTrackingError(t *testing.T) {
 	var out bytes.Buffer
 	b := gap.Bridge{Profits: make([]gap.Amount, 1), Gap: gap.Amount{Units: -1_40, Digits: 2}}
-	require.NoError(t, printBridge(&out, &gap.Report{Currency: "EUR"}, &b))
+	require.NoError(t, printBridge(&out, &gap.Comparison{Currency: "EUR"}, &b))
 	require.NotContains(t, out.String(), "tracking error", "there was no money at the beginning")
 	b.Equity = gap.Amount{Units: 10_000_00, Digits: 2}
-	require.NoError(t, printBridge(&out, &gap.Report{Currency: "EUR"}, &b))
+	require.NoError(t, printBridge(&out, &gap.Comparison{Currency: "EUR"}, &b))
 	require.Contains(t, out.String(), "\ntracking error -1.40 bp of the 10000.00 EUR at the beginning\n")
 }

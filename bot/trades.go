@@ -13,15 +13,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark-trading/tidemark/bot/books"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/profit"
 )
 
 // bookFlags are the flags of commands that ask the books of a bot.
 type bookFlags struct {
 	callerFlags
-	query books.Query
+	query profit.Query
 	csv   bool
 }
 
@@ -122,10 +122,10 @@ func (a *app) tradesCommand() *cobra.Command {
 			if !all && !f.csv && !f.json {
 				f.query.Latest = latestTrades
 			}
-			return askBooks(a, f, func(of operator.Target) (operator.Answer[books.TradeList], error) {
+			return askBooks(a, f, func(of operator.Target) (operator.Answer[profit.TradeList], error) {
 				return operator.AskTrades(ctx, of, &f.query)
-			}, func(list *books.TradeList) []books.Trade { return list.Trades },
-				func(w io.Writer, list *books.TradeList) error { return printTrades(w, list, a.terminal().Width) })
+			}, func(list *profit.TradeList) []profit.Trade { return list.Trades },
+				func(w io.Writer, list *profit.TradeList) error { return printTrades(w, list, a.terminal().Width) })
 		}),
 	}
 	f.register(c)
@@ -137,12 +137,12 @@ func (a *app) tradesCommand() *cobra.Command {
 // spareOfTrades are the columns that a narrow terminal does without, the first one first.
 var spareOfTrades = []string{"order", "held", "fees", "amount", "entry", "reason", "strategy"}
 
-func printTrades(w io.Writer, list *books.TradeList, width int) error {
+func printTrades(w io.Writer, list *profit.TradeList, width int) error {
 	if len(list.Sums) == 0 {
 		_, err := fmt.Fprintln(w, "no round trips")
 		return err
 	}
-	zone, err := books.Zone(list.Zone)
+	zone, err := profit.Zone(list.Zone)
 	if err != nil {
 		return err
 	}
@@ -156,8 +156,8 @@ func printTrades(w io.Writer, list *books.TradeList, width int) error {
 			mark, awaited = "*", true
 		}
 		shown.rows = append(shown.rows, []string{time.UnixMilli(t.ExitedMS).In(zone).Format(time.DateTime), t.Strategy,
-			t.Market, t.Amount, t.Entry, t.Exit, heldText(t.ExitedMS - t.EnteredMS), books.Brief(t.Fees),
-			books.Signed(t.Profit) + " " + t.Currency + mark, books.Part(&t.Part, "%+.2f%%"), t.Reason,
+			t.Market, t.Amount, t.Entry, t.Exit, heldText(t.ExitedMS - t.EnteredMS), profit.Brief(t.Fees),
+			profit.Signed(t.Profit) + " " + t.Currency + mark, profit.Part(&t.Part, "%+.2f%%"), t.Reason,
 			strconv.FormatInt(t.Order, 10)})
 	}
 	if err := shown.write(w, width, spareOfTrades); err != nil {
@@ -171,7 +171,7 @@ func printTrades(w io.Writer, list *books.TradeList, width int) error {
 	}
 	for _, s := range list.Sums {
 		if _, err := fmt.Fprintf(w, "%s, %d won, %d lost: %s %s after fees of %s\n", tripCount(s.Trips), s.Won, s.Lost,
-			books.Signed(s.Profit), s.Currency, books.Brief(s.Fees)); err != nil {
+			profit.Signed(s.Profit), s.Currency, profit.Brief(s.Fees)); err != nil {
 			return err
 		}
 	}

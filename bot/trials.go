@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/research/ledger"
+	"github.com/tidemark-trading/tidemark/research/trials"
 )
 
 const trialsHelp = `List the backtests that were made over the same candles, in families.
@@ -58,18 +58,18 @@ func (a *app) trialsCommand() *cobra.Command {
 }
 
 // ledger is the file that the flags name.
-func (f *trialsFlags) ledger(a *app) (*ledger.Ledger, error) {
+func (f *trialsFlags) ledger(a *app) (*trials.Ledger, error) {
 	if f.config == "" {
 		if f.data == "" {
 			f.data = config.DefaultStore
 		}
-		return ledger.Beside(f.data), nil
+		return trials.Beside(f.data), nil
 	}
 	c, err := a.load(&f.backtestFlags)
 	if err != nil {
 		return nil, err
 	}
-	return ledger.Beside(c.Data.Candles), nil
+	return trials.Beside(c.Data.Candles), nil
 }
 
 // trialList is the ledger as a program reads it.
@@ -226,7 +226,7 @@ func (a *app) unseal(f *trialsFlags) error {
 	if err != nil {
 		return err
 	}
-	var closed []*ledger.Seal
+	var closed []*trials.Seal
 	for i := range view.Seals {
 		if s := &view.Seals[i]; s.Opened == nil && f.wants(s.Markets, nil) {
 			closed = append(closed, s)

@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot"
-	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/research"
-	"github.com/tidemark-trading/tidemark/research/ledger"
+	"github.com/tidemark-trading/tidemark/research/trials"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
 )
 
@@ -33,8 +33,8 @@ func storeIn(t *testing.T, dir, interval string) (db string) {
 }
 
 // familyOf are the counts of the only family of a ledger.
-func familyOf(t *testing.T, db string) ledger.Family {
-	view, err := ledger.Beside(db).View()
+func familyOf(t *testing.T, db string) trials.Family {
+	view, err := trials.Beside(db).View()
 	require.NoError(t, err)
 	require.Zero(t, view.Damage)
 	families, err := view.Families()
@@ -65,12 +65,12 @@ func TestAKilledSweepCountsItsSetsOnce(t *testing.T) {
 	}
 	args := sweep(db, "killed.sweep")
 	for i := range 3 {
-		before := sizeOf(t, ledger.Beside(db).Path())
+		before := sizeOf(t, trials.Beside(db).Path())
 		if i == 1 { // as if it had been killed before the last group was counted
-			require.NoError(t, os.Truncate(ledger.Beside(db).Path(), before-100))
+			require.NoError(t, os.Truncate(trials.Beside(db).Path(), before-100))
 			before -= 100
 		}
-		killWhen(t, dir, func() bool { return sizeOf(t, ledger.Beside(db).Path()) > before }, args...)
+		killWhen(t, dir, func() bool { return sizeOf(t, trials.Beside(db).Path()) > before }, args...)
 	}
 	killed := sweepOf(t, args[1:]...)
 	again := sweepOf(t, args[1:]...)
@@ -148,7 +148,7 @@ func TestATestCountsIfItIsAskedTo(t *testing.T) {
 		return contents(t, dir)
 	}
 	silent := run()
-	require.NoFileExists(t, ledger.Beside(db).Path())
+	require.NoFileExists(t, trials.Beside(db).Path())
 	counted := run(bot.Counted())
 	require.Equal(t, int64(1), familyOf(t, db).Tries)
 	line := regexp.MustCompile(
@@ -162,9 +162,9 @@ func TestATestCountsIfItIsAskedTo(t *testing.T) {
 
 	_, err := bot.Backtest(t.Context(), smacross.Definition, nil, bot.Counted())
 	require.ErrorContains(t, err, "bot.Counted: the ledger of tries is beside a store; add bot.Store")
-	view, err := ledger.Beside(db).View()
+	view, err := trials.Beside(db).View()
 	require.NoError(t, err)
-	_, err = view.Seal(ledger.Span{Markets: []string{"BTC-EUR"}, From: 1_690_000_000_000, To: 1_800_000_000_000}, 1)
+	_, err = view.Seal(trials.Span{Markets: []string{"BTC-EUR"}, From: 1_690_000_000_000, To: 1_800_000_000_000}, 1)
 	require.NoError(t, err)
 	_, err = bot.Backtest(t.Context(), smacross.Definition, nil, bot.Counted(),
 		bot.Store(db, market.Interval1d, "BTC-EUR"))

@@ -19,7 +19,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
@@ -50,7 +50,7 @@ func TestAUniverseOverLoopback(t *testing.T) {
 	require.GreaterOrEqual(t, len(c.Markets), 3)
 	c.Markets = c.Markets[:3]
 	for i := range c.Markets {
-		c.Markets[i].Source = price.Synthetic{Price: "100", Step: time.Duration(20*(i+1)) * time.Second}
+		c.Markets[i].Source = prices.Synthetic{Price: "100", Step: time.Duration(20*(i+1)) * time.Second}
 	}
 	ex, err := sandbox.New(c)
 	require.NoError(t, err)

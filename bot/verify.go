@@ -14,9 +14,9 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/seal"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/bot/version"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
@@ -35,13 +35,13 @@ func (a *app) verifyCommand() *cobra.Command {
 		Use: "verify", Short: "Say whether a bot keeps its sealed promise", Long: verifyHelp, Args: onlyFlags,
 		Example: "  bot verify -c live.toml\n  bot verify --state bots/live --json",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
-			answer, err := ask(f, func(of operator.Target) (operator.Answer[seal.Standing], error) {
+			answer, err := ask(f, func(of operator.Target) (operator.Answer[seal.SealStatus], error) {
 				return operator.AskVerify(ctx, of)
 			})
 			if err != nil {
 				return err
 			}
-			err = show(a, f, answer, func(s *seal.Standing) error {
+			err = show(a, f, answer, func(s *seal.SealStatus) error {
 				_, err := io.WriteString(a.Stdout, s.Text())
 				return err
 			})
@@ -139,7 +139,7 @@ func (a *app) sealExport(ctx context.Context, f *sealExportFlags) error {
 
 // copied opens a state file, or the copy of it that a running bot writes.
 func copied(ctx context.Context, path string) (*journal.Store, error) {
-	if filepath.Base(path) == folder.StateFile {
+	if filepath.Base(path) == statedir.StateFile {
 		store, err := operator.OpenCopy(ctx, filepath.Dir(path), true)
 		if !errors.Is(err, operator.ErrNoBot) {
 			return store, err
@@ -147,7 +147,7 @@ func copied(ctx context.Context, path string) (*journal.Store, error) {
 	}
 	store, err := journal.ReadUntil(ctx, path)
 	if err != nil {
-		return nil, folder.Error{Err: err}
+		return nil, statedir.Error{Err: err}
 	}
 	return store, nil
 }

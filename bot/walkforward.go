@@ -21,7 +21,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/research"
 	"github.com/tidemark-trading/tidemark/research/report"
-	"github.com/tidemark-trading/tidemark/research/walk"
+	"github.com/tidemark-trading/tidemark/research/walkforward"
 )
 
 const walkHelp = `Choose parameters on a part of the data, trade the next part with them, and so on: a walk-forward.
@@ -78,7 +78,7 @@ func (f *walkFlags) addCut(flags *pflag.FlagSet) {
 }
 
 // config reads the flags that cut the range.
-func (f *walkFlags) config() (c walk.Config, err error) {
+func (f *walkFlags) config() (c walkforward.Config, err error) {
 	for _, d := range [...]struct {
 		flag, text string
 		days       *int
@@ -169,14 +169,14 @@ func (a *app) walkforward(ctx context.Context, f *walkFlags, given func(flag str
 }
 
 // walk makes the walk-forward of a search, and says what it will do.
-func (s *search) walk(cut walk.Config, screen *sweepScreen) (*walk.Walk, error) {
+func (s *search) walk(cut walkforward.Config, screen *sweepScreen) (*walkforward.Walk, error) {
 	job := s.job
 	job.File = cmp.Or(s.config.Sweep.Out, filepath.Join("out", "sweep-"+s.config.Source.Label()+"-*.sweep"))
 	screen.begin(s.base, &job)
 	for _, line := range s.seals() {
 		screen.line("%s", line)
 	}
-	var spans []walk.Span
+	var spans []walkforward.Span
 	apart := false
 	job.Began = func(b research.Start) {
 		if !apart {
@@ -193,7 +193,7 @@ func (s *search) walk(cut walk.Config, screen *sweepScreen) (*walk.Walk, error) 
 		w := spans[window-1]
 		screen.line("window %d of %d: training %s to %s", window, of, sweepDate(w.From), sweepDate(w.TrainEnd))
 	}
-	w, err := walk.New(job, cut)
+	w, err := walkforward.New(job, cut)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +203,7 @@ func (s *search) walk(cut walk.Config, screen *sweepScreen) (*walk.Walk, error) 
 }
 
 // walk says how the range is cut and what that costs, before anything runs.
-func (s *sweepScreen) walk(w *walk.Walk) {
+func (s *sweepScreen) walk(w *walkforward.Walk) {
 	spans := w.Spans()
 	last := spans[len(spans)-1]
 	s.line("%d windows: the first trains %s to %s and tests from %s, the last tests %s to %s", len(spans),
@@ -224,14 +224,14 @@ func (s *sweepScreen) walk(w *walk.Walk) {
 
 // walkError explains the error of a walk-forward.
 func walkError(ctx context.Context, base *plan.Backtest, err error) error {
-	if errors.Is(err, walk.ErrShort) || errors.Is(err, walk.ErrDays) {
+	if errors.Is(err, walkforward.ErrShort) || errors.Is(err, walkforward.ErrDays) {
 		return config.Usagef("%w", err)
 	}
 	return searchError(ctx, base, err)
 }
 
 // stitch runs the stitched days in full, with all files and the page; an empty folder: none.
-func (a *app) stitch(ctx context.Context, s *search, outcome *walk.Outcome, dir string) (halted []backtest.Halted,
+func (a *app) stitch(ctx context.Context, s *search, outcome *walkforward.Result, dir string) (halted []backtest.Halted,
 	err error) {
 	if dir == "" {
 		return nil, nil

@@ -5,12 +5,12 @@ import (
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/research/stats"
-	"github.com/tidemark-trading/tidemark/research/walk"
+	"github.com/tidemark-trading/tidemark/research/walkforward"
 )
 
 // walkText is the end of a walk-forward: the stitched days, the windows, and what the figures say.
 // dir is the folder of the stitched run; empty: there is none.
-func walkText(o *walk.Outcome, terminal backtest.SummaryOptions, dir string) string {
+func walkText(o *walkforward.Result, terminal backtest.SummaryOptions, dir string) string {
 	w := newTextWriter(terminal)
 	w.line("The test days, stitched")
 	w.table(o.CurveTable(), 0)

@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/research"
-	"github.com/tidemark-trading/tidemark/research/crew"
+	"github.com/tidemark-trading/tidemark/research/machines"
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
@@ -67,7 +67,7 @@ func (a *app) work(ctx context.Context, f *workerFlags) error {
 	if err != nil {
 		return err
 	}
-	m := crew.Membership{Door: door, Name: machineName(), Cores: f.cores}
+	m := machines.Membership{Door: door, Name: machineName(), Cores: f.cores}
 	if m.Cores == 0 {
 		m.Cores = runtime.GOMAXPROCS(0)
 	}
@@ -83,11 +83,11 @@ func (a *app) work(ctx context.Context, f *workerFlags) error {
 		}
 		dir = filepath.Join(dir, "tidemark")
 	}
-	cache, err := crew.NewCache(dir)
+	cache, err := machines.NewCache(dir)
 	if err != nil {
 		return err
 	}
-	m.Prepare = func(_ context.Context, text []byte, fetch func(crew.Hash) ([]byte, error)) (crew.Hand, error) {
+	m.Prepare = func(_ context.Context, text []byte, fetch func(machines.Hash) ([]byte, error)) (machines.Hand, error) {
 		return a.prepare(text, cache, fetch, m.Notice)
 	}
 	return a.Farm.Work(ctx, m)
@@ -114,7 +114,8 @@ func (h *hand) Core() (func(ctx context.Context, g research.Group) ([]research.R
 }
 
 // prepare makes a worker ready for a sweep: candles, config, plans, and a check of all three.
-func (a *app) prepare(text []byte, cache *crew.Cache, fetch func(crew.Hash) ([]byte, error), notice func(string)) (
+func (a *app) prepare(text []byte, cache *machines.Cache, fetch func(machines.Hash) ([]byte, error),
+	notice func(string)) (
 	h *hand, err error) {
 	var e errand
 	if err := json.Unmarshal(text, &e); err != nil {
@@ -153,23 +154,24 @@ func (a *app) prepare(text []byte, cache *crew.Cache, fetch func(crew.Hash) ([]b
 	if id.Code != e.Identity.Code || id.Config != e.Identity.Config {
 		return nil, fmt.Errorf("%w: the coordinator's config means something else to this program; take the same "+
 			"program",
-			crew.ErrRefused)
+			machines.ErrRefused)
 	}
 	for i := range e.Series {
 		if err := e.Series[i].Check(h.candles); err != nil {
-			return nil, fmt.Errorf("%w: compare the candles with the coordinator's: %w", crew.ErrRefused, err)
+			return nil, fmt.Errorf("%w: compare the candles with the coordinator's: %w", machines.ErrRefused, err)
 		}
 	}
 	return h, nil
 }
 
 // gather makes the candle store of an errand in the cache. It fetches what the cache lacks.
-func gather(e *errand, cache *crew.Cache, fetch func(crew.Hash) ([]byte, error), notice func(string)) (string, error) {
+func gather(e *errand, cache *machines.Cache, fetch func(machines.Hash) ([]byte, error), notice func(string)) (string,
+	error) {
 	list, err := json.Marshal(e.Pieces)
 	if err != nil {
 		return "", err
 	}
-	path := cache.Path("candles-" + crew.HashOf(list).String()[:16] + ".db")
+	path := cache.Path("candles-" + machines.HashOf(list).String()[:16] + ".db")
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}

@@ -33,7 +33,7 @@ func (b *bench) flattens(t *testing.T, minutes int, price market.Price) (unsold 
 }
 
 func TestFlattenSellsWhenTheCancelsAreConfirmed(t *testing.T) {
-	b := newBench(t, setup{slots: []engine.Slot{{Name: "holder", Strategy: holder()}},
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Name: "holder", Strategy: holder()}},
 		limits: []risk.Limits{{MaxOrderValue: 150 * eur}}})
 	b.flat(3, 100)
 	require.EqualValues(t, btc, b.position())
@@ -65,7 +65,7 @@ var notTrading = []market.MarketStatus{market.Halted, market.CancelOnly, market.
 func TestFlattenLeavesTheExitWhereNothingCanBeSoldAndGoesOnWhenItCan(t *testing.T) {
 	for _, status := range notTrading {
 		t.Run(status.String(), func(t *testing.T) {
-			b := newBench(t, setup{slots: []engine.Slot{{Name: "holder", Strategy: holder()}}})
+			b := newBench(t, setup{slots: []engine.StrategyConfig{{Name: "holder", Strategy: holder()}}})
 			b.flat(3, 100)
 			b.step(&market.Event{Kind: market.KindMarketStatus, At: b.now, Market: 1, Status: status})
 			sent := len(b.sent)
@@ -86,7 +86,7 @@ func TestFlattenLeavesTheExitWhereNothingCanBeSoldAndGoesOnWhenItCan(t *testing.
 }
 
 func TestAPositionBelowTheMinimumThatHasRisenKeepsItsExit(t *testing.T) {
-	b := newBench(t, setup{slots: []engine.Slot{{Name: "holder", Strategy: holder()}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Name: "holder", Strategy: holder()}}})
 	b.flat(3, 100)
 	rules := *b.catalog.Market(1)
 	rules.MinOrderInQuote = 200 * eur
@@ -119,7 +119,7 @@ func TestWhatIsLargerThanTheLargestOrderIsSoldInSeveral(t *testing.T) {
 		{name: "quote", quote: 60 * eur, last: []string{"cancel 3", "sell 0.5 attached", "sell 0.5 attached"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := newBench(t, setup{slots: []engine.Slot{{Name: "holder", Strategy: holder()}}})
+			b := newBench(t, setup{slots: []engine.StrategyConfig{{Name: "holder", Strategy: holder()}}})
 			b.flat(3, 100)
 			rules := *b.catalog.Market(1)
 			rules.MaxOrderInBase, rules.MaxOrderInQuote, rules.MinOrderInBase = c.base, c.quote, c.minimum
@@ -134,9 +134,10 @@ func TestWhatIsLargerThanTheLargestOrderIsSoldInSeveral(t *testing.T) {
 }
 
 func TestAStopThatIsLargerThanTheMarketTakesSellsInTurns(t *testing.T) {
-	b := newBench(t, setup{slots: []engine.Slot{{Name: "holder", Strategy: &script{candle: once(func(d *strategy.Desk) {
-		_, _ = d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(50*at1))
-	})}}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Name: "holder",
+		Strategy: &script{candle: once(func(d *strategy.Desk) {
+			_, _ = d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(50*at1))
+		})}}}})
 	b.flat(3, 100)
 	rules := *b.catalog.Market(1)
 	rules.MaxOrderInBase = btc * 6 / 10
@@ -158,7 +159,7 @@ func TestAStopThatIsLargerThanTheMarketTakesSellsInTurns(t *testing.T) {
 }
 
 func TestAfterCancelAllThePositionCountsAsUnprotectedUntilItsStrategyIsResumed(t *testing.T) {
-	b := newBench(t, setup{slots: []engine.Slot{{Name: "holder", Strategy: holder()}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Name: "holder", Strategy: holder()}}})
 	b.flat(3, 100)
 	b.send(b.engine.CancelAll(b.now))
 	b.flat(3, 100)
@@ -177,7 +178,7 @@ func TestAfterCancelAllThePositionCountsAsUnprotectedUntilItsStrategyIsResumed(t
 }
 
 func TestAHaltLeavesTheExitsAndCancelAllDoesNot(t *testing.T) {
-	b := newBench(t, setup{slots: []engine.Slot{{Name: "holder", Strategy: holder()}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Name: "holder", Strategy: holder()}}})
 	b.flat(3, 100)
 	var exit market.OrderID
 	for _, o := range b.account.Open(nil, 1, 0) {
@@ -199,7 +200,7 @@ func TestAHaltLeavesTheExitsAndCancelAllDoesNot(t *testing.T) {
 }
 
 func TestAResumeIsSaved(t *testing.T) {
-	b := newBench(t, setup{slots: []engine.Slot{{Name: "a", Strategy: &script{}}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Name: "a", Strategy: &script{}}}})
 	b.flat(1, 100)
 	b.send(b.engine.HaltOne(b.now, 1, "enough"))
 	saveAll(t, b.engine)
@@ -237,7 +238,7 @@ func TestAnObserverHearsWhatPassesAndWhatIsRefused(t *testing.T) {
 			_, _ = d.In(1).Buy(strategy.Amount(btc), strategy.At(50*at1))
 		}
 	}}
-	b := newBench(t, setup{observer: l, slots: []engine.Slot{{Strategy: s}}})
+	b := newBench(t, setup{observer: l, slots: []engine.StrategyConfig{{Strategy: s}}})
 	b.flat(2, 100)
 	b.send(b.engine.Stop(b.now))
 	b.flat(1, 100)
@@ -251,7 +252,7 @@ func TestAnObserverHearsWhatPassesAndWhatIsRefused(t *testing.T) {
 }
 
 func TestWhatAHaltCouldNotCancelIsAskedForAgain(t *testing.T) {
-	b := newBench(t, setup{slots: []engine.Slot{{Name: "holder", Strategy: holder()}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Name: "holder", Strategy: holder()}}})
 	b.flat(3, 100)
 	require.Len(t, b.account.Open(nil, 1, 0), 2, "the buy and the stop")
 	commands := b.engine.HaltAll(b.now, "why")
@@ -286,7 +287,7 @@ func TestAnOrderTaggedAsThoseOfFlattenDoesNotOutliveAHalt(t *testing.T) {
 		_, err := d.In(1).Buy(strategy.Amount(btc), strategy.At(60*at1), strategy.Tag("flatten"))
 		require.NoError(t, err)
 	})}
-	b := newBench(t, setup{slots: []engine.Slot{{Name: "holder", Strategy: s}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Name: "holder", Strategy: s}}})
 	b.flat(3, 100)
 	require.Len(t, b.account.Open(nil, 1, 0), 1)
 	b.send(b.engine.HaltOne(b.now, 1, "enough"))

@@ -7,7 +7,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/tidemark-trading/tidemark/engine/goroutine"
+	"github.com/tidemark-trading/tidemark/internal/goroutine"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -19,8 +19,8 @@ type admission struct {
 	trespassed atomic.Bool    // some slot has a trespass
 }
 
-// trespass is a forbidden use of a desk: from another goroutine or between callbacks.
-type trespass struct {
+// misuse is a forbidden use of a desk: from another goroutine or between callbacks.
+type misuse struct {
 	call  string
 	stack []byte
 }
@@ -44,7 +44,7 @@ func (e asks) Admit(id market.StrategyID, call string) bool {
 //go:noinline
 func (e asks) refuseDesk(id market.StrategyID, call string) bool {
 	if uintptr(goroutine.Current()) != e.owner.Load() || e.current == nil {
-		e.slots[id-1].trespass.CompareAndSwap(nil, &trespass{call: call, stack: debug.Stack()})
+		e.slots[id-1].trespass.CompareAndSwap(nil, &misuse{call: call, stack: debug.Stack()})
 		e.trespassed.Store(true)
 		return false
 	}
@@ -81,7 +81,7 @@ func (e *Engine) setOwner() {
 // haltTrespassers halts the strategies whose desks were used where they may not be. The commands
 // that the called strategy asked for in this callback are dropped, as after a panic: some of its
 // asks were refused without a reason.
-func (e *Engine) haltTrespassers(called *slot) {
+func (e *Engine) haltTrespassers(called *strategyState) {
 	e.trespassed.Store(false)
 	for i := range e.slots {
 		s := &e.slots[i]

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/engine"
-	"github.com/tidemark-trading/tidemark/engine/goroutine"
+	"github.com/tidemark-trading/tidemark/internal/goroutine"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -70,7 +70,8 @@ func TestAnotherStrategysDeskCannotBeUsed(t *testing.T) {
 	var desk *strategy.Desk
 	owner := &script{candle: func(d *strategy.Desk, _ market.Candle) { desk = d }}
 	thief := &script{candle: func(*strategy.Desk, market.Candle) { desk.In(1).Buy(strategy.Amount(btc)) }}
-	b := newBench(t, setup{slots: []engine.Slot{{Name: "owner", Strategy: owner}, {Name: "thief", Strategy: thief}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Name: "owner", Strategy: owner}, {Name: "thief",
+		Strategy: thief}}})
 	b.flat(2, 100)
 	require.Len(t, b.engine.Halts(), 1)
 	require.Equal(t, "panic: Desk.place of strategy owner was called in a callback of thief",
@@ -111,7 +112,7 @@ func TestACallbackThatEndsItsGoroutineIsAHalt(t *testing.T) {
 	for in := engine.CallStart; in <= engine.CallTimer; in++ {
 		t.Run(in.String(), func(t *testing.T) {
 			seen, gone := 0, &goner{in: in}
-			b := newBench(t, setup{apart: goroutine.Call, slots: []engine.Slot{
+			b := newBench(t, setup{apart: goroutine.Call, slots: []engine.StrategyConfig{
 				{Strategy: gone, Ticker: true, Book: true},
 				{Strategy: &script{candle: func(*strategy.Desk, market.Candle) { seen++ }}},
 			}})

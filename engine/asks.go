@@ -16,7 +16,7 @@ type asks struct{ *Engine }
 var _ strategy.Engine = asks{}
 
 // Book is the account, with the orders that wait.
-func (e asks) Book() strategy.Book {
+func (e asks) Book() strategy.AccountView {
 	if e.replaces.Len() > 0 {
 		return e.replaces.Book()
 	}

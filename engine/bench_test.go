@@ -96,7 +96,7 @@ type setup struct {
 	markets   int
 	from      market.Time
 	observer  engine.Observer
-	slots     []engine.Slot
+	slots     []engine.StrategyConfig
 	noDeposit bool
 	own       []bool // the allocations, as NewAccount takes them
 	run       uuid.UUID
@@ -133,7 +133,7 @@ func newBench(t testing.TB, s setup) *bench {
 			Status: market.Trading, Rules: market.Rules{TickSize: 1,
 				QuantityDecimals: 8, NotionalDecimals: 2, MaxOpenOrders: 100}}))
 	}
-	slots := make([]engine.Slot, len(s.slots))
+	slots := make([]engine.StrategyConfig, len(s.slots))
 	for i, slot := range s.slots {
 		if slot.Name == "" {
 			slot.Name = fmt.Sprint("s", i+1)
@@ -175,7 +175,7 @@ func newBench(t testing.TB, s setup) *bench {
 
 // one is a bench with one strategy on BTC-EUR.
 func one(t testing.TB, s *script) *bench {
-	return newBench(t, setup{slots: []engine.Slot{{Strategy: s}}})
+	return newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}})
 }
 
 func (b *bench) deposit(asset market.AssetID, money market.Money) {

@@ -123,7 +123,7 @@ func TestABracketLivesThroughEveryShapeOfCandle(t *testing.T) {
 			_, err := d.In(1).Buy(strategy.Amount(btc), with...)
 			require.NoError(t, err, l.name)
 		})}
-		b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{Path: l.path}})
+		b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}, venue: sim.Config{Path: l.path}})
 		b.oneSell = true
 		b.flat(1, 100)
 		for _, c := range l.bars {
@@ -148,7 +148,7 @@ func TestPartialFillsOfTheEntryEnlargeTheExit(t *testing.T) {
 	s := &script{candle: once(func(d *strategy.Desk) {
 		d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1), strategy.At(100*at1))
 	})}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{VolumeShare: 40_000}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}, venue: sim.Config{VolumeShare: 40_000}})
 	b.flat(1, 101)
 	thin := func(open, high, low, close market.Price) {
 		c := candleOf(1, open, high, low, close)
@@ -173,7 +173,7 @@ func TestAnExitTooSmallForTheExchangeWaitsForMoreOfTheEntry(t *testing.T) {
 		s := &script{candle: once(func(d *strategy.Desk) {
 			d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1), strategy.At(100*at1))
 		})}
-		b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{VolumeShare: 40_000}})
+		b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}, venue: sim.Config{VolumeShare: 40_000}})
 		b.catalog.Market(1).MinOrderInQuote = 50 * eur
 		b.flat(1, 101)
 		b.candle(101, 101, 100, 101) // the venue gives 0.4, worth 36 at the stop
@@ -198,7 +198,7 @@ func TestEverySellOfABracketIsOverWhatIsLeft(t *testing.T) {
 	s := &script{candle: once(func(d *strategy.Desk) {
 		d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1))
 	})}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{VolumeShare: 70_000}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}, venue: sim.Config{VolumeShare: 70_000}})
 	b.flat(1, 100)
 	c := candleOf(1, 100, 100, 100, 100)
 	c.Volume = 10_000
@@ -302,7 +302,7 @@ func TestAStopThatFindsNobodyIsTriedAgainWithEveryOpen(t *testing.T) {
 	s := &script{candle: once(func(d *strategy.Desk) {
 		d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1))
 	})}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{VolumeShare: 1_000_000}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}, venue: sim.Config{VolumeShare: 1_000_000}})
 	empty := func() {
 		c := candleOf(1, 80, 80, 80, 80)
 		c.Volume = 0 // nothing was traded
@@ -328,7 +328,8 @@ func TestLatencyLeavesAPositionUnprotectedAndSaysSo(t *testing.T) {
 		d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1))
 	})}
 	third := minute / 3
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{Latency: market.Duration(third)}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}},
+		venue: sim.Config{Latency: market.Duration(third)}})
 	b.flat(1, 100)
 	b.flat(1, 100) // the order arrives a third into the candle, its stop another third later
 	require.Equal(t, []string{"1 trade 1 @ 100", "2 new"}, b.told)
@@ -405,7 +406,7 @@ func TestABracketOfARefusedEntryIsForgotten(t *testing.T) {
 	s := &script{candle: once(func(d *strategy.Desk) {
 		d.In(1).Buy(strategy.Amount(99*btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1))
 	})}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{Slippage: 5_000_000}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}, venue: sim.Config{Slippage: 5_000_000}})
 	b.flat(3, 100)
 	require.Equal(t, []string{"1 rejected place 216"}, b.told)
 	require.Equal(t, market.Watch{}, b.engine.Watches()[1])
@@ -419,7 +420,7 @@ func TestAStopIsNotHeldUpByTheRestOfItsEntry(t *testing.T) {
 	s := &script{candle: once(func(d *strategy.Desk) {
 		d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1), strategy.At(100*at1))
 	})}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{VolumeShare: 10_000}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}, venue: sim.Config{VolumeShare: 10_000}})
 	b.flat(1, 101)
 	b.candle(101, 101, 100, 101)
 	b.candle(101, 101, 80, 82)
@@ -446,7 +447,7 @@ func TestAnEntryThatFillsBeforeItsCancelArrivesIsProtected(t *testing.T) {
 			require.NoError(t, d.Cancel(1))
 		}
 	}}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}},
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}},
 		venue: sim.Config{Latency: 30 * market.Duration(time.Second)}})
 	b.flat(2, 100)
 	b.candle(95, 96, 94, 96)

@@ -32,7 +32,8 @@ func TestTheEngineShowsWhichStrategyIsInWhichCallback(t *testing.T) {
 		order:  func(*strategy.Desk, market.Order, market.Report) { note() },
 		fill:   func(*strategy.Desk, market.Fill) { note() },
 	}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: &script{}}, {Strategy: s, Ticker: true, Book: true}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: &script{}}, {Strategy: s, Ticker: true,
+		Book: true}}})
 	calls = b.engine.Callback()
 	outside := func() {
 		_, in := calls.Now()
@@ -53,7 +54,7 @@ func TestTheEngineShowsWhichStrategyIsInWhichCallback(t *testing.T) {
 }
 
 func TestACallbackThatPanicsIsLeft(t *testing.T) {
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: &script{candle: func(*strategy.Desk,
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: &script{candle: func(*strategy.Desk,
 		market.Candle) {
 		panic("no")
 	}}}}})

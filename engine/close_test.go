@@ -61,7 +61,7 @@ func closingAbove(t *testing.T, c *closer, amount market.Qty, config sim.Config,
 		1: func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(btc), strategy.Exits(90*at1, 110*at1)) },
 		3: func(d *strategy.Desk) { require.NoError(t, leave(d.In(1), amount, strategy.Tag("signal"))) },
 	})
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: c}}, venue: config})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: c}}, venue: config})
 	b.oneSell = amount == 0
 	b.catalog.Market(1).MinOrderInQuote = least
 	for range 3 {
@@ -373,7 +373,7 @@ func TestACloseOfAllEndsTheOtherOrdersOfTheMarketFirst(t *testing.T) {
 				require.NoError(t, leave(d.In(1), amount))
 			},
 		})
-		b := newBench(t, setup{slots: []engine.Slot{{Strategy: c}}})
+		b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: c}}})
 		b.flat(3, 100)
 		before := len(b.sent)
 		b.flat(1, 100)
@@ -405,7 +405,8 @@ func TestWhatIsBoughtBeforeTheCancelArrivesIsClosedToo(t *testing.T) {
 		},
 		2: func(d *strategy.Desk) { require.NoError(t, d.In(1).Close()) },
 	})
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: c}}, venue: sim.Config{Latency: 30 * market.Duration(1e9)}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: c}},
+		venue: sim.Config{Latency: 30 * market.Duration(1e9)}})
 	b.flat(2, 100)
 	b.candle(95, 96, 95, 96)
 	b.flat(2, 96)
@@ -425,7 +426,7 @@ func TestACloseWithoutABracketSellsAtOnce(t *testing.T) {
 		},
 		4: func(d *strategy.Desk) { require.NoError(t, d.In(1).Close()) },
 	})
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: c}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: c}}})
 	b.flat(5, 100)
 	require.Equal(t, []string{"buy 1", "sell 1"}, b.sent)
 	require.Zero(t, b.position())
@@ -467,7 +468,7 @@ func TestACloseIsRefusedWhereNothingCouldBeSold(t *testing.T) {
 			said = append(said, fmt.Sprint(d.In(1).Close()))
 		}
 	}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: c}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: c}}})
 	b.catalog.Market(1).MinOrderInQuote = 5 * eur
 	b.flat(3, 100)
 	b.catalog.Market(1).Status = market.Auction
@@ -516,7 +517,7 @@ func TestAPanicTakesACloseBack(t *testing.T) {
 			panic("oh")
 		},
 	})
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: c}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: c}}})
 	b.flat(4, 100)
 	require.Len(t, b.sent, 2)
 	require.Empty(t, b.engine.Brackets().Bare())
@@ -534,7 +535,7 @@ func TestACloseCountsAsAnOrderOfTheMinute(t *testing.T) {
 		1: func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(btc)) },
 		3: func(d *strategy.Desk) { require.NoError(t, d.In(1).Close()) },
 	})
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: c}}, limits: []risk.Limits{{OrdersPerMinute: 3}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: c}}, limits: []risk.Limits{{OrdersPerMinute: 3}}})
 	b.flat(2, 100)
 	b.close100()
 	for id := market.OrderID(2); b.account.Order(id) != nil; id++ {
@@ -650,7 +651,7 @@ func randomly(t *testing.T, seed uint64, plain, restarting bool) (*bench, *onceM
 	if chance.IntN(2) == 0 {
 		config.VolumeShare = market.Rate(1 + chance.IntN(20_000_000))
 	}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: config, observer: book,
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}, venue: config, observer: book,
 		account: risk.AccountLimits{AllowSelfCross: true}})
 	if plain { // an onlooker would count dust
 		b.catalog.Market(1).MinOrderInQuote = market.Money(chance.IntN(2)) * eur
@@ -775,7 +776,7 @@ func TestWhatIsSoldBesideACloseIsNotSoldTwice(t *testing.T) {
 			require.NoError(t, err)
 		},
 	})
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: c}}, venue: sim.Config{Latency: 20e9}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: c}}, venue: sim.Config{Latency: 20e9}})
 	b.flat(3, 100)
 	b.by(&market.Event{Kind: market.KindReport, At: b.now, Report: reported(4, b.now, market.StatusFilled, btc),
 		Fills: []market.Fill{soldNumbered(9, 4, btc)}})
@@ -800,7 +801,7 @@ func TestACloseLeavesTheBaseOfLaterSells(t *testing.T) {
 			require.NoError(t, err)
 		},
 	})
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: c}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: c}}})
 	b.flat(5, 100)
 	require.Contains(t, b.sent, "sell 1.75 attached")
 	require.Equal(t, btc/4, b.position())

@@ -40,7 +40,7 @@ func (e *Engine) deliverCandles(group []market.Candle) (done bool) {
 }
 
 // receivers are the strategies that receive a candle; nil for an unknown market or interval.
-func (e *Engine) receivers(c *market.Candle) []*slot {
+func (e *Engine) receivers(c *market.Candle) []*strategyState {
 	at := int(c.Market)*market.IntervalSlots + int(c.Interval)
 	if int(c.Interval) >= market.IntervalSlots || at >= len(e.subs.candles) {
 		return nil
@@ -152,7 +152,7 @@ func (e *Engine) follow(ev *market.Event, applied state.Applied) {
 }
 
 // callWithReport passes a report to a strategy.
-func (e *Engine) callWithReport(s *slot, ev *market.Event, applied state.Applied) {
+func (e *Engine) callWithReport(s *strategyState, ev *market.Event, applied state.Applied) {
 	e.args.order, e.args.fills, e.args.report = &applied.Order.Order, ev.Fills[:applied.Fresh], ev.Report
 	if applied.Late { // of an overtaken report, only the fills are news
 		e.args.report = nil
@@ -219,20 +219,20 @@ func (e *Engine) notifyUnprotected(round int) {
 }
 
 // enter notes the state before a strategy is called, for dropCallback.
-func (e *Engine) enter(s *slot, kind CallbackKind) {
+func (e *Engine) enter(s *strategyState, kind CallbackKind) {
 	e.current, e.mark = s, len(e.out)
 	e.calls.enter(s.id, kind, e.now)
 	e.brackets.Mark()
 }
 
 // after checks what a callback did that it may not do.
-func (e *Engine) after(s *slot) {
+func (e *Engine) after(s *strategyState) {
 	if e.spoil || e.trespassed.Load() {
 		e.inspect(s)
 	}
 }
 
-func (e *Engine) inspect(s *slot) {
+func (e *Engine) inspect(s *strategyState) {
 	if e.spoil {
 		strategy.Spoil(s.desk)
 	}

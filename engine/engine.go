@@ -28,8 +28,8 @@ import (
 // strategy is halted.
 const maxRounds = 16
 
-// Slot is a strategy and what it receives.
-type Slot struct {
+// StrategyConfig is a strategy and what it receives.
+type StrategyConfig struct {
 	Name      string
 	Strategy  strategy.Strategy
 	Markets   []market.ID
@@ -95,7 +95,7 @@ type Config struct {
 	Catalog   *market.Catalog
 	Account   *state.Account
 	Gate      *risk.Gate
-	Slots     []Slot           // StrategyID 1 is the first
+	Slots     []StrategyConfig // StrategyID 1 is the first
 	TradeFrom market.Time      // asks before it are refused as warm-up; 0: from the first event
 	Observer  Observer         // may be an Approver, a Refuser and a Guard too; nil: none
 	Plots     strategy.Plotter // gets what strategies plot; nil: their debug logs
@@ -125,7 +125,7 @@ type Engine struct {
 	catalog  *market.Catalog
 	account  *state.Account
 	gate     *risk.Gate
-	slots    []slot // by StrategyID − 1
+	slots    []strategyState // by StrategyID − 1
 	subs     subscribers
 	brackets *bracket.Set
 	warmups  *warmup.Rules
@@ -160,7 +160,7 @@ type Engine struct {
 // subscribers are the strategies that receive candles, by market and interval, and tickers and
 // order books, by market.
 type subscribers struct {
-	candles, tickers, books [][]*slot
+	candles, tickers, books [][]*strategyState
 }
 
 // listeners are the observer and its optional abilities, nil where it lacks them.
@@ -176,7 +176,7 @@ type listeners struct {
 
 // delivery is the position within a step's calls, so that they can go on after a strategy panicked.
 type delivery struct {
-	current *slot
+	current *strategyState
 	at      int      // number of the current call in its group
 	calls   Callback // the current callback; other goroutines read it
 	mark    int      // length of out before the current callback; the brackets mark theirs
@@ -192,8 +192,8 @@ type scratch struct {
 	entry   market.Order   // that bracket's entry after the change
 }
 
-type slot struct {
-	Slot
+type strategyState struct {
+	StrategyConfig
 	id            market.StrategyID
 	desk          *strategy.Desk
 	onOrder       strategy.OrderHandler
@@ -206,18 +206,18 @@ type slot struct {
 	window        strategy.BookWindow
 	wait          warmup.Wait
 	halted        bool
-	called        bool                     // since its state was last saved
-	trespass      atomic.Pointer[trespass] // a forbidden use of its desk; any goroutine may set it
-	stack         []byte                   // of the latest halt, if known
-	unsaved       string                   // why its state could not be saved; "": it could
-	unloaded      *SavedSlot               // as saved, where its own state was not loaded; nil: it was
+	called        bool                   // since its state was last saved
+	trespass      atomic.Pointer[misuse] // a forbidden use of its desk; any goroutine may set it
+	stack         []byte                 // of the latest halt, if known
+	unsaved       string                 // why its state could not be saved; "": it could
+	unloaded      *SavedSlot             // as saved, where its own state was not loaded; nil: it was
 	onCandles     strategy.GroupHandler
 	past          history.View
 }
 
 // sentOrder is an own order whose strategy's OnOrder follows: sent during a callback, or dropped.
 type sentOrder struct {
-	slot    *slot
+	slot    *strategyState
 	id      market.OrderID
 	dropped *droppedOrder // it waited, and never left; nil: it was sent
 }
@@ -233,9 +233,10 @@ func New(c Config) *Engine {
 	markets := len(c.Catalog.Markets()) + 1
 	e := &Engine{
 		catalog: c.Catalog, account: c.Account, gate: c.Gate, run: c.Run,
-		observed: c.Gate.Observes(), slots: make([]slot, len(c.Slots)),
-		subs: subscribers{candles: make([][]*slot, markets*market.IntervalSlots), tickers: make([][]*slot, markets),
-			books: make([][]*slot, markets)},
+		observed: c.Gate.Observes(), slots: make([]strategyState, len(c.Slots)),
+		subs: subscribers{candles: make([][]*strategyState, markets*market.IntervalSlots),
+			tickers: make([][]*strategyState, markets),
+			books:   make([][]*strategyState, markets)},
 	}
 	e.row.known = noRow
 	e.brackets = bracket.New(c.Catalog, &e.now, exits{e})
@@ -271,8 +272,8 @@ func New(c Config) *Engine {
 	return e
 }
 
-func (e *Engine) addSlot(s *slot, from Slot, id market.StrategyID) {
-	s.Slot, s.id = from, id
+func (e *Engine) addSlot(s *strategyState, from StrategyConfig, id market.StrategyID) {
+	s.StrategyConfig, s.id = from, id
 	s.desk = strategy.NewDesk(asks{e}, id, from.Log)
 	s.window.Desk = s.desk
 	s.onOrder, _ = from.Strategy.(strategy.OrderHandler)
@@ -325,13 +326,13 @@ func (e *Engine) Stop(at market.Time) []market.Command {
 	return e.out
 }
 
-func start(s *slot) {
+func start(s *strategyState) {
 	if starter, ok := s.Strategy.(strategy.Starter); ok {
 		starter.OnStart(s.desk)
 	}
 }
 
-func stop(s *slot) {
+func stop(s *strategyState) {
 	if stopper, ok := s.Strategy.(strategy.Stopper); ok && !s.halted {
 		stopper.OnStop(s.desk)
 	}
@@ -476,7 +477,7 @@ func (e *Engine) Brackets() bracket.View { return e.brackets.View() }
 func (e *Engine) Warming(id market.StrategyID) bool { return e.slots[id-1].wait.All() }
 
 // Began lists the markets of a strategy in their order, with the ends of their warm-ups.
-func (e *Engine) Began(id market.StrategyID) []warmup.Began { return e.slots[id-1].wait.Began() }
+func (e *Engine) Began(id market.StrategyID) []warmup.WarmupEnd { return e.slots[id-1].wait.Began() }
 
 // Lacking lists the markets of a strategy in which candles are missing, in words: "BTC-EUR needs 12
 // more 1d candles".

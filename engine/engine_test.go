@@ -20,13 +20,13 @@ func (j *journal) add(format string, args ...any) { *j = append(*j, fmt.Sprintf(
 
 func TestStartAndStopCallTheSeatsInOrder(t *testing.T) {
 	var calls journal
-	slot := func(name string) engine.Slot {
-		return engine.Slot{Name: name, Strategy: &script{
+	slot := func(name string) engine.StrategyConfig {
+		return engine.StrategyConfig{Name: name, Strategy: &script{
 			start: func(d *strategy.Desk) { calls.add("start %s at %d", name, d.Now()/minute) },
 			stop:  func(d *strategy.Desk) { calls.add("stop %s at %d", name, d.Now()/minute) },
 		}}
 	}
-	b := newBench(t, setup{slots: []engine.Slot{slot("a"), slot("b")}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{slot("a"), slot("b")}})
 	require.Empty(t, b.engine.Start(start))
 	b.candle(100, 100, 100, 100)
 	require.Empty(t, b.engine.Stop(b.now))
@@ -52,7 +52,7 @@ func TestTheWarmUpHoldsAsksForExactlyItsCandles(t *testing.T) {
 			calls.add("%v", err)
 		},
 	}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s, Warmup: []int{3}}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s, Warmup: []int{3}}}})
 	b.engine.Start(start)
 	b.flat(4, 100)
 	// the third may trade
@@ -71,7 +71,7 @@ func TestTheWarmUpWaitsForTheStartOfTrading(t *testing.T) {
 	}}
 	both := []market.ID{1, 2}
 	b := newBench(t, setup{markets: 2, from: start + 3*minute,
-		slots: []engine.Slot{{Strategy: s, Markets: both, Warmup: []int{2}}}})
+		slots: []engine.StrategyConfig{{Strategy: s, Markets: both, Warmup: []int{2}}}})
 	first, second := candleOf(1, 100, 100, 100, 100), candleOf(2, 100, 100, 100, 100)
 	b.group(first)
 	b.group(first, second)
@@ -110,7 +110,7 @@ func TestARefusalOfTheExchangeIsHeardOf(t *testing.T) {
 		order:  func(_ *strategy.Desk, o market.Order, r market.Report) { calls.add("%q %d", r.Exec, r.Code) },
 	}
 	// dearer there than the gate can know
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{Slippage: 5_000_000}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}, venue: sim.Config{Slippage: 5_000_000}})
 	b.flat(2, 100)
 	require.Equal(t, journal{`"" 0`, `"rejected" 216`}, calls)
 	available, held := b.account.Balance(1, 1)
@@ -130,7 +130,7 @@ func TestAStrategyThatAnswersItselfForEverIsHalted(t *testing.T) {
 		}
 	}
 	calm := 0
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: greedy},
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: greedy},
 		{Strategy: &script{candle: func(*strategy.Desk, market.Candle) { calm++ }}}}})
 	b.flat(1, 100)
 	require.Equal(t, 16, placed)
@@ -181,7 +181,7 @@ func TestStrategiesCannotTouchEachOthersOrders(t *testing.T) {
 		}
 		require.Empty(t, d.OpenOrders())
 	}}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: owner}, {Strategy: thief}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: owner}, {Strategy: thief}}})
 	b.flat(3, 100)
 	require.Equal(t, []string{"buy 1 @ 50", "buy 1 @ 50"}, b.sent)
 	b.candle(100, 100, 45, 45)
@@ -212,15 +212,16 @@ func TestTimersRingInTheOrderOfTimeAndAsking(t *testing.T) {
 
 func TestEventsReachTheSeatsThatWantThemInOrder(t *testing.T) {
 	var calls journal
-	slot := func(name string, ticker bool, markets []market.ID, intervals ...market.Interval) engine.Slot {
-		return engine.Slot{Markets: markets, Intervals: intervals, Ticker: ticker, Book: ticker, Strategy: &script{
-			candle: func(_ *strategy.Desk, c market.Candle) { calls.add("%s %d %s", name, c.Market, c.Interval) },
-			ticker: func(_ *strategy.Desk, k market.Ticker) { calls.add("%s ticker %d", name, k.Market) },
-			book:   func(_ *strategy.Desk, k strategy.OrderBook) { calls.add("%s book %d", name, k.Market()) },
-		}}
+	slot := func(name string, ticker bool, markets []market.ID, intervals ...market.Interval) engine.StrategyConfig {
+		return engine.StrategyConfig{Markets: markets, Intervals: intervals, Ticker: ticker, Book: ticker,
+			Strategy: &script{
+				candle: func(_ *strategy.Desk, c market.Candle) { calls.add("%s %d %s", name, c.Market, c.Interval) },
+				ticker: func(_ *strategy.Desk, k market.Ticker) { calls.add("%s ticker %d", name, k.Market) },
+				book:   func(_ *strategy.Desk, k strategy.OrderBook) { calls.add("%s book %d", name, k.Market()) },
+			}}
 	}
 	m1, m5 := market.Interval1m, market.Interval5m
-	b := newBench(t, setup{markets: 2, slots: []engine.Slot{slot("a", false, []market.ID{1, 2}, m1),
+	b := newBench(t, setup{markets: 2, slots: []engine.StrategyConfig{slot("a", false, []market.ID{1, 2}, m1),
 		slot("b", true, []market.ID{1}, m5, m1), slot("c", false, []market.ID{2}, m5)}})
 	group := []market.Candle{candleOf(1, 1, 1, 1, 1), candleOf(2, 1, 1, 1, 1), candleOf(1, 1, 1, 1, 1),
 		candleOf(2, 1, 1, 1, 1)}
@@ -268,9 +269,9 @@ func TestAnArithmeticErrorStopsTheEngine(t *testing.T) {
 
 func TestTheSameEventsGiveTheSameCommands(t *testing.T) {
 	run := func() ([]string, []string) {
-		slot := func(m market.ID, size market.Qty) engine.Slot {
+		slot := func(m market.ID, size market.Qty) engine.StrategyConfig {
 			minutes := market.Price(0)
-			return engine.Slot{Markets: []market.ID{m}, Strategy: &script{
+			return engine.StrategyConfig{Markets: []market.ID{m}, Strategy: &script{
 				candle: func(d *strategy.Desk, c market.Candle) {
 					if minutes++; minutes%3 == 0 {
 						d.In(m).Buy(strategy.Amount(size), strategy.Exits(c.Close-3*at1, c.Close+3*at1),
@@ -285,7 +286,7 @@ func TestTheSameEventsGiveTheSameCommands(t *testing.T) {
 			}}
 		}
 		b := newBench(t, setup{markets: 3, venue: sim.Config{Latency: 7},
-			slots: []engine.Slot{slot(3, btc/3), slot(1, btc/7), slot(2, btc), slot(1, btc/2)}})
+			slots: []engine.StrategyConfig{slot(3, btc/3), slot(1, btc/7), slot(2, btc), slot(1, btc/2)}})
 		for i := range market.Price(60) {
 			p := 100 + i*7%11
 			b.group(candleOf(1, p, p+4, p-2, p+1), candleOf(2, p, p+1, p-4, p), candleOf(3, p, p+5, p-5, p+2))
@@ -305,7 +306,8 @@ func TestTheSameEventsGiveTheSameCommands(t *testing.T) {
 type idle struct{ strategy.Base }
 
 func TestACandleAllocatesNothing(t *testing.T) {
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: idle{}}, {Strategy: idle{}, Ticker: true, Book: true}},
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: idle{}}, {Strategy: idle{}, Ticker: true,
+		Book: true}},
 		account: risk.AccountLimits{MaxDrawdown: 1}})
 	events := []market.Event{
 		{Kind: market.KindCandles, Candles: []market.Candle{candleOf(1, 100, 100, 100, 100)}},
@@ -332,7 +334,7 @@ func (trader) OnCandle(d *strategy.Desk, _ market.Candle) {
 }
 
 func TestAnOrdersRoundTripAllocatesNothing(t *testing.T) {
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: trader{}}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: trader{}}}})
 	var venue *sim.Venue
 	movement, arrival := market.Event{Kind: market.KindCandles}, market.Event{Kind: market.KindCandles}
 	venue = sim.New(b.catalog, sim.Config{}, func(ev *market.Event) {
@@ -371,7 +373,7 @@ func TestATickerAtTheStartOfTradingMayBeTradedOn(t *testing.T) {
 			calls.add("candle: %v", err)
 		},
 	}
-	b := newBench(t, setup{from: start + minute, slots: []engine.Slot{{Strategy: s, Ticker: true}}})
+	b := newBench(t, setup{from: start + minute, slots: []engine.StrategyConfig{{Strategy: s, Ticker: true}}})
 	b.group(candleOf(1, 100, 100, 100, 100))
 	b.step(&market.Event{Kind: market.KindTicker, At: start + minute,
 		Ticker: &market.Ticker{Market: 1, Last: 100 * at1, Bid: 100 * at1, Ask: 100 * at1}})

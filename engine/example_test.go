@@ -36,7 +36,7 @@ func ExampleEngine() {
 		Rules: market.Rules{TickSize: 1, QuantityDecimals: 8, MaxOpenOrders: 100}})
 	account := state.NewAccount(&c, 1, nil)
 	e := engine.New(engine.Config{Catalog: &c, Account: account,
-		Gate: risk.New(&c, risk.Config{Strategies: make([]risk.Limits, 1)}), Slots: []engine.Slot{
+		Gate: risk.New(&c, risk.Config{Strategies: make([]risk.Limits, 1)}), Slots: []engine.StrategyConfig{
 			{Name: "dipper", Strategy: &dipper{}, Markets: []market.ID{1},
 				Intervals: []market.Interval{market.Interval1h},
 				Log:       zerolog.Nop()},

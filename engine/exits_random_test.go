@@ -81,7 +81,7 @@ func TestTheTimeWithoutAnExitIsWhatAnOnlookerMeasures(t *testing.T) {
 		if chance.IntN(2) == 0 {
 			config.VolumeShare = market.Rate(1 + chance.IntN(20_000_000))
 		}
-		b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: config, observer: book})
+		b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}, venue: config, observer: book})
 		x := &exposed{b: b, last: b.now}
 		b.before = x.look
 		price := market.Price(100)

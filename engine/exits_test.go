@@ -49,7 +49,7 @@ func bought(t *testing.T, h *bearer, with ...strategy.Option) (*bench, *guard) {
 		_, err := d.In(1).Buy(strategy.Amount(btc), with...)
 		require.NoError(t, err)
 	})
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: h}}, observer: g})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: h}}, observer: g})
 	b.flat(2, 100)
 	return b, g
 }
@@ -68,7 +68,7 @@ func byHand(t *testing.T, h *bearer, before ...func(b *bench)) *bench {
 
 // byHandOf is an engine that has seen a candle at 100 and hears the exchange's answers by hand.
 func byHandOf(t *testing.T, h *bearer, before ...func(b *bench)) *bench {
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: h}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: h}}})
 	for _, act := range before {
 		act(b)
 	}
@@ -277,7 +277,7 @@ func TestWhatAnEntryBuysAfterItsBracketWasEndedIsTheStrategysAffair(t *testing.T
 			require.NoError(t, d.Cancel(1))
 		}
 	}}}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: h}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: h}}})
 	candles := []market.Candle{candleOf(1, 100, 100, 100, 100)}
 	b.by(&market.Event{Kind: market.KindCandles, At: b.now, Candles: candles})
 	b.by(&market.Event{Kind: market.KindReport, At: b.now, Report: reported(1, 1, market.StatusPartiallyFilled, btc/2),
@@ -346,7 +346,8 @@ func TestAStrategyMaySellWhatCannotBeProtected(t *testing.T) {
 	h.candle = once(func(d *strategy.Desk) {
 		d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(40*at1), strategy.At(100*at1))
 	})
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: h}}, observer: g, venue: sim.Config{VolumeShare: 40_000}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: h}}, observer: g,
+		venue: sim.Config{VolumeShare: 40_000}})
 	b.catalog.Market(1).MinOrderInQuote = 30 * eur
 	b.flat(1, 101)
 	b.candle(101, 101, 100, 101) // 0.4 BTC: 16 EUR at the stop, 40 at the market
@@ -386,7 +387,7 @@ func TestAnEntryThatComesBackIsProtected(t *testing.T) {
 	h := &bearer{script: script{candle: once(func(d *strategy.Desk) {
 		d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1))
 	})}}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: h}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: h}}})
 	b.by(&market.Event{Kind: market.KindCandles, At: b.now, Candles: []market.Candle{candleOf(1, 100, 100, 100, 100)}})
 	b.by(&market.Event{Kind: market.KindReport, At: b.now,
 		Report: &market.Report{Exec: market.ExecUnknown, Command: market.CommandPlace, Order: 1, Market: 1}})
@@ -424,7 +425,7 @@ func TestLevelsMoveAsFarAsTheMarketAndNoFurther(t *testing.T) {
 			exits(103, 120)
 		}
 	}}}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: h}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: h}}})
 	b.flat(3, 100)
 	b.flat(1, 98)
 	b.candle(98, 106, 98, 106)
@@ -451,7 +452,7 @@ func TestTheRestingExitMayBeLeftOutAndTheOtherTakesItsPlace(t *testing.T) {
 			require.NoError(t, d.Update(1, strategy.Exits(0, 120*at1)))
 		}
 	}}}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: h}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: h}}})
 	b.flat(5, 100)
 	require.Equal(t, []string{"buy 1", "stop 1 @ 90 attached", "cancel 2", "sell 1 @ 120 attached"}, b.sent)
 	b.candle(100, 101, 50, 60)
@@ -474,7 +475,7 @@ func partsIn(t *testing.T, folder string) map[string][]byte {
 // keeps its target, and one that has bought too little for its stop.
 func TestSavedBracketsThatWouldBeRefusedNowAreWarnedOf(t *testing.T) {
 	h, g := &bearer{}, &guard{}
-	b := newBench(t, setup{noDeposit: true, slots: []engine.Slot{{Strategy: h}}, observer: g})
+	b := newBench(t, setup{noDeposit: true, slots: []engine.StrategyConfig{{Strategy: h}}, observer: g})
 	b.catalog.Market(1).MinOrderInQuote = 20 * eur
 	const at = market.Time(60_240_000_000_000)
 	_, err := b.engine.Restore(at, partsIn(t, "exits"), nil)
@@ -503,7 +504,7 @@ func TestSavedBracketsThatWouldBeRefusedNowAreWarnedOf(t *testing.T) {
 
 // The parts have a bracket of which a Close sells a quarter, and a waiting entry.
 func TestASavedCloseGoesOn(t *testing.T) {
-	b := newBench(t, setup{noDeposit: true, slots: []engine.Slot{{Strategy: &bearer{}}}})
+	b := newBench(t, setup{noDeposit: true, slots: []engine.StrategyConfig{{Strategy: &bearer{}}}})
 	b.now = 60_180_000_000_000
 	_, err := b.engine.Restore(b.now, partsIn(t, "close"), nil)
 	require.NoError(t, err)

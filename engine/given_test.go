@@ -55,7 +55,7 @@ func TestABookReadAfterOnBookHaltsTheStrategy(t *testing.T) {
 		require.False(t, both)
 		kept = b
 	}}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s, Markets: []market.ID{1}, Book: true}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s, Markets: []market.ID{1}, Book: true}}})
 	book := &market.OrderBook{Market: 1, Bids: []market.Level{{Price: 99 * at1, Amount: btc}}}
 	b.step(&market.Event{Kind: market.KindBook, At: start, Book: book})
 	require.Empty(t, b.engine.Halts())
@@ -74,7 +74,7 @@ func TestTheBestOfABookAreItsFirstLevels(t *testing.T) {
 		require.Equal(t, [2]market.Level{first, last}, [2]market.Level{bid, ask})
 		reads++
 	}}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s, Markets: []market.ID{1}, Book: true}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s, Markets: []market.ID{1}, Book: true}}})
 	book := &market.OrderBook{Market: 1,
 		Bids: []market.Level{{Price: 99 * at1, Amount: btc}, {Price: 98 * at1, Amount: btc}},
 		Asks: []market.Level{{Price: 100 * at1, Amount: 2 * btc}}}

@@ -35,7 +35,7 @@ func (s *gatherer) OnCandles(d *strategy.Desk, g strategy.Group) {
 
 func threeMarkets(t *testing.T, s strategy.Strategy, warmup int) *bench {
 	return newBench(t, setup{markets: 3,
-		slots: []engine.Slot{{Strategy: s, Markets: []market.ID{1, 2, 3}, Warmup: []int{warmup}}}})
+		slots: []engine.StrategyConfig{{Strategy: s, Markets: []market.ID{1, 2, 3}, Warmup: []int{warmup}}}})
 }
 
 // arrive lets the candle of a minute, counted from the start, reach the engine alone, seconds after

@@ -22,7 +22,7 @@ type arguments struct {
 }
 
 // guard calls a strategy with e.args; a panic halts that strategy alone.
-func (e *Engine) guard(s *slot, kind CallbackKind) {
+func (e *Engine) guard(s *strategyState, kind CallbackKind) {
 	switch {
 	case s.halted:
 	case e.apart == nil:
@@ -37,7 +37,7 @@ func (e *Engine) guard(s *slot, kind CallbackKind) {
 }
 
 // call is guard on its own goroutine.
-func (e *Engine) call(s *slot, kind CallbackKind) {
+func (e *Engine) call(s *strategyState, kind CallbackKind) {
 	defer e.catch()
 	e.enter(s, kind)
 	s.called = true
@@ -68,7 +68,7 @@ func (e *Engine) call(s *slot, kind CallbackKind) {
 }
 
 // callOrder reports fills, then the order's state.
-func (e *Engine) callOrder(s *slot) {
+func (e *Engine) callOrder(s *strategyState) {
 	if s.onFill != nil && len(e.args.fills) > 0 {
 		e.calls.enter(s.id, CallFill, e.now)
 		for i := range e.args.fills {

@@ -16,7 +16,7 @@ const HaltedMessage = "strategy halted"
 
 // halt stops a strategy: it is no longer called, and its orders are cancelled, except exits of
 // brackets, which protect.
-func (e *Engine) halt(s *slot, reason string) {
+func (e *Engine) halt(s *strategyState, reason string) {
 	if s.halted {
 		return
 	}
@@ -31,7 +31,7 @@ func (e *Engine) halt(s *slot, reason string) {
 
 // cancelUnprotected cancels the orders of a strategy that neither protect nor liquidate its
 // holdings. It returns their number.
-func (e *Engine) cancelUnprotected(s *slot) (count int) {
+func (e *Engine) cancelUnprotected(s *strategyState) (count int) {
 	for _, o := range e.account.Open(nil, s.id, 0) {
 		if !e.brackets.IsExit(o.ID) && !Liquidates(o) {
 			e.cancel(o.ID, nil, false)

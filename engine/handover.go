@@ -21,7 +21,7 @@ func (e *Engine) CancelEntries(at market.Time) []market.Command {
 }
 
 // cancelEntries is CancelEntries of one strategy.
-func (e *Engine) cancelEntries(s *slot) {
+func (e *Engine) cancelEntries(s *strategyState) {
 	e.rebalances.Drop(s.id)
 	e.tactics.EndBuys(s.id)
 	for _, o := range e.account.Open(nil, s.id, 0) {

@@ -15,9 +15,9 @@ import (
 // needs, and starts with the first of them; a restart shows the same.
 func TestEachStrategySeesTheHistoryThatItNeeds(t *testing.T) {
 	var calls [3]journal
-	slots := make([]engine.Slot, len(calls))
+	slots := make([]engine.StrategyConfig, len(calls))
 	for i, warmup := range []int{0, 2, 5} {
-		slots[i] = engine.Slot{Warmup: []int{warmup}, Strategy: &script{
+		slots[i] = engine.StrategyConfig{Warmup: []int{warmup}, Strategy: &script{
 			start:  func(d *strategy.Desk) { calls[i].add("start at %d", d.Now()/minute) },
 			candle: func(_ *strategy.Desk, c market.Candle) { calls[i].add("candle from %d", c.Start/minute) },
 		}}

@@ -21,7 +21,7 @@ func answered(t *testing.T, calls *journal) (*bench, *snapshotCache) {
 		fill:  func(_ *strategy.Desk, f market.Fill) { calls.add("fill %d", f.ID[15]) },
 	}
 	book := &snapshotCache{ended: map[market.OrderID]bool{}, t: t}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, observer: book})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}, observer: book})
 	b.step(&market.Event{Kind: market.KindCandles, At: start,
 		Candles: []market.Candle{candleOf(1, 100, 100, 100, 100)}})
 	*calls = nil

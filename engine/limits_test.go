@@ -82,7 +82,7 @@ func gamblers(t testing.TB, u *auditor, r *rand.Rand, account risk.AccountLimits
 		Latency: market.Duration(r.IntN(2)) * market.Duration(minute),
 		Fees:    func(*market.Market) exchange.Fees { return exchange.Fees{Maker: 150_000, Taker: 250_000} }}
 	both := []market.ID{1, 2}
-	u.bench = newBench(t, setup{markets: 2, venue: venue, observer: u, account: account, slots: []engine.Slot{
+	u.bench = newBench(t, setup{markets: 2, venue: venue, observer: u, account: account, slots: []engine.StrategyConfig{
 		{Strategy: &gambler{random: r}, Markets: both}, {Strategy: &gambler{random: r}, Markets: both}}})
 	return u.bench
 }
@@ -127,7 +127,7 @@ func TestTheFirstOfTwoOppositeAsksOfAStepPasses(t *testing.T) {
 	first, second := &script{}, &script{}
 	u := newAuditor(t)
 	u.bench = newBench(t, setup{observer: u, account: risk.AccountLimits{RefuseOpposite: true},
-		slots: []engine.Slot{{Name: "trend", Strategy: first}, {Name: "grid", Strategy: second}}})
+		slots: []engine.StrategyConfig{{Name: "trend", Strategy: first}, {Name: "grid", Strategy: second}}})
 	second.candle = func(d *strategy.Desk, _ market.Candle) {
 		_, err := d.In(1).Buy(strategy.Amount(btc))
 		require.NoError(t, err)

@@ -313,7 +313,7 @@ func newMixed(t *testing.T, seed uint64, sheltered, replaces bool) *mixed {
 	s := &mixer{chance: rand.New(rand.NewPCG(seed, 59)), sheltered: sheltered, replaces: replaces,
 		seen: map[market.ID]market.Time{}, sizes: map[string]bulk{}, asked: map[string]int{}, trace: io.Discard}
 	x.player = s
-	slots := []engine.Slot{{Strategy: s, Markets: both, Warmup: []int{5},
+	slots := []engine.StrategyConfig{{Strategy: s, Markets: both, Warmup: []int{5},
 		Universe: []strategy.Membership{{Markets: both},
 			{From: x.until, Markets: []market.ID{2}}}}}
 	x.bench = newBench(t, setup{markets: 2, slots: slots, venue: config, observer: x.book,

@@ -55,7 +55,7 @@ func TestATrailingStopThatTheOwnerMovesKeepsTheOwnersTerms(t *testing.T) {
 			[]market.Price{103, 110}, nil},
 	} {
 		s := follower(append(c.with, strategy.ByPrices())...)
-		b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}})
+		b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}})
 		b.by(&market.Event{Kind: market.KindCandles, At: b.now,
 			Candles: []market.Candle{candleOf(1, 100, 100, 100, 100)}})
 		b.by(&market.Event{Kind: market.KindReport, At: b.now, Report: reported(1, 1, market.StatusFilled, btc),

@@ -26,7 +26,7 @@ func TestAPanicDropsItsCallbackAndNothingElse(t *testing.T) {
 		d.In(c.Market).Buy(strategy.Amount(btc), strategy.At(40*at1))
 	}}
 	both := []market.ID{1, 2, 3}
-	b := newBench(t, setup{markets: 3, slots: []engine.Slot{{Name: "wild", Strategy: wild, Markets: both},
+	b := newBench(t, setup{markets: 3, slots: []engine.StrategyConfig{{Name: "wild", Strategy: wild, Markets: both},
 		{Strategy: calm, Markets: both}}})
 	group := []market.Candle{candleOf(1, 100, 100, 100, 100), candleOf(2, 100, 100, 100, 100),
 		candleOf(3, 100, 100, 100, 100)}
@@ -51,7 +51,7 @@ func TestAPanicKeepsWhatTheSameStrategySentBeforeInTheStep(t *testing.T) {
 			panic(1)
 		}
 	}}
-	b := newBench(t, setup{markets: 2, slots: []engine.Slot{{Strategy: s, Markets: []market.ID{1, 2}}}})
+	b := newBench(t, setup{markets: 2, slots: []engine.StrategyConfig{{Strategy: s, Markets: []market.ID{1, 2}}}})
 	b.group(candleOf(1, 100, 100, 100, 100), candleOf(2, 100, 100, 100, 100))
 	require.Equal(t, []string{"buy 1 @ 50"}, b.sent)
 	require.Len(t, b.account.Open(nil, 1, 0), 1)
@@ -86,7 +86,8 @@ func TestEveryCallbackMayPanic(t *testing.T) {
 	for name, s := range rows {
 		healthy := 0
 		other := &script{candle: func(*strategy.Desk, market.Candle) { healthy++ }}
-		b := newBench(t, setup{slots: []engine.Slot{{Strategy: s, Ticker: true, Book: true}, {Strategy: other}}})
+		b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s, Ticker: true, Book: true},
+			{Strategy: other}}})
 		b.send(b.engine.Start(start))
 		b.candle(100, 100, 100, 100)
 		b.step(&market.Event{Kind: market.KindTicker, At: b.now, Ticker: &market.Ticker{Market: 1, Last: 1}})
@@ -159,7 +160,7 @@ func TestAPanicKeepsAnExitThatIsStillOnItsWay(t *testing.T) {
 		require.NoError(t, d.Cancel(1)) // the exit has no answer yet: its cancel would wait for that
 		panic("no")
 	}}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}},
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}},
 		venue: sim.Config{Latency: market.Duration(minute * 9 / 10)}})
 	b.flat(4, 100)
 	require.Len(t, b.engine.Halts(), 1)
@@ -168,7 +169,7 @@ func TestAPanicKeepsAnExitThatIsStillOnItsWay(t *testing.T) {
 }
 
 func TestAPanicOutsideAStrategyIsOurs(t *testing.T) {
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: &script{candle: once(func(d *strategy.Desk) {
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: &script{candle: once(func(d *strategy.Desk) {
 		d.In(1).Buy(strategy.Amount(btc))
 	})}}}, observer: angry{}})
 	b.flat(1, 100)

@@ -128,7 +128,7 @@ func TestPartialTargetsThroughEveryShapeOfCandle(t *testing.T) {
 	for _, restarting := range []bool{false, true} {
 		for _, l := range parts {
 			s := follower(l.with...)
-			b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{Path: l.path}})
+			b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}, venue: sim.Config{Path: l.path}})
 			if restarting {
 				b.restartAlways(s)
 			}
@@ -216,7 +216,7 @@ func TestPartialTargetsSellWhatPlainArithmeticSells(t *testing.T) {
 		w.target = level + market.Price(1+r.IntN(300))
 		s := follower(append(with, strategy.TargetAt(w.target))...)
 		fills := &sold{}
-		b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, observer: fills,
+		b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}, observer: fills,
 			venue: sim.Config{Path: sim.OHLC, LimitGap: sim.GapOpen}})
 		if r.IntN(2) == 0 {
 			b.restartAlways(s)
@@ -267,7 +267,7 @@ func (s *sold) Closed(*state.Order) {}
 // byHandPart is byHand with a part of a half at 103, and the stop, order 2, resting.
 func byHandPart(t *testing.T, c *closer) *bench {
 	c.candle = once(func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(btc), half()...) })
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: c}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: c}}})
 	b.close100()
 	b.by(&market.Event{Kind: market.KindReport, At: b.now, Report: reported(1, 1, market.StatusFilled, btc),
 		Fills: []market.Fill{fillNumbered(1, 1, btc)}})
@@ -372,7 +372,7 @@ func parted(t *testing.T, volume market.Rate, with ...strategy.Option) *bench {
 	if volume == 0 {
 		s = &script{candle: once(func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(12*btc/100), with...) })}
 	}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{VolumeShare: volume}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}, venue: sim.Config{VolumeShare: volume}})
 	b.catalog.Market(1).MinOrderInQuote = 5 * eur
 	b.flat(1, 100)
 	return b
@@ -434,7 +434,7 @@ func TestAnUpdateReplacesThePartsThatAreToCome(t *testing.T) {
 		},
 		5: func(d *strategy.Desk) { require.NoError(t, d.Update(1, strategy.Trail(5*percent))) },
 	})}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}})
 	b.flat(1, 100)
 	b.candle(100, 104, 100, 104)
 	b.flat(1, 104)
@@ -454,7 +454,7 @@ func TestAHeldPositionIsSoldInParts(t *testing.T) {
 			require.NoError(t, err)
 		},
 	})}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}})
 	b.flat(3, 100)
 	b.candle(100, 104, 100, 104)
 	require.Equal(t, []string{"buy 1", "stop 1 @ 90", "update 3 0.5 attached", "sell 0.5 attached"}, b.sent)
@@ -478,7 +478,7 @@ func TestPartialTargetsThatDoNotFitAreRefused(t *testing.T) {
 		_, err = d.In(9).Buy(strategy.Amount(btc), half()...)
 		said = append(said, fmt.Sprint(err))
 	})}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}})
 	b.flat(1, 100)
 	require.Empty(t, b.sent)
 	require.Equal(t, []string{
@@ -495,7 +495,7 @@ func TestPartialTargetsThatDoNotFitAreRefused(t *testing.T) {
 func TestTheJournalHearsOfPartialTargets(t *testing.T) {
 	e := &explained{}
 	s := follower(half()...)
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, observer: e})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}, observer: e})
 	b.flat(1, 100)
 	b.candle(100, 104, 100, 104)
 	require.Equal(t, []string{"place 1: exits fixed partial targets 50% at 103",
@@ -505,7 +505,7 @@ func TestTheJournalHearsOfPartialTargets(t *testing.T) {
 // With latency the reduction and the sale are late, and the stop keeps the rest.
 func TestAPartWithLatency(t *testing.T) {
 	s := follower(half()...)
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}},
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}},
 		venue: sim.Config{Latency: market.Duration(30 * time.Second)}})
 	b.flat(2, 100)
 	b.candle(100, 104, 100, 102)
@@ -536,7 +536,7 @@ func TestAReducedExitThatIsSwappedCountsAsTooSmall(t *testing.T) {
 func TestAnExitThatIsReducedAfterItsPartHasFailedCounts(t *testing.T) {
 	s := &closer{}
 	s.candle = once(func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(2*btc), half(strategy.At(100*at1))...) })
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}})
 	b.close100()
 	o := reported(1, 1, market.StatusPartiallyFilled, btc)
 	b.by(&market.Event{Kind: market.KindReport, At: b.now, Report: o, Fills: []market.Fill{fillNumbered(1, 1, btc)}})

@@ -20,7 +20,7 @@ func (e *easel) Plot(s market.StrategyID, p strategy.Plotted) {
 
 func TestPlotsAndMarksReachThePlotter(t *testing.T) {
 	var e easel
-	b := newBench(t, setup{plots: &e, markets: 2, slots: []engine.Slot{{Strategy: &script{}},
+	b := newBench(t, setup{plots: &e, markets: 2, slots: []engine.StrategyConfig{{Strategy: &script{}},
 		{Strategy: &script{candle: func(d *strategy.Desk, c market.Candle) {
 			d.In(1).Plot("mean", float64(c.Close))
 			d.In(2).Plot("RSI", math.NaN(), strategy.Pane("below"))
@@ -43,7 +43,7 @@ func TestAPlotFromOutsideIsDropped(t *testing.T) {
 		d.In(1).Plot("outside", 1)
 		d.In(1).Mark("outside")
 	}
-	b := newBench(t, setup{plots: &e, slots: []engine.Slot{
+	b := newBench(t, setup{plots: &e, slots: []engine.StrategyConfig{
 		{Strategy: &script{candle: func(d *strategy.Desk, _ market.Candle) {
 			first = d
 			done := make(chan struct{})

@@ -138,7 +138,7 @@ func TestAPortfolioTradesWhatTheNaivePlanSays(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		fee := market.Rate(rapid.IntRange(0, 500_000).Draw(r, "fee"))
 		a := &allocator{}
-		b := newBench(t, setup{markets: 3, slots: []engine.Slot{{Strategy: a, Markets: []market.ID{1, 2, 3}}},
+		b := newBench(t, setup{markets: 3, slots: []engine.StrategyConfig{{Strategy: a, Markets: []market.ID{1, 2, 3}}},
 			venue: sim.Config{Fees: func(*market.Market) exchange.Fees {
 				return exchange.Fees{Maker: fee,
 					Taker: fee}

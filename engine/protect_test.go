@@ -56,7 +56,8 @@ func TestProtectionOfAPositionBeginsAtTheNextOpen(t *testing.T) {
 		{"the stop passed before: sold at the next open", sim.Adaptive, []bar{{100, 100, 80, 80}, {79, 120, 79, 100}},
 			-21 * eur},
 	} {
-		b := newBench(t, setup{slots: []engine.Slot{{Strategy: protector(t, nil)}}, venue: sim.Config{Path: l.path}})
+		b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: protector(t, nil)}},
+			venue: sim.Config{Path: l.path}})
 		b.oneSell = true
 		b.flat(1, 100)
 		for _, c := range l.bars {

@@ -112,7 +112,7 @@ func (e *Engine) stepRow() (done bool) {
 }
 
 // stepOne steps a candle that any number of strategies receive.
-func (e *Engine) stepOne(slots []*slot) {
+func (e *Engine) stepOne(slots []*strategyState) {
 	r, c := &e.row, &e.row.series[e.row.stepped]
 	timers := e.timers.Len()
 	e.learn(r.stepped + 1)
@@ -133,7 +133,7 @@ func (e *Engine) stepOne(slots []*slot) {
 }
 
 // stepAlone steps quiet candles that one strategy receives.
-func (e *Engine) stepAlone(s *slot) {
+func (e *Engine) stepAlone(s *strategyState) {
 	r := &e.row
 	e.at = 1
 	e.enter(s, CallCandle)
@@ -152,7 +152,7 @@ func (e *Engine) stepAlone(s *slot) {
 }
 
 // callRow calls OnCandle for candles from the present one on. false: the row ends.
-func (e *Engine) callRow(s *slot, series []market.Candle) (more bool) {
+func (e *Engine) callRow(s *strategyState, series []market.Candle) (more bool) {
 	r, timers := &e.row, e.timers.Len()
 	for i := range series {
 		c := &series[i]
@@ -180,7 +180,7 @@ func (e *Engine) callRow(s *slot, series []market.Candle) (more bool) {
 const skipSpan = 256
 
 // skip passes quiet candles, from the present one on, to the only receiver's Skip.
-func (e *Engine) skip(s *slot) {
+func (e *Engine) skip(s *strategyState) {
 	r, q := &e.row, e.row.quiet
 	rest := r.series[r.stepped:]
 	if q.Low >= 0 || q.High != math.MaxInt64 { // else each candle is quiet

@@ -53,15 +53,15 @@ func (s *sleeper) OnTimer(d *strategy.Desk, name int64) {
 
 // sleepers is an engine with two of them; the first warms up and panics late.
 func sleepers(t *testing.T, calls *journal, seed int64) *engine.Engine {
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: &sleeper{}}}}) // for its catalog
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: &sleeper{}}}}) // for its catalog
 	account := state.NewAccount(b.catalog, 2, nil)
 	gate := risk.New(b.catalog, risk.Config{Strategies: make([]risk.Limits, 2)})
-	slot := engine.Slot{Markets: []market.ID{1}, Intervals: []market.Interval{market.Interval1m}}
+	slot := engine.StrategyConfig{Markets: []market.ID{1}, Intervals: []market.Interval{market.Interval1m}}
 	first, second := slot, slot
 	first.Strategy, first.Warmup = &sleeper{calls: calls, own: seed, panic: 40 + seed}, []int{5}
 	second.Strategy = &sleeper{calls: calls, own: seed + 100}
 	e := engine.New(engine.Config{Catalog: b.catalog, Account: account, Gate: gate,
-		Slots: []engine.Slot{first, second}})
+		Slots: []engine.StrategyConfig{first, second}})
 	e.Step(&market.Event{Kind: market.KindTransfer, At: start, Asset: 1, Money: 10_000 * eur})
 	return e
 }
@@ -145,7 +145,7 @@ func (s *taster) OnCandle(_ *strategy.Desk, c market.Candle) { s.candles = appen
 func TestSkipGetsQuietCandlesInARow(t *testing.T) {
 	for _, walked := range [...]bool{false, true} {
 		own := &taster{}
-		b := newBench(t, setup{slots: []engine.Slot{{Strategy: own, Markets: []market.ID{1},
+		b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: own, Markets: []market.ID{1},
 			Intervals: []market.Interval{market.Interval1m}}}})
 		series := make([]market.Candle, 6)
 		for i, closed := range [...]market.Price{97, 98, 100, 99, 99, 99} {
@@ -177,7 +177,7 @@ func TestACloseThatFailsOnAQuietCandleIsHeardOfAtOnce(t *testing.T) {
 	other := &script{candle: minutely(map[int]func(d *strategy.Desk){
 		2: func(d *strategy.Desk) { d.In(1).Sell(strategy.Amount(btc)) },
 	})}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: c}, {Strategy: other}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: c}, {Strategy: other}}})
 	b.flat(3, 100)
 	series := make([]market.Candle, 3)
 	for i := range series {

@@ -129,7 +129,8 @@ func TestWhateverStrategiesAskAccountAndVenueStayOne(t *testing.T) {
 		both := []market.ID{1, 2}
 		b := newBench(t, setup{markets: 2, venue: venue, observer: book,
 			account: risk.AccountLimits{AllowSelfCross: r.IntN(2) == 0},
-			slots:   []engine.Slot{{Strategy: players[0], Markets: both}, {Strategy: players[1], Markets: both}}})
+			slots: []engine.StrategyConfig{{Strategy: players[0], Markets: both}, {Strategy: players[1],
+				Markets: both}}})
 		price := [2]market.Price{100, 100}
 		for range 60 {
 			group := []market.Candle{randomCandle(r, 1, &price[0]), randomCandle(r, 2, &price[1])}

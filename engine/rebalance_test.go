@@ -60,7 +60,7 @@ type weighted struct {
 func weigh(t *testing.T, s setup, first strategy.Portfolio) *weighted {
 	a := allocate(first)
 	s.markets = 3
-	s.slots = []engine.Slot{{Strategy: a, Markets: []market.ID{1, 2, 3}}}
+	s.slots = []engine.StrategyConfig{{Strategy: a, Markets: []market.ID{1, 2, 3}}}
 	w := &weighted{newBench(t, s), a}
 	w.opens(100, 100, 100)
 	w.opens(100, 100, 100)

@@ -211,7 +211,7 @@ func TestWhateverIsReplacedNoMoneyIsSpentTwice(t *testing.T) {
 		}
 		b := newBench(t, setup{venue: config, observer: w, account: risk.AccountLimits{AllowSelfCross: r.IntN(2) == 0},
 			limits: []risk.Limits{{MaxOpenOrders: 4}, {MaxOpenOrders: 4}},
-			slots:  []engine.Slot{{Strategy: w.players[0]}, {Strategy: w.players[1]}}})
+			slots:  []engine.StrategyConfig{{Strategy: w.players[0]}, {Strategy: w.players[1]}}})
 		w.players[0].bench, w.players[1].bench = b, b
 		b.after = func(commands []market.Command) { w.sent(b, commands) }
 		b.done = func() {

@@ -41,7 +41,7 @@ func (s *swapper) try(id market.OrderID, err error) {
 func swap(t *testing.T, s setup, acts func(*swapper) map[int]func(d *strategy.Desk)) (*bench, *swapper) {
 	w := &swapper{}
 	w.candle, w.order = minutely(acts(w)), w.hears
-	s.slots = []engine.Slot{{Strategy: w}}
+	s.slots = []engine.StrategyConfig{{Strategy: w}}
 	return newBench(t, s), w
 }
 

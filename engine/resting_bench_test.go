@@ -54,7 +54,8 @@ func newResting(t testing.TB, markets, crowd int, ask func(d *strategy.Desk, r *
 	r.engine = engine.New(engine.Config{Catalog: catalog, Account: r.account,
 		Gate: risk.New(catalog, risk.Config{Account: risk.AccountLimits{Currency: 1, MaxExposure: 1e18},
 			Strategies: []risk.Limits{{MaxOpenOrders: 1e6, MaxPosition: 1e18, MaxInFlight: 1e6}}, Fees: fees}),
-		Slots: []engine.Slot{{Name: "s", Strategy: s, Markets: ids, Intervals: []market.Interval{market.Interval1m}}}})
+		Slots: []engine.StrategyConfig{{Name: "s", Strategy: s, Markets: ids,
+			Intervals: []market.Interval{market.Interval1m}}}})
 	r.venue = sim.New(catalog, sim.Config{Fees: fees, Watches: r.engine.Watches()}, r.step)
 	for _, asset := range catalog.Assets() {
 		money := market.Money(1e9)

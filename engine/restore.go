@@ -195,7 +195,7 @@ func (r *restorer) self() error {
 
 // checkMarkets requires that a strategy still trades every market where it has a position or an
 // order, except one that has gone, and dust.
-func (r *restorer) checkMarkets(s *slot) error {
+func (r *restorer) checkMarkets(s *strategyState) error {
 	for _, m := range r.catalog.Markets() {
 		if m.Status == market.Delisted || slices.Contains(s.Markets, m.ID) {
 			continue
@@ -210,7 +210,7 @@ func (r *restorer) checkMarkets(s *slot) error {
 	return nil
 }
 
-func (e *Engine) slotNamed(name string) *slot {
+func (e *Engine) slotNamed(name string) *strategyState {
 	for i := range e.slots {
 		if e.slots[i].Name == name {
 			return &e.slots[i]
@@ -277,7 +277,7 @@ func (e *Engine) replayCandle(c *market.Candle) {
 
 // haltUnloaded halts a strategy that cannot go on from its saved state. Its brackets guard what it
 // holds, and the saved state stays as it is, for a start that can load it.
-func (r *restorer) haltUnloaded(s *slot, why error) {
+func (r *restorer) haltUnloaded(s *strategyState, why error) {
 	was := r.engine.Strategies[s.Name]
 	s.unloaded, s.unsaved = &was, why.Error()
 	if s.halted { // of an earlier start
@@ -289,7 +289,7 @@ func (r *restorer) haltUnloaded(s *slot, why error) {
 }
 
 // load restores a strategy's own state.
-func (s *slot) load(from *SavedEngine, saved map[string][]byte) error {
+func (s *strategyState) load(from *SavedEngine, saved map[string][]byte) error {
 	known, was := from.Strategies[s.Name]
 	data := saved[PartStrategy+s.Name]
 	switch {
@@ -306,7 +306,7 @@ func (s *slot) load(from *SavedEngine, saved map[string][]byte) error {
 }
 
 // loadOwn calls the strategy's Load. A panic is an error.
-func (s *slot) loadOwn(data []byte) (err error) {
+func (s *strategyState) loadOwn(data []byte) (err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = fmt.Errorf("panic: %v", reason)

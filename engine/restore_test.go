@@ -222,7 +222,7 @@ func TestAfterARestartAnyEngineGoesOnAsIfNothingHadHappened(t *testing.T) {
 		players := made()
 		both := []market.ID{1, 2}
 		b := newBench(t, setup{markets: 2, venue: venue, limits: limits, account: account, noDeposit: true,
-			slots: []engine.Slot{{Strategy: players[0], Markets: both},
+			slots: []engine.StrategyConfig{{Strategy: players[0], Markets: both},
 				{Strategy: players[1], Markets: both, Ticker: true}}})
 		w := shadow(b, r, made)
 		b.deposit(1, 10_000*eur)
@@ -305,7 +305,7 @@ func TestAfterARestartShippedStrategiesGoOnAsIfNothingHadHappened(t *testing.T) 
 
 // stageOf is a bench with one shipped strategy in two markets, and its twin.
 func stageOf(t *testing.T, kind strategy.Definition, values map[string]any, r *rand.Rand) (*bench, *twin) {
-	catalog := newBench(t, setup{markets: 2, slots: []engine.Slot{{Strategy: idle{}}}}).catalog
+	catalog := newBench(t, setup{markets: 2, slots: []engine.StrategyConfig{{Strategy: idle{}}}}).catalog
 	made := func() []strategy.Strategy {
 		s, err := kind.New(values, strategy.Setup{Markets: catalog.Markets(), Interval: market.Interval1m})
 		require.NoError(t, err)
@@ -315,7 +315,8 @@ func stageOf(t *testing.T, kind strategy.Definition, values map[string]any, r *r
 	require.NoError(t, err)
 	b := newBench(t, setup{markets: 2, noDeposit: true,
 		venue: sim.Config{VolumeShare: 50_000_000, Latency: market.Duration(minute / 4)},
-		slots: []engine.Slot{{Name: kind.Name, Strategy: made()[0], Markets: []market.ID{1, 2}, Ticker: needs.Ticker,
-			Book: needs.Book, Warmup: []int{needs.Warmup}}}})
+		slots: []engine.StrategyConfig{{Name: kind.Name, Strategy: made()[0], Markets: []market.ID{1, 2},
+			Ticker: needs.Ticker,
+			Book:   needs.Book, Warmup: []int{needs.Warmup}}}})
 	return b, shadow(b, r, made)
 }

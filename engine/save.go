@@ -172,7 +172,7 @@ func (w *partWriter) part(name string, changed bool, save func([]byte) ([]byte, 
 
 // strategy writes a strategy's own state. A strategy whose Save fails is left to Unsaved: the
 // others are still saved.
-func (w *partWriter) strategy(s *slot) {
+func (w *partWriter) strategy(s *strategyState) {
 	w.part(PartStrategy+s.Name, s.called, func(dst []byte) ([]byte, error) {
 		all, err := s.save(dst, w.cache.limit)
 		if err != nil {
@@ -208,7 +208,7 @@ func (e *Engine) names() ([]string, error) {
 }
 
 // save appends the strategy's own state, at most limit bytes. A panic is an error.
-func (s *slot) save(dst []byte, limit int) (all []byte, err error) {
+func (s *strategyState) save(dst []byte, limit int) (all []byte, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = fmt.Errorf("panic: %v", reason)

@@ -52,7 +52,8 @@ func (b *bench) restartAt(at market.Time, history [][]market.Candle,
 
 func TestNothingIsWrittenWhereNothingHasChanged(t *testing.T) {
 	s := &script{candle: once(func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(btc), strategy.At(50*at1)) })}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, account: risk.AccountLimits{MaxDrawdown: 50_000_000}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}},
+		account: risk.AccountLimits{MaxDrawdown: 50_000_000}})
 	var written []string
 	save := func() []string {
 		written = nil
@@ -114,7 +115,7 @@ func TestLiveOrdersKeepTheirClientIDOverARestart(t *testing.T) {
 		uuid.MustParse("22222222-2222-4222-8222-222222222222")
 	runs := []uuid.UUID{first, second}
 	b := newBench(t, setup{run: first, limits: []risk.Limits{{OperatorID: 77}},
-		slots: []engine.Slot{{Strategy: place()}}})
+		slots: []engine.StrategyConfig{{Strategy: place()}}})
 	b.flat(2, 100)
 	require.Equal(t, market.ClientOrderID(runs[0], 1), b.account.Order(1).ClientOrderID)
 
@@ -122,7 +123,7 @@ func TestLiveOrdersKeepTheirClientIDOverARestart(t *testing.T) {
 	b.after = func(commands []market.Command) { sent = append(sent, commands...) }
 	saved := saveAll(t, b.engine)
 	next := newBench(t, setup{run: second, limits: []risk.Limits{{OperatorID: 77}}, noDeposit: true,
-		slots: []engine.Slot{{Strategy: &script{candle: once(func(d *strategy.Desk) {
+		slots: []engine.StrategyConfig{{Strategy: &script{candle: once(func(d *strategy.Desk) {
 			require.NoError(t, d.Update(1, strategy.At(49*at1)))
 			d.In(1).Buy(strategy.Amount(btc), strategy.At(48*at1))
 		})}}}})
@@ -183,7 +184,7 @@ func TestWhileCandlesAreSeenAgainNothingIsAsked(t *testing.T) {
 			greedy(d)
 		}
 	}}
-	b2 := newBench(t, setup{noDeposit: true, slots: []engine.Slot{{Strategy: again, Warmup: []int{2}}}})
+	b2 := newBench(t, setup{noDeposit: true, slots: []engine.StrategyConfig{{Strategy: again, Warmup: []int{2}}}})
 	saved := saveAll(t, b.engine)
 	group := candleOf(1, 100, 100, 100, 100)
 	group.Start = start + minute
@@ -210,7 +211,7 @@ func TestTheWarmUpIsOverWithTheHistoryOfARestart(t *testing.T) {
 		}
 		ticker := &market.Ticker{Market: 1, Last: 100 * at1}
 		b := newBench(t, setup{from: start + minute,
-			slots: []engine.Slot{{Strategy: s(), Warmup: []int{3}, Ticker: true}}})
+			slots: []engine.StrategyConfig{{Strategy: s(), Warmup: []int{3}, Ticker: true}}})
 		b.flat(4, 100)
 		b.step(&market.Event{Kind: market.KindTicker, At: b.now, Ticker: ticker})
 		var groups [][]market.Candle
@@ -239,7 +240,7 @@ func TestStrategiesAreFoundByNameAfterARestart(t *testing.T) {
 			d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1))
 		})}
 	}
-	b := newBench(t, setup{slots: []engine.Slot{{Name: "old", Strategy: buy()}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Name: "old", Strategy: buy()}}})
 	b.flat(2, 100)
 	require.Equal(t, btc, b.position())
 
@@ -250,7 +251,7 @@ func TestStrategiesAreFoundByNameAfterARestart(t *testing.T) {
 			err)
 	}}
 	next := newBench(t, setup{noDeposit: true,
-		slots: []engine.Slot{{Name: "new", Strategy: fresh}, {Name: "old", Strategy: &script{}}}})
+		slots: []engine.StrategyConfig{{Name: "new", Strategy: fresh}, {Name: "old", Strategy: &script{}}}})
 	commands, err := next.engine.Restore(b.now, saved, nil)
 	require.NoError(t, err)
 	require.Len(t, commands, 1, "a new strategy starts as in any run")
@@ -272,7 +273,10 @@ func TestAPanicOverHistoryHaltsTheStrategy(t *testing.T) {
 	b.flat(2, 100)
 	saved := saveAll(t, b.engine)
 	b2 := newBench(t, setup{noDeposit: true,
-		slots: []engine.Slot{{Strategy: &script{candle: func(*strategy.Desk, market.Candle) { panic("again") }},
+		slots: []engine.StrategyConfig{{Strategy: &script{candle: func(*strategy.Desk,
+			market.Candle) {
+			panic("again")
+		}},
 			Warmup: []int{1}}}})
 	group := []market.Candle{candleOf(1, 100, 100, 100, 100)}
 	commands, err := b2.engine.Restore(b.now, saved,
@@ -322,8 +326,8 @@ func TestAStrategyWhoseStateCannotBeSavedIsHaltedAlone(t *testing.T) {
 		{nil, "its state cannot be saved: it has 1048577 bytes, and may have 1048576; keep less, or raise bot.save_kb"},
 	} {
 		failing, fine := &forgetful{save: c.save}, &forgetful{save: func() error { return nil }}
-		slots := func(a, b strategy.Strategy) []engine.Slot {
-			return []engine.Slot{{Name: "a", Strategy: a}, {Name: "b", Strategy: b}}
+		slots := func(a, b strategy.Strategy) []engine.StrategyConfig {
+			return []engine.StrategyConfig{{Name: "a", Strategy: a}, {Name: "b", Strategy: b}}
 		}
 		b := newBench(t, setup{slots: slots(failing, fine)})
 		saved := saveAll(t, b.engine)
@@ -355,7 +359,7 @@ func TestAStrategyWhoseStateCannotBeLoadedStartsHalted(t *testing.T) {
 	fine := func() error { return nil }
 	fails := func() error { return errors.New("no memory") }
 	panics := func() error { panic("too much") }
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: &forgetful{save: fine}}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: &forgetful{save: fine}}}})
 	saved := saveAll(t, b.engine)
 	for _, c := range []struct {
 		next strategy.Strategy
@@ -388,7 +392,8 @@ func TestAStrategyWhoseStateCannotBeLoadedStartsHalted(t *testing.T) {
 }
 
 func TestTwoStrategiesOfOneNameCannotBeSaved(t *testing.T) {
-	b := newBench(t, setup{slots: []engine.Slot{{Name: "a", Strategy: idle{}}, {Name: "a", Strategy: idle{}}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Name: "a", Strategy: idle{}}, {Name: "a",
+		Strategy: idle{}}}})
 	err := b.engine.SaveAll(func(string, []byte) error { return nil })
 	require.EqualError(t, err, `engine: strategy 2 is named "a"; give each a name of its own`)
 }
@@ -478,20 +483,20 @@ func TestRestoreSaysWhatDiffers(t *testing.T) {
 
 // restored restores an engine with an idle strategy s1.
 func restored(t testing.TB, saved map[string][]byte) (*state.Account, error) {
-	b := newBench(t, setup{noDeposit: true, slots: []engine.Slot{{Strategy: idle{}}}})
+	b := newBench(t, setup{noDeposit: true, slots: []engine.StrategyConfig{{Strategy: idle{}}}})
 	_, err := b.engine.Restore(0, saved, nil)
 	return b.account, err
 }
 
 func TestAStrategyMustGoOnTradingWhereItHasSomething(t *testing.T) {
 	b := newBench(t, setup{markets: 2,
-		slots: []engine.Slot{{Markets: []market.ID{1, 2},
+		slots: []engine.StrategyConfig{{Markets: []market.ID{1, 2},
 			Strategy: &script{candle: once(func(d *strategy.Desk) { d.In(2).Buy(strategy.Amount(btc)) })}}}})
 	b.group(candleOf(1, 100, 100, 100, 100), candleOf(2, 100, 100, 100, 100))
 	b.group(candleOf(1, 100, 100, 100, 100), candleOf(2, 100, 100, 100, 100))
 	saved := saveAll(t, b.engine)
 	next := newBench(t, setup{markets: 2, noDeposit: true,
-		slots: []engine.Slot{{Markets: []market.ID{1}, Strategy: idle{}}}})
+		slots: []engine.StrategyConfig{{Markets: []market.ID{1}, Strategy: idle{}}}})
 	_, err := next.engine.Restore(0, saved, nil)
 	require.EqualError(t, err,
 		"restore: engine: strategy s1 holds 1 of ETH-EUR, or has orders there, and does not trade it any more; take "+
@@ -500,7 +505,7 @@ func TestAStrategyMustGoOnTradingWhereItHasSomething(t *testing.T) {
 
 func TestAnErrorOfTheHistoryEndsTheRestart(t *testing.T) {
 	saved := bracketed(t)
-	b := newBench(t, setup{noDeposit: true, slots: []engine.Slot{{Strategy: idle{}}}})
+	b := newBench(t, setup{noDeposit: true, slots: []engine.StrategyConfig{{Strategy: idle{}}}})
 	torn := errors.New("torn")
 	_, err := b.engine.Restore(0, saved,
 		func(yield func([]market.Candle, error) bool) { yield(nil, torn) })
@@ -516,7 +521,7 @@ func FuzzRestoreNeverPanics(f *testing.F) {
 	f.Fuzz(func(t *testing.T, part uint8, data []byte) {
 		broken := maps.Clone(saved)
 		broken[parts[int(part)%len(parts)]] = data
-		b := newBench(t, setup{noDeposit: true, slots: []engine.Slot{{Strategy: idle{}}}})
+		b := newBench(t, setup{noDeposit: true, slots: []engine.StrategyConfig{{Strategy: idle{}}}})
 		_, err := b.engine.Restore(0, broken, nil)
 		if err != nil {
 			return
@@ -530,7 +535,7 @@ func FuzzRestoreNeverPanics(f *testing.F) {
 // TestAStrategyThatIsShortGoesOnAfterARestart buys with all money of an allocation, dearer than the
 // gate could know. After the restart, buys are refused until a sale has brought the money back.
 func TestAStrategyThatIsShortGoesOnAfterARestart(t *testing.T) {
-	b := newBench(t, setup{noDeposit: true, own: []bool{false, true}, slots: []engine.Slot{{Strategy: &script{
+	b := newBench(t, setup{noDeposit: true, own: []bool{false, true}, slots: []engine.StrategyConfig{{Strategy: &script{
 		candle: func(d *strategy.Desk, _ market.Candle) { d.In(1).Buy(strategy.Amount(btc)) }}}}})
 	candle := func(at market.Time) []market.Command {
 		return b.engine.Step(&market.Event{Kind: market.KindCandles, At: at,

@@ -37,7 +37,7 @@ func TestARestartWhileTheFirstPartOfATWAPIsOpenKeepsItsBracket(t *testing.T) {
 	s := &script{candle: once(func(d *strategy.Desk) {
 		d.In(1).Buy(strategy.Amount(btc), strategy.TWAP(4*time.Minute, 4), strategy.Exits(90*at1, 110*at1))
 	})}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{Latency: 90e9}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}, venue: sim.Config{Latency: 90e9}})
 	b.flat(1, 100)
 	watches := b.engine.Watches()
 	b.restart(nil, s)
@@ -269,7 +269,7 @@ func TestATacticEndsWhenItsMarketLeavesTheUniverse(t *testing.T) {
 			_, err := d.In(1).Buy(strategy.Amount(btc), way...)
 			require.NoError(t, err)
 		})}
-		b := newBench(t, setup{slots: []engine.Slot{{Strategy: s, Universe: []strategy.Membership{
+		b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s, Universe: []strategy.Membership{
 			{Markets: []market.ID{1}}, {From: start + 3*minute}}}}})
 		for i := range 3 {
 			b.flat(1, market.Price(100+i)) // the maker order is left behind
@@ -291,7 +291,7 @@ func TestAReplacementIsDroppedWhenItsMarketLeavesTheUniverse(t *testing.T) {
 			require.NoError(t, err)
 		},
 	})}
-	b := newBench(t, setup{venue: sim.Config{Latency: 20e9}, slots: []engine.Slot{{Strategy: s,
+	b := newBench(t, setup{venue: sim.Config{Latency: 20e9}, slots: []engine.StrategyConfig{{Strategy: s,
 		Universe: []strategy.Membership{{Markets: []market.ID{1}}, {From: start + 2*minute + 1}}}}})
 	b.flat(5, 100)
 	require.Equal(t, []string{"buy 1 @ 90", "cancel 1"}, b.sent)
@@ -371,7 +371,7 @@ func TestTheEndOfATWAPCancelsAllOfItsOrders(t *testing.T) {
 
 // An order that waits has no place in a market that is gone, nor where a person has cancelled.
 func TestADelistedMarketHasNoOrderThatWaits(t *testing.T) {
-	b := newBench(t, setup{venue: sim.Config{Latency: 90e9}, slots: []engine.Slot{{Strategy: &script{
+	b := newBench(t, setup{venue: sim.Config{Latency: 90e9}, slots: []engine.StrategyConfig{{Strategy: &script{
 		candle: once(func(d *strategy.Desk) {
 			d.In(1).Buy(strategy.Amount(btc), strategy.At(90*at1))
 			d.In(1).Buy(strategy.Amount(btc), strategy.At(91*at1), strategy.Replacing(1))
@@ -396,7 +396,7 @@ func TestATacticWhoseOrderWasCancelledBesideTheEngineEnds(t *testing.T) {
 
 // Rebalance sells what exits hold as ClosePart does: an entry that waits is not placed after it.
 func TestARebalanceThatSellsAPartDropsTheEntryThatWaits(t *testing.T) {
-	b := newBench(t, setup{venue: sim.Config{Latency: 20e9}, slots: []engine.Slot{{Strategy: &script{
+	b := newBench(t, setup{venue: sim.Config{Latency: 20e9}, slots: []engine.StrategyConfig{{Strategy: &script{
 		candle: minutely(map[int]func(*strategy.Desk){
 			1: func(d *strategy.Desk) {
 				d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(70*at1))

@@ -52,7 +52,7 @@ func (e *Engine) sendPlace(c *market.Command, approved risk.Approved, why port.W
 // noteSent notes an order whose strategy gets OnOrder.
 //
 //go:noinline
-func (e *Engine) noteSent(s *slot, id market.OrderID) {
+func (e *Engine) noteSent(s *strategyState, id market.OrderID) {
 	e.sent = append(e.sent, sentOrder{slot: s, id: id})
 }
 
@@ -193,7 +193,7 @@ func (e *Engine) moreOut() { e.out = slices.Grow(e.out, max(len(e.out), 8)) }
 
 // dropCallback takes back the commands of the current callback, because its strategy panicked and
 // may have been half way. Earlier commands of the same step stay, as do those of other strategies.
-func (e *Engine) dropCallback(s *slot) {
+func (e *Engine) dropCallback(s *strategyState) {
 	first := market.OrderID(0)
 	for i := e.mark; i < len(e.out); i++ {
 		c := &e.out[i]

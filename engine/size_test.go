@@ -19,7 +19,7 @@ func withFees(*market.Market) exchange.Fees {
 
 // sized asks once for a buy at 100 with 10,000 EUR and returns what was sent and the answer.
 func sized(t *testing.T, size strategy.Size, with ...strategy.Option) (sent []string, answer error) {
-	b := newBench(t, setup{venue: sim.Config{Fees: withFees}, slots: []engine.Slot{{Strategy: &script{
+	b := newBench(t, setup{venue: sim.Config{Fees: withFees}, slots: []engine.StrategyConfig{{Strategy: &script{
 		candle: once(func(d *strategy.Desk) { _, answer = d.In(1).Buy(size, with...) })}}}})
 	b.flat(2, 100)
 	return b.sent, answer
@@ -84,7 +84,7 @@ func TestUpToIsNotRefusedForAPriceThatRises(t *testing.T) {
 			"up to 49% cash", "up to 500 base", "up to 9990 quote", "up to 9% risk"} {
 			size, err := strategy.ParseSize(text)
 			require.NoError(t, err)
-			b := newBench(t, setup{venue: sim.Config{Fees: withFees}, slots: []engine.Slot{{Strategy: &script{
+			b := newBench(t, setup{venue: sim.Config{Fees: withFees}, slots: []engine.StrategyConfig{{Strategy: &script{
 				candle: once(func(d *strategy.Desk) {
 					_, err := d.In(1).Buy(size, strategy.StopAt(90*at1))
 					require.NoError(t, err)
@@ -99,7 +99,7 @@ func TestUpToIsNotRefusedForAPriceThatRises(t *testing.T) {
 }
 
 func TestAStopThatFillsLosesTheRiskAndNoMore(t *testing.T) {
-	b := newBench(t, setup{venue: sim.Config{Fees: withFees}, slots: []engine.Slot{{Strategy: &script{
+	b := newBench(t, setup{venue: sim.Config{Fees: withFees}, slots: []engine.StrategyConfig{{Strategy: &script{
 		candle: once(func(d *strategy.Desk) {
 			_, err := d.In(1).Buy(strategy.Risk(2*market.Percent), strategy.StopAt(90*at1))
 			require.NoError(t, err)

@@ -138,7 +138,7 @@ func TestMoneyIsNeverExceededByAllPartsTogether(t *testing.T) {
 		{strategy.TWAP(3*time.Minute, 3)},
 	} {
 		b := newBench(t, setup{venue: sim.Config{Fees: dear, VolumeShare: 25 * market.Percent},
-			slots: []engine.Slot{{Strategy: &script{candle: once(func(d *strategy.Desk) {
+			slots: []engine.StrategyConfig{{Strategy: &script{candle: once(func(d *strategy.Desk) {
 				_, err := d.In(1).Buy(strategy.Money(1_000*eur), way...)
 				require.NoError(t, err)
 			})}}}})
@@ -159,7 +159,7 @@ func TestMoneyIsNeverExceededByAllPartsTogether(t *testing.T) {
 
 func TestWhatTheMakerHasBoughtIsNotTakenAgain(t *testing.T) {
 	b := newBench(t, setup{venue: sim.Config{VolumeShare: 25 * market.Percent},
-		slots: []engine.Slot{{Strategy: &script{candle: once(func(d *strategy.Desk) {
+		slots: []engine.StrategyConfig{{Strategy: &script{candle: once(func(d *strategy.Desk) {
 			d.In(1).Buy(strategy.Amount(btc), makerFirst, strategy.TakeAfter(2*time.Minute))
 		})}}}})
 	b.flat(1, 100)
@@ -183,7 +183,7 @@ func partial(t *testing.T, more map[int]func(d *strategy.Desk), with ...strategy
 		acts[at] = act
 	}
 	b := newBench(t, setup{venue: sim.Config{VolumeShare: 25 * market.Percent},
-		slots: []engine.Slot{{Strategy: &script{candle: minutely(acts)}}}})
+		slots: []engine.StrategyConfig{{Strategy: &script{candle: minutely(acts)}}}})
 	b.oneSell = true
 	b.flat(1, 100)
 	c := candleOf(1, 100, 100, 99, 100)
@@ -306,7 +306,7 @@ func TestATacticThatTheLimitsCannotCarryIsRefusedWhole(t *testing.T) {
 	} {
 		text := ""
 		b := newBench(t, setup{venue: sim.Config{Fees: dear}, limits: []risk.Limits{c.limits},
-			slots: []engine.Slot{{Strategy: &script{candle: once(func(d *strategy.Desk) {
+			slots: []engine.StrategyConfig{{Strategy: &script{candle: once(func(d *strategy.Desk) {
 				if _, err := d.In(1).Buy(c.size, c.with...); err != nil {
 					text = err.Error()
 				}
@@ -510,7 +510,7 @@ func chancily(t *testing.T, seed uint64, restarting bool) (*bench, *tactician, *
 	if chance.IntN(2) == 0 {
 		config.VolumeShare = market.Rate(1+chance.IntN(20)) * market.Percent / 100
 	}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: config, observer: book,
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}, venue: config, observer: book,
 		account: risk.AccountLimits{AllowSelfCross: true}})
 	book.catalog = b.catalog
 	b.catalog.Market(1).MinOrderInQuote = market.Money(chance.IntN(2)) * eur

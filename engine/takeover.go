@@ -81,7 +81,7 @@ func (e *Engine) TakeOver(at market.Time, next *Engine, changed []market.Strateg
 }
 
 // handState loads the own state of a strategy into the one that takes over.
-func (e *Engine) handState(s, next *slot) error {
+func (e *Engine) handState(s, next *strategyState) error {
 	if s.saver == nil && next.saver == nil {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (e *Engine) handState(s, next *slot) error {
 }
 
 // replaceStrategy puts the strategy of another engine into a slot.
-func (e *Engine) replaceStrategy(s, next *slot) {
+func (e *Engine) replaceStrategy(s, next *strategyState) {
 	next.desk.Move(asks{e})
 	s.Strategy, s.desk, s.window, s.Warmup = next.Strategy, next.desk, next.window, next.Warmup
 	s.onOrder, s.onFill, s.onTimer = next.onOrder, next.onFill, next.onTimer

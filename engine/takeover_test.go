@@ -99,7 +99,7 @@ func TestATakeoverIsARestartWithOtherParameters(t *testing.T) {
 			sent, times := 0, 0
 			for seed := range uint64(2 * *restartSeeds) {
 				r := rand.New(rand.NewPCG(seed, 11))
-				catalog := newBench(t, setup{markets: 2, slots: []engine.Slot{{Strategy: idle{}}}}).catalog
+				catalog := newBench(t, setup{markets: 2, slots: []engine.StrategyConfig{{Strategy: idle{}}}}).catalog
 				made := func(after bool) []strategy.Strategy {
 					values := one.before
 					if after {
@@ -116,8 +116,9 @@ func TestATakeoverIsARestartWithOtherParameters(t *testing.T) {
 				require.NoError(t, err)
 				b := newBench(t, setup{markets: 2, noDeposit: true,
 					venue: sim.Config{VolumeShare: 50_000_000, Latency: market.Duration(minute / 4)},
-					slots: []engine.Slot{{Name: one.kind.Name, Strategy: made(false)[0], Markets: []market.ID{1, 2},
-						Ticker: needs.Ticker, Book: needs.Book, Warmup: []int{max(needs.Warmup, then.Warmup)}}}})
+					slots: []engine.StrategyConfig{{Name: one.kind.Name, Strategy: made(false)[0],
+						Markets: []market.ID{1, 2},
+						Ticker:  needs.Ticker, Book: needs.Book, Warmup: []int{max(needs.Warmup, then.Warmup)}}}})
 				c := &changing{bench: b, made: made, changed: []market.StrategyID{1},
 					twin: shadow(b, r, func() []strategy.Strategy { return made(false) })}
 				b.deposit(1, 10_000*eur)
@@ -161,7 +162,7 @@ func TestATakeoverLeavesTheOtherStrategyAlone(t *testing.T) {
 		b := newBench(t, setup{markets: 2, noDeposit: true, limits: []risk.Limits{{OrdersPerMinute: 3}},
 			account: risk.AccountLimits{AllowSelfCross: true, MaxDailyLoss: 200 * eur,
 				VolatilityTarget: market.Rate(seed%2) * 60_000_000, VolatilityInterval: market.Interval1m},
-			slots: []engine.Slot{{Strategy: first[0], Markets: both}, {Strategy: first[1], Markets: both}}})
+			slots: []engine.StrategyConfig{{Strategy: first[0], Markets: both}, {Strategy: first[1], Markets: both}}})
 		c := &changing{bench: b, made: made, changed: []market.StrategyID{1}}
 		c.twin = shadow(b, r, func() []strategy.Strategy { return made(false) })
 		b.deposit(1, 10_000*eur)
@@ -222,7 +223,7 @@ func TestATakeoverThatFailsLeavesTheEngineAsItWas(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}}}
-	b := newBench(t, setup{limits: []risk.Limits{{MaxOpenOrders: 3}}, slots: []engine.Slot{{Strategy: old,
+	b := newBench(t, setup{limits: []risk.Limits{{MaxOpenOrders: 3}}, slots: []engine.StrategyConfig{{Strategy: old,
 		Warmup: []int{1}}}})
 	b.flat(2, 100)
 	saved := saveAll(t, b.engine)

@@ -35,7 +35,7 @@ func unfit(d *strategy.Desk) {
 
 func TestAnAskThatTheGateDoesNotSeeIsLoggedOnceAndCounted(t *testing.T) {
 	l := &listener{}
-	b := newBench(t, setup{observer: l, slots: []engine.Slot{{Strategy: &script{
+	b := newBench(t, setup{observer: l, slots: []engine.StrategyConfig{{Strategy: &script{
 		candle: func(d *strategy.Desk, _ market.Candle) { unfit(d) }}}}})
 	b.flat(5, 100)
 	require.Empty(t, b.sent)
@@ -52,7 +52,7 @@ func TestAnAskThatTheGateDoesNotSeeIsLoggedOnceAndCounted(t *testing.T) {
 // A bot that starts has no equity yet: an ask that cannot be measured then is no mistake.
 func TestInAWarmUpTheWarmUpIsTheAnswerToEveryAsk(t *testing.T) {
 	l := &listener{}
-	b := newBench(t, setup{observer: l, noDeposit: true, slots: []engine.Slot{{Warmup: []int{3},
+	b := newBench(t, setup{observer: l, noDeposit: true, slots: []engine.StrategyConfig{{Warmup: []int{3},
 		Universe: []strategy.Membership{{Markets: []market.ID{}}},
 		Strategy: &script{candle: func(d *strategy.Desk, _ market.Candle) {
 			m := d.In(1)
@@ -103,7 +103,7 @@ func TestALineOfALogNamesItsStrategyOnceAndItsMoment(t *testing.T) {
 	}}
 	e := engine.New(engine.Config{Catalog: catalog, Account: state.NewAccount(catalog, 1, nil),
 		Gate: risk.New(catalog, risk.Config{Strategies: make([]risk.Limits, 1)}), LogTimes: true,
-		Slots: []engine.Slot{{Name: "mine", Strategy: s, Markets: []market.ID{1},
+		Slots: []engine.StrategyConfig{{Name: "mine", Strategy: s, Markets: []market.ID{1},
 			Intervals: []market.Interval{market.Interval1m}, Log: zerolog.New(&log)}}})
 	e.Step(&market.Event{Kind: market.KindCandles, At: start + minute, Candles: []market.Candle{{Market: 1,
 		Interval: market.Interval1m, Start: start, Open: 100, High: 100, Low: 100, Close: 100}}})

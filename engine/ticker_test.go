@@ -25,15 +25,16 @@ func (p *pricer) OnTicker(d *strategy.Desk, t market.Ticker) {
 
 // pricers is an engine with two of them; the first panics late.
 func pricers(t *testing.T, calls *journal, seed int64) *engine.Engine {
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: &pricer{}}}}) // for its catalog
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: &pricer{}}}}) // for its catalog
 	account := state.NewAccount(b.catalog, 2, nil)
 	gate := risk.New(b.catalog, risk.Config{Strategies: make([]risk.Limits, 2)})
-	slot := engine.Slot{Markets: []market.ID{1}, Intervals: []market.Interval{market.Interval1m}, Ticker: true}
+	slot := engine.StrategyConfig{Markets: []market.ID{1}, Intervals: []market.Interval{market.Interval1m},
+		Ticker: true}
 	first, second := slot, slot
 	first.Strategy = &pricer{sleeper{calls: calls, own: seed, panic: 40 + seed}}
 	second.Strategy = &pricer{sleeper{calls: calls, own: seed + 100}}
 	e := engine.New(engine.Config{Catalog: b.catalog, Account: account, Gate: gate,
-		Slots: []engine.Slot{first, second}})
+		Slots: []engine.StrategyConfig{first, second}})
 	e.Step(&market.Event{Kind: market.KindTransfer, At: start, Asset: 1, Money: 1_000_000 * eur})
 	return e
 }

@@ -102,7 +102,7 @@ func TestExitsFollowThroughEveryShapeOfCandle(t *testing.T) {
 	for _, restarting := range []bool{false, true} {
 		for _, l := range trails {
 			s := follower(l.with...)
-			b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{Path: l.path}})
+			b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}, venue: sim.Config{Path: l.path}})
 			b.oneSell = true
 			if restarting {
 				b.restartAlways(s)
@@ -128,7 +128,7 @@ func TestAStopFollowsTheHighestClose(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 11))
 		rate, tick := market.Rate(1+r.Int64N(int64(20*percent))), market.Price(1+r.IntN(30))
 		s := follower(strategy.Trail(rate))
-		b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}})
+		b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}})
 		b.catalog.Market(1).TickSize = tick
 		if r.IntN(2) == 0 {
 			b.restartAlways(s)
@@ -168,7 +168,8 @@ func TestAStopFollowsTheHighestClose(t *testing.T) {
 // byHandTrail is an engine that has bought 1 BTC at 100 with a stop that trails by 10 %, order 2,
 // which rests.
 func byHandTrail(t *testing.T, with ...strategy.Option) *bench {
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: follower(append(with, strategy.Trail(10*percent))...)}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: follower(append(with,
+		strategy.Trail(10*percent))...)}}})
 	b.close100()
 	b.by(&market.Event{Kind: market.KindReport, At: b.now, Report: reported(1, 1, market.StatusFilled, btc),
 		Fills: []market.Fill{fillNumbered(1, 1, btc)}})
@@ -267,7 +268,7 @@ func TestACandleFromBeforeTheEntryIsNotFollowed(t *testing.T) {
 
 func TestCandlesOfAnotherIntervalAreNotFollowed(t *testing.T) {
 	s := follower(strategy.Trail(10*percent), strategy.ExitAfter(1))
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s, Intervals: []market.Interval{market.Interval5m,
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s, Intervals: []market.Interval{market.Interval5m,
 		market.Interval1m}}}})
 	b.flat(3, 100)
 	b.flat(3, 120)
@@ -279,7 +280,7 @@ func TestCandlesOfAnotherIntervalAreNotFollowed(t *testing.T) {
 func TestBreakEvenPaysBothFees(t *testing.T) {
 	fees := func(*market.Market) exchange.Fees { return exchange.Fees{Maker: 150_000, Taker: 250_000} }
 	s := follower(strategy.StopAt(90*at1), strategy.BreakEvenAfter(percent))
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{Fees: fees}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}, venue: sim.Config{Fees: fees}})
 	b.flat(2, 100)
 	b.flat(1, 101) // 101.25 would be 1 % over the cost
 	b.flat(1, 102)
@@ -297,7 +298,7 @@ func TestBreakEvenAtCoarsePricesIsRoundedOnce(t *testing.T) {
 	s := &script{candle: once(func(d *strategy.Desk) {
 		d.In(1).Buy(strategy.Amount(1000*btc), strategy.StopAt(1), strategy.BreakEvenAfter(percent))
 	})}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{Fees: fees}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}, venue: sim.Config{Fees: fees}})
 	at := func(prices ...market.Price) {
 		for _, p := range prices {
 			b.group(market.Candle{Market: 1, Interval: market.Interval1m, Open: p, High: p, Low: p, Close: p})
@@ -311,7 +312,7 @@ func TestBreakEvenAtCoarsePricesIsRoundedOnce(t *testing.T) {
 func TestBreakEvenWaitsForAPriceAboveIt(t *testing.T) {
 	fees := func(*market.Market) exchange.Fees { return exchange.Fees{Maker: 250_000, Taker: 250_000} }
 	s := follower(strategy.StopAt(90*at1), strategy.BreakEvenAfter(1))
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{Fees: fees}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}, venue: sim.Config{Fees: fees}})
 	b.flat(2, 100)
 	b.group(market.Candle{Market: 1, Interval: market.Interval1m, Open: 100_51, High: 100_51, Low: 100_51,
 		Close: 100_51})
@@ -331,7 +332,7 @@ func TestAnUpdateSetsWhatABracketFollows(t *testing.T) {
 			refused = d.Update(7, strategy.Trail(5*percent))
 		},
 	})}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}})
 	b.flat(5, 100)
 	b.flat(4, 110)
 	require.ErrorContains(t, refused, "no_such_order")
@@ -366,7 +367,7 @@ func TestExitsSetByAnUpdateCountFromTheEntry(t *testing.T) {
 					}
 				},
 			})}
-			b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}})
+			b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}})
 			b.flat(1, 100)
 			for _, x := range path {
 				b.candle(x.open, x.high, x.low, x.close)
@@ -394,7 +395,7 @@ func TestAnUpdateBehindTheMarketSellsWhereItMay(t *testing.T) {
 					require.NoError(t, d.Update(1, level, strategy.OrSell()))
 				},
 			})}
-			b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}})
+			b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}})
 			b.flat(3, 100)
 			require.Equal(t, btc, b.position())
 			require.ErrorContains(t, refused, "latest price", name)
@@ -413,7 +414,7 @@ func TestAHeldPositionIsFollowed(t *testing.T) {
 			require.NoError(t, err)
 		},
 	})}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}})
 	b.flat(2, 100)
 	b.flat(5, 110)
 	require.Equal(t, []string{"buy 1", "stop 1 @ 90", "update 3 stop 99", "cancel 3", "sell 1 attached"}, b.sent)
@@ -429,7 +430,7 @@ func TestExitsThatFollowNeedAnExit(t *testing.T) {
 		ask(d.In(1).Buy(strategy.Amount(btc), strategy.Trail(100*percent)))
 		ask(d.In(1).Protect(strategy.ExitAfter(3)))
 	})}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}})
 	b.flat(1, 100)
 	require.Equal(t, []string{
 		"meaningless: an exit that follows needs a stop or a target: add StopAt, TargetAt or Trail",
@@ -452,7 +453,7 @@ func TestTheEndOfABracketIsItsOwn(t *testing.T) {
 			d.In(1).Buy(strategy.Amount(btc), strategy.At(50*at1), strategy.StopAt(40*at1))
 		},
 	})}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}})
 	b.flat(5, 100)
 	require.Equal(t, []string{"buy 1", "stop 1 @ 90 attached", "buy 2", "stop 2 @ 80 attached", "buy 3", "buy 1 @ 50",
 		"cancel 2",
@@ -483,7 +484,7 @@ func (e *explained) StopMoved(m *strategy.StopMoved) {
 func TestTheJournalHearsWhatFollows(t *testing.T) {
 	e := &explained{}
 	s := follower(strategy.Trail(10*percent), strategy.ExitAfter(9))
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, observer: e})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}, observer: e})
 	b.flat(2, 100)
 	b.flat(1, 120)
 	require.Equal(t, []string{"place 1: exits fixed trail 10%, exit after 9 candles", "update 2: stop follows 90 108",
@@ -500,7 +501,7 @@ func TestAStopThatFollowsPricesNeverLoosens(t *testing.T) {
 		}
 		play := func(restarting bool) *bench {
 			s := follower(with...)
-			b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}},
+			b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}},
 				venue: sim.Config{Path: sim.Path(seed % 5), Latency: time.Duration(seed%3) * 10 * time.Second}})
 			if restarting {
 				b.restartAlways(s)

@@ -16,7 +16,7 @@ import (
 func TestOnlyMembersOfAUniverseAreBought(t *testing.T) {
 	const outside = "refused: universe: the market is no member of the universe now, and can only be sold"
 	s := &gatherer{}
-	b := newBench(t, setup{markets: 3, slots: []engine.Slot{{Strategy: s, Markets: []market.ID{1, 2, 3},
+	b := newBench(t, setup{markets: 3, slots: []engine.StrategyConfig{{Strategy: s, Markets: []market.ID{1, 2, 3},
 		Universe: []strategy.Membership{{From: start, Markets: []market.ID{2, 1}},
 			{From: start + 3*minute, Markets: []market.ID{3, 2}}}}}})
 	var seen [][]market.ID
@@ -56,7 +56,7 @@ func TestOnlyMembersOfAUniverseAreBought(t *testing.T) {
 // replaces those that have not begun.
 func TestMembersAreSetForALaterTime(t *testing.T) {
 	s := &gatherer{}
-	b := newBench(t, setup{markets: 3, slots: []engine.Slot{{Strategy: s, Markets: []market.ID{1, 2, 3},
+	b := newBench(t, setup{markets: 3, slots: []engine.StrategyConfig{{Strategy: s, Markets: []market.ID{1, 2, 3},
 		Universe: []strategy.Membership{{Markets: []market.ID{1}}}}}})
 	var seen [][]market.ID
 	s.act = func(d *strategy.Desk, _ strategy.Group) { seen = append(seen, append([]market.ID{}, d.Universe()...)) }

@@ -37,7 +37,7 @@ func (s *careful) OnCandles(d *strategy.Desk, g strategy.Group) {
 // protected is a bench of a careful, whose second group asks for a portfolio.
 func protected(t *testing.T, config sim.Config, s *careful, p strategy.Portfolio) *weighted {
 	w := &weighted{newBench(t, setup{markets: 3, venue: config,
-		slots: []engine.Slot{{Strategy: s, Markets: []market.ID{1, 2, 3}}}}), &s.allocator}
+		slots: []engine.StrategyConfig{{Strategy: s, Markets: []market.ID{1, 2, 3}}}}), &s.allocator}
 	w.opens(100, 100, 100)
 	w.opens(100, 100, 100)
 	w.told, w.sent = nil, nil

@@ -38,7 +38,7 @@ func (s *prober) OnCandles(_ *strategy.Desk, g strategy.Group) { s.ended(g) }
 
 // waiting is the naive twin of a warm-up: it keeps every candle, and counts them at each question.
 type waiting struct {
-	slot  engine.Slot
+	slot  engine.StrategyConfig
 	from  market.Time
 	had   []market.Candle
 	begun bool
@@ -96,7 +96,7 @@ func (w *waiting) cold(m market.ID) bool {
 func TestAMarketWaitsForItsOwnCandlesOnly(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		s, w := drawWarmUp(r)
-		b := newBench(t, setup{markets: 3, noDeposit: true, from: w.from, slots: []engine.Slot{w.slot}})
+		b := newBench(t, setup{markets: 3, noDeposit: true, from: w.from, slots: []engine.StrategyConfig{w.slot}})
 		begins := rapid.SliceOfN(rapid.IntRange(0, 12), 3, 3).Draw(r, "first minute by market")
 		var all [][]market.Candle
 		restart := rapid.IntRange(1, 60).Draw(r, "minute of the restart")
@@ -138,7 +138,7 @@ func drawWarmUp(r *rapid.T) (*prober, *waiting) {
 		require.ElementsMatch(r, slices.DeleteFunc(slices.Clone(w.slot.Markets),
 			func(m market.ID) bool { return !w.cold(m) }), g.Warming)
 	}
-	w.slot = engine.Slot{Name: "s", Strategy: s,
+	w.slot = engine.StrategyConfig{Name: "s", Strategy: s,
 		Markets:   []market.ID{1, 2, 3}[:rapid.IntRange(1, 3).Draw(r, "markets")],
 		Intervals: []market.Interval{market.Interval1m, market.Interval5m}[:rapid.IntRange(1, 2).Draw(r, "intervals")]}
 	for _, interval := range w.slot.Intervals {

@@ -27,9 +27,9 @@ type Intent struct {
 	Window int64
 }
 
-// Record is an order as the exchange returns it, with its fills: all of them from GET, those of the
-// request from PUT, none in a list of open orders.
-type Record struct {
+// WireOrder is an order as the exchange returns it, with its fills: all of them from GET, those of
+// the request from PUT, none in a list of open orders.
+type WireOrder struct {
 	Order market.Order
 	Fills []market.Fill
 	// BySocket: it came over a WebSocket. Fills and an end that it tells of are no proof, nor is a
@@ -70,18 +70,18 @@ type Trading interface {
 	Prepare(c *market.Command) (Intent, error)
 	// Send sends an intent once. An error whose OutcomeOf is Rejected is certain: the command did
 	// nothing. The record of a cancel has ids alone.
-	Send(ctx context.Context, i *Intent) (Record, error)
+	Send(ctx context.Context, i *Intent) (WireOrder, error)
 	// Order queries one order of the account, by its client order id or else the exchange's id;
 	// CodeNotFound where there is none.
-	Order(ctx context.Context, m market.ID, client, name uuid.UUID) (Record, error)
+	Order(ctx context.Context, m market.ID, client, name uuid.UUID) (WireOrder, error)
 	// OrderUrgent is Order for an order that is being cancelled: the query goes before all requests
 	// but cancels, because a stop or a swap waits for the confirmation.
-	OrderUrgent(ctx context.Context, m market.ID, client, name uuid.UUID) (Record, error)
+	OrderUrgent(ctx context.Context, m market.ID, client, name uuid.UUID) (WireOrder, error)
 	// OpenOrders lists the account's open orders in all markets, without fills.
-	OpenOrders(ctx context.Context) ([]Record, error)
+	OpenOrders(ctx context.Context) ([]WireOrder, error)
 	// OpenOrdersIn is OpenOrders of one market, for a twentieth of the weight (venue-facts 1.3: 5
 	// points, not 100).
-	OpenOrdersIn(ctx context.Context, m market.ID) ([]Record, error)
+	OpenOrdersIn(ctx context.Context, m market.ID) ([]WireOrder, error)
 	// Trades lists the account's executions in a market from a time on, oldest first, a bounded
 	// number of them. more says that later ones exist: ask again from the latest time in the list,
 	// and expect the trades of that time once more.

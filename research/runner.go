@@ -41,11 +41,11 @@ type Runner interface {
 
 // RunGroup runs the sets of a group together.
 func RunGroup(ctx context.Context, space *Space, make Make, g Group) ([]Row, error) {
-	return runGroup(ctx, space, make, g, backtest.Together{})
+	return runGroup(ctx, space, make, g, backtest.LockstepOptions{})
 }
 
 // runGroup is RunGroup with Progress and Watch of o.
-func runGroup(ctx context.Context, space *Space, make Make, g Group, o backtest.Together) ([]Row, error) {
+func runGroup(ctx context.Context, space *Space, make Make, g Group, o backtest.LockstepOptions) ([]Row, error) {
 	var plans []*backtest.Plan
 	for _, set := range g.Sets {
 		p, err := make(space.Settings(set))
@@ -84,7 +84,7 @@ func (g *Group) failed(space *Space, set uint64, err error) error {
 }
 
 // rowOf is what is kept of a run, with its returns in excess of a hold.
-func rowOf(g *Group, place int, r *backtest.Ran, excess []float64) Row {
+func rowOf(g *Group, place int, r *backtest.RunEnd, excess []float64) Row {
 	row := Row{Set: g.Sets[place], Rung: g.Rung, Figures: FiguresOf(r.Result), Halted: len(r.Halts) > 0,
 		First: int32(r.Track.First / day), Daily: narrow(r.Track.Returns)}
 	row.Excess = narrow(excess)
@@ -131,7 +131,7 @@ func (p *pool) work(ctx context.Context, number int, todo <-chan Group, done cha
 			make, d.Err = p.worker()
 		}
 		if d.Err == nil {
-			o := backtest.Together{Progress: p.reached(&g, done), Watch: p.watched(number, &g), Memory: &memory}
+			o := backtest.LockstepOptions{Progress: p.reached(&g, done), Watch: p.watched(number, &g), Memory: &memory}
 			d.Rows, d.Err = runGroup(ctx, p.space, make, g, o)
 		}
 		select {

@@ -180,18 +180,18 @@ func (s *sweep) distinct() (list []*Try) {
 }
 
 // records are those of the set's returns in excess of a hold, and of its own.
-func (s *sweep) records(t *Try) (excess, cash stats.Record, err error) {
+func (s *sweep) records(t *Try) (excess, cash stats.TrackRecord, err error) {
 	row := make([]float64, t.days)
 	if err = s.store.series(t, true, row); err != nil {
 		return excess, cash, err
 	}
-	if excess, err = stats.RecordOf(row); err != nil {
+	if excess, err = stats.TrackRecordOf(row); err != nil {
 		return excess, cash, err
 	}
 	if err = s.store.series(t, false, row); err != nil {
 		return excess, cash, err
 	}
-	cash, err = stats.RecordOf(row)
+	cash, err = stats.TrackRecordOf(row)
 	return excess, cash, err
 }
 

@@ -59,19 +59,19 @@ func TestAnAssetThatIsNotListedHasTheLimitOfEveryAsset(t *testing.T) {
 	require.NoError(t, err)
 	for _, row := range []struct {
 		limits map[string]market.Money
-		want   []risk.Use
+		want   []risk.LimitUse
 	}{
-		{nil, []risk.Use{{Unknown: true}}},
-		{map[string]market.Money{"ETH": 7}, []risk.Use{{Market: 2, Limit: 7}}},
-		{map[string]market.Money{"*": 30_000}, []risk.Use{{Market: 1, Used: 20_000, Limit: 30_000},
+		{nil, []risk.LimitUse{{Unknown: true}}},
+		{map[string]market.Money{"ETH": 7}, []risk.LimitUse{{Market: 2, Limit: 7}}},
+		{map[string]market.Money{"*": 30_000}, []risk.LimitUse{{Market: 1, Used: 20_000, Limit: 30_000},
 			{Market: 2, Limit: 30_000}}},
-		{map[string]market.Money{"*": 5, "BTC": 20_000}, []risk.Use{
+		{map[string]market.Money{"*": 5, "BTC": 20_000}, []risk.LimitUse{
 			{Market: 1, Used: 20_000, Limit: 20_000, Reached: true}, {Market: 2, Limit: 5}}},
 		// 0 is no limit, of this asset too
-		{map[string]market.Money{"*": 5, "BTC": 0}, []risk.Use{{Market: 2, Limit: 5}}},
+		{map[string]market.Money{"*": 5, "BTC": 0}, []risk.LimitUse{{Market: 2, Limit: 5}}},
 	} {
 		gate := risk.New(c, risk.Config{Account: risk.AccountLimits{Currency: m.Quote, MaxAssetExposure: row.limits}})
-		var uses []risk.Use
+		var uses []risk.LimitUse
 		for _, u := range gate.AccountUse(nil, account) {
 			if u.Name == "max_asset_exposure" {
 				require.Equal(t, risk.UnitMoney, u.Unit)

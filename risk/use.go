@@ -19,8 +19,9 @@ const (
 	UnitSwitch        // 1: on
 )
 
-// Use is a limit with what is used of it now, in whole numbers: a person reads FormatFixed of them.
-type Use struct {
+// LimitUse is a limit with what is used of it now, in whole numbers: a person reads FormatFixed of
+// them.
+type LimitUse struct {
 	Name    string    // key of the config
 	Market  market.ID // whose figure Used is; 0: the limit has one figure for all markets
 	Unit    Unit
@@ -33,9 +34,9 @@ type Use struct {
 }
 
 // AccountUse appends the limits of the account, set or not.
-func (g *Gate) AccountUse(dst []Use, a *state.Account) []Use {
+func (g *Gate) AccountUse(dst []LimitUse, a *state.Account) []LimitUse {
 	l := &g.account
-	exposure := Use{Name: "max_exposure", Unit: UnitMoney, Limit: int64(l.MaxExposure)}
+	exposure := LimitUse{Name: "max_exposure", Unit: UnitMoney, Limit: int64(l.MaxExposure)}
 	if used, err := a.Exposure(l.Currency); err == nil {
 		exposure.Used = int64(used)
 	} else {
@@ -44,9 +45,9 @@ func (g *Gate) AccountUse(dst []Use, a *state.Account) []Use {
 	exposure.Reached = exposure.full()
 	stand, followed := g.Standing()
 	followed = followed && g.followsEquity()
-	loss := Use{Name: "max_daily_loss", Unit: UnitMoney, Limit: int64(l.MaxDailyLoss), Unknown: !followed,
+	loss := LimitUse{Name: "max_daily_loss", Unit: UnitMoney, Limit: int64(l.MaxDailyLoss), Unknown: !followed,
 		Reached: stand.Lost}
-	fall := Use{Name: "max_drawdown", Unit: UnitRate, Limit: int64(l.MaxDrawdown), Unknown: !followed,
+	fall := LimitUse{Name: "max_drawdown", Unit: UnitRate, Limit: int64(l.MaxDrawdown), Unknown: !followed,
 		Reached: stand.Drawn}
 	if followed {
 		loss.Used, loss.Mark = int64(max(0, stand.DayStart-stand.Latest)), int64(stand.DayStart)
@@ -56,7 +57,7 @@ func (g *Gate) AccountUse(dst []Use, a *state.Account) []Use {
 		loss.Until = market.Time((g.equity.day + 1) * int64(24*time.Hour))
 	}
 	dst = append(g.assetUse(append(dst, exposure), a), loss, fall)
-	against := Use{Name: "opposite", Unit: UnitSwitch}
+	against := LimitUse{Name: "opposite", Unit: UnitSwitch}
 	if l.RefuseOpposite {
 		against.Limit, against.Used = 1, 1
 	}
@@ -64,9 +65,9 @@ func (g *Gate) AccountUse(dst []Use, a *state.Account) []Use {
 }
 
 // assetUse appends max_asset_exposure: the exposure of the base asset of each market with a limit.
-func (g *Gate) assetUse(dst []Use, a *state.Account) []Use {
+func (g *Gate) assetUse(dst []LimitUse, a *state.Account) []LimitUse {
 	if g.assetLimits == nil {
-		return append(dst, Use{Name: "max_asset_exposure", Unit: UnitMoney, Unknown: true})
+		return append(dst, LimitUse{Name: "max_asset_exposure", Unit: UnitMoney, Unknown: true})
 	}
 	for _, m := range g.catalog.Markets() {
 		limit := g.assetLimits[m.Base]
@@ -74,7 +75,7 @@ func (g *Gate) assetUse(dst []Use, a *state.Account) []Use {
 			continue
 		}
 		used, err := a.AssetExposure(m.Base, g.account.Currency)
-		u := Use{Name: "max_asset_exposure", Market: m.ID, Unit: UnitMoney, Limit: int64(limit), Used: int64(used),
+		u := LimitUse{Name: "max_asset_exposure", Market: m.ID, Unit: UnitMoney, Limit: int64(limit), Used: int64(used),
 			Unknown: err != nil}
 		u.Reached = u.full()
 		dst = append(dst, u)
@@ -84,9 +85,9 @@ func (g *Gate) assetUse(dst []Use, a *state.Account) []Use {
 
 // volatilityUse is volatility_target. It is reached, too, while no market has enough closes for an
 // estimate: nothing is bought.
-func (g *Gate) volatilityUse(a *state.Account) Use {
+func (g *Gate) volatilityUse(a *state.Account) LimitUse {
 	use, followed, err := g.Volatility(a)
-	u := Use{Name: "volatility_target", Unit: UnitRate, Limit: int64(use.Target), Used: int64(use.Expected),
+	u := LimitUse{Name: "volatility_target", Unit: UnitRate, Limit: int64(use.Target), Used: int64(use.Expected),
 		Unknown: !followed || err != nil}
 	u.Reached = u.full()
 	if markets := g.catalog.Markets(); followed && len(use.Short) == len(markets) {
@@ -97,12 +98,12 @@ func (g *Gate) volatilityUse(a *state.Account) Use {
 
 // StrategyUse appends the limits of a strategy, set or not. Those that count by market have one Use
 // for each of its markets where they are set.
-func (g *Gate) StrategyUse(dst []Use, a *state.Account, id market.StrategyID, markets []*market.Market,
-	at market.Time) []Use {
+func (g *Gate) StrategyUse(dst []LimitUse, a *state.Account, id market.StrategyID, markets []*market.Market,
+	at market.Time) []LimitUse {
 	s := &g.slots[id]
 	l := &s.limits
-	count := func(name string, limit, used int) Use {
-		u := Use{Name: name, Unit: UnitCount, Limit: int64(limit), Used: int64(used)}
+	count := func(name string, limit, used int) LimitUse {
+		u := LimitUse{Name: name, Unit: UnitCount, Limit: int64(limit), Used: int64(used)}
 		u.Reached = u.full()
 		return u
 	}
@@ -111,11 +112,11 @@ func (g *Gate) StrategyUse(dst []Use, a *state.Account, id market.StrategyID, ma
 		count("orders_per_minute", l.OrdersPerMinute, s.sentLastMinute(at)), s.coolDown(at))
 	dst[len(dst)-2].Unknown = l.OrdersPerMinute == 0 // no sends are kept
 	dst = append(dst,
-		Use{Name: "max_order_value", Unit: UnitMoney, Limit: int64(l.MaxOrderValue), Unknown: true},
-		Use{Name: "price_collar", Unit: UnitRate, Limit: int64(l.PriceCollar), Unknown: true})
+		LimitUse{Name: "max_order_value", Unit: UnitMoney, Limit: int64(l.MaxOrderValue), Unknown: true},
+		LimitUse{Name: "price_collar", Unit: UnitRate, Limit: int64(l.PriceCollar), Unknown: true})
 	dst = g.positionUse(dst, a, id, markets)
 	dst = s.ageUse(dst, a, markets, at)
-	only := Use{Name: "reduce_only", Unit: UnitSwitch, Reached: l.ReduceOnly}
+	only := LimitUse{Name: "reduce_only", Unit: UnitSwitch, Reached: l.ReduceOnly}
 	if l.ReduceOnly {
 		only.Limit, only.Used = 1, 1
 	}
@@ -123,11 +124,12 @@ func (g *Gate) StrategyUse(dst []Use, a *state.Account, id market.StrategyID, ma
 }
 
 // full reports whether nothing is left of a limit.
-func (u *Use) full() bool { return u.Limit > 0 && !u.Unknown && u.Used >= u.Limit }
+func (u *LimitUse) full() bool { return u.Limit > 0 && !u.Unknown && u.Used >= u.Limit }
 
 // coolDown is the row of losses that leads to a cool-down.
-func (s *slot) coolDown(at market.Time) Use {
-	u := Use{Name: "cool_down_losses", Unit: UnitCount, Limit: int64(s.limits.CoolDownLosses), Used: int64(s.losses)}
+func (s *slot) coolDown(at market.Time) LimitUse {
+	u := LimitUse{Name: "cool_down_losses", Unit: UnitCount, Limit: int64(s.limits.CoolDownLosses),
+		Used: int64(s.losses)}
 	if at < s.coolTill {
 		u.Used, u.Reached, u.Until = u.Limit, true, s.coolTill
 	}
@@ -136,13 +138,14 @@ func (s *slot) coolDown(at market.Time) Use {
 
 // positionUse appends max_position: what a strategy holds in each market, and what its open buys
 // may add, at the latest price.
-func (g *Gate) positionUse(dst []Use, a *state.Account, id market.StrategyID, markets []*market.Market) []Use {
+func (g *Gate) positionUse(dst []LimitUse, a *state.Account, id market.StrategyID,
+	markets []*market.Market) []LimitUse {
 	limit := g.slots[id].limits.MaxPosition
 	if limit == 0 {
-		return append(dst, Use{Name: "max_position", Unit: UnitMoney, Unknown: true})
+		return append(dst, LimitUse{Name: "max_position", Unit: UnitMoney, Unknown: true})
 	}
 	for _, m := range markets {
-		u := Use{Name: "max_position", Market: m.ID, Unit: UnitMoney, Limit: int64(limit)}
+		u := LimitUse{Name: "max_position", Market: m.ID, Unit: UnitMoney, Limit: int64(limit)}
 		none := market.Order{Strategy: id, Market: m.ID}
 		used, err := g.positionValue(a, m, &none, 0, a.Last(m.ID))
 		u.Used, u.Unknown = int64(used), err != nil
@@ -153,14 +156,14 @@ func (g *Gate) positionUse(dst []Use, a *state.Account, id market.StrategyID, ma
 }
 
 // ageUse appends max_data_age: how old the latest price of each market is.
-func (s *slot) ageUse(dst []Use, a *state.Account, markets []*market.Market, at market.Time) []Use {
+func (s *slot) ageUse(dst []LimitUse, a *state.Account, markets []*market.Market, at market.Time) []LimitUse {
 	limit := s.limits.MaxDataAge
 	if limit == 0 {
-		return append(dst, Use{Name: "max_data_age", Unit: UnitDuration, Unknown: true})
+		return append(dst, LimitUse{Name: "max_data_age", Unit: UnitDuration, Unknown: true})
 	}
 	for _, m := range markets {
 		seen, late := a.PriceArrived(m.ID)
-		u := Use{Name: "max_data_age", Market: m.ID, Unit: UnitDuration, Limit: int64(limit),
+		u := LimitUse{Name: "max_data_age", Market: m.ID, Unit: UnitDuration, Limit: int64(limit),
 			Used: int64(max(0, at.Sub(seen))), Unknown: seen == 0}
 		u.Reached = late || u.Unknown || u.Used > u.Limit
 		dst = append(dst, u)

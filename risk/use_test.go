@@ -11,7 +11,7 @@ import (
 )
 
 // useOf is a limit of the account or of strategy 1 at the bench's time.
-func (b *bench) useOf(name string) risk.Use {
+func (b *bench) useOf(name string) risk.LimitUse {
 	b.t.Helper()
 	uses := b.gate.AccountUse(nil, b.account)
 	uses = b.gate.StrategyUse(uses, b.account, 1, b.account.Catalog().Markets(), b.now)
@@ -21,7 +21,7 @@ func (b *bench) useOf(name string) risk.Use {
 		}
 	}
 	b.t.Fatalf("there is no limit %s", name)
-	return risk.Use{}
+	return risk.LimitUse{}
 }
 
 // What the gate says of an order that it approves begins at the use that was told before.

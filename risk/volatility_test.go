@@ -73,7 +73,8 @@ func TestTheUseOfATargetIsWhatTheGateCountsFrom(t *testing.T) {
 	require.True(t, use.Unknown && use.Reached, "there is no estimate yet")
 	b = jumped(t, 20_000_000)
 	use = b.useOf("volatility_target")
-	require.Equal(t, risk.Use{Name: "volatility_target", Unit: risk.UnitRate, Limit: 20_000_000, Used: 12_927_901}, use)
+	require.Equal(t, risk.LimitUse{Name: "volatility_target", Unit: risk.UnitRate, Limit: 20_000_000, Used: 12_927_901},
+		use)
 	b.sent(limit(buy, 9*btc, 105*at1))
 	require.InDelta(t, 20_000_000, b.useOf("volatility_target").Used, 2000)
 	require.False(t, b.useOf("opposite").Limit > 0)

@@ -48,8 +48,8 @@ type Engine interface {
 	Members(s market.StrategyID) []market.ID
 	// SetTimer asks for an OnTimer at or after a time.
 	SetTimer(s market.StrategyID, at market.Time, name int64)
-	// Book is the strategy's part of the account.
-	Book() Book
+	// AccountView is the strategy's part of the account.
+	Book() AccountView
 	// Catalog lists markets and assets; it is always the same.
 	Catalog() *market.Catalog
 	// Admit reports whether strategy s may use its desk now: inside its own callback, on the
@@ -57,8 +57,8 @@ type Engine interface {
 	Admit(s market.StrategyID, call string) bool
 }
 
-// Book is the read-only part of the account that a Desk shows. Package state implements it.
-type Book interface {
+// AccountView is the read-only part of the account that a Desk shows. Package state implements it.
+type AccountView interface {
 	// Holding is the strategy's position as it is until the next event.
 	Holding(s market.StrategyID, m market.ID) *market.Position
 	Balance(s market.StrategyID, a market.AssetID) (available, inOrder market.Money)

@@ -44,7 +44,7 @@ func TestTheBenchmarksOfTheRowsExist(t *testing.T) {
 		_, err := packageBenchmarks[i].find(here)
 		require.NoError(t, err, packageBenchmarks[i].function)
 	}
-	text, err := os.ReadFile("../../bench_test.go")
+	text, err := os.ReadFile("../rows/table_test.go")
 	require.NoError(t, err)
 	for _, c := range []struct {
 		source []byte

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// sections are the sub-benchmarks of BenchmarkRows at the root: the rows of the bench table that
+// sections are the sub-benchmarks of BenchmarkRows: the rows of the bench table that
 // need no other process.
 var sections = []string{"loop", "resting", "store", "live", "sweep"}
 
@@ -29,7 +29,11 @@ func tableSources() (all []*source) {
 		all = append(all, &source{
 			name: "table, " + section, prepare: prepareTable,
 			measure: func(ctx context.Context, t *tree) ([]figure, error) {
-				text, err := t.benchmark(ctx, ".", "^BenchmarkRows$/^"+section+"$", "1x")
+				folder, _, err := rowsFolder(t)
+				if err != nil {
+					return nil, err
+				}
+				text, err := t.benchmark(ctx, folder, "^BenchmarkRows$/^"+section+"$", "1x")
 				return parseTable(text), err
 			},
 		})
@@ -37,23 +41,29 @@ func tableSources() (all []*source) {
 	return all
 }
 
-// prepareTable builds the benchmarks of the root, with BenchmarkRows added where the tree has none.
-func prepareTable(ctx context.Context, t *tree) error {
+// rowsFolder is the package folder of the bench table. older says that it has no BenchmarkRows.
+func rowsFolder(t *tree) (folder string, older bool, err error) {
 	rows, table := packageBenchmark{function: "Rows"}, packageBenchmark{function: "Table"}
-	folder, err := rows.find(t)
+	if folder, err = rows.find(t); errors.Is(err, errAbsent) {
+		folder, err = table.find(t)
+		older = true
+	}
+	return folder, older, err
+}
+
+// prepareTable builds the bench table, with BenchmarkRows added where the tree has none.
+func prepareTable(ctx context.Context, t *tree) error {
+	folder, older, err := rowsFolder(t)
+	if err != nil {
+		return err
+	}
 	var flags []string
-	if errors.Is(err, errAbsent) {
-		if folder, err = table.find(t); err != nil {
-			return err
-		}
+	if older {
 		overlay, err := t.overlay("rows_ab_test.go", olderRows)
 		if err != nil {
 			return err
 		}
 		flags = []string{"-overlay", overlay}
-	}
-	if err != nil {
-		return err
 	}
 	_, err = t.buildTests(ctx, folder, flags...)
 	return err

@@ -13,8 +13,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/orderlog"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
@@ -161,7 +161,7 @@ func (d *decision) command(at market.Time) *market.Command {
 // log reads it: decisions, answers and reports in the journal; prices and candles in the recording.
 func (p *period) folderOf(t *testing.T, dir string, w truth, seed uint64) (profit float64) {
 	catalog := marketOf(t)
-	store, err := journal.Open(filepath.Join(dir, folder.StateFile))
+	store, err := journal.Open(filepath.Join(dir, statedir.StateFile))
 	require.NoError(t, err)
 	require.NoError(t, store.Bind(catalog, []string{"one"}))
 	b, run := store.NewBatch(), uuid.UUID{1}
@@ -195,7 +195,7 @@ func (p *period) folderOf(t *testing.T, dir string, w truth, seed uint64) (profi
 	p.journal(b, w, events)
 	require.NoError(t, store.Commit(b))
 	require.NoError(t, store.Close())
-	p.record(t, filepath.Join(dir, folder.RecordingFolder), catalog, w)
+	p.record(t, filepath.Join(dir, statedir.RecordingFolder), catalog, w)
 	return profit
 }
 
@@ -207,7 +207,7 @@ func (p *period) journal(b *journal.Batch, w truth, events []market.Event) {
 	report := func(ev *market.Event) {
 		if r := ev.Report; !answered[r.Order] {
 			answered[r.Order] = true
-			b.Journal(ev.At, &journal.Outcome{Order: r.Order, Command: place, Answer: journal.AnswerAccepted,
+			b.Journal(ev.At, &journal.AnswerEntry{Order: r.Order, Command: place, Answer: journal.AnswerAccepted,
 				ExchangeID: r.ExchangeID})
 		}
 		b.Event(ev)

@@ -34,9 +34,9 @@ type Hello struct {
 	Program string `json:"program"` // its version
 }
 
-// Report is how far a child is.
-type Report struct {
-	*replay.Report
+// Progress is how far a child is.
+type Progress struct {
+	*replay.Verdict
 	Config string `json:"config,omitempty"` // the hash of its settings; empty: those of the bot
 	Error  string `json:"error,omitempty"`  // why it has ended; empty: it has not
 }
@@ -51,7 +51,7 @@ type Feed struct {
 	dropped int       // frames that a child which does not keep up never gets
 	ended   error     // why the child gets nothing more; nil: it does
 	hello   Hello
-	report  Report
+	report  Progress
 }
 
 // newFeed returns a feed without a child.
@@ -94,7 +94,7 @@ func (f *Feed) put(kind byte, content, rest []byte) {
 // State is what is known of the child.
 type State struct {
 	Hello
-	Report
+	Progress
 	Dropped int   // frames that it did not get, because it did not keep up
 	Ended   error // nil: it runs
 }
@@ -142,7 +142,7 @@ func (f *Feed) read(from io.Reader) {
 	lines.Buffer(nil, 16<<20)
 	err := f.readHello(lines)
 	for err == nil && lines.Scan() {
-		var r Report
+		var r Progress
 		if err = json.Unmarshal(lines.Bytes(), &r); err != nil {
 			err = fmt.Errorf("an answer of the canary: %w", err)
 			break

@@ -27,7 +27,7 @@ func TestAChildGetsWhatItIsGivenInOrder(t *testing.T) {
 		go func() {
 			_ = json.NewEncoder(answers).Encode(Hello{Canary: protocol, Program: "v2"})
 			<-read
-			_ = json.NewEncoder(answers).Encode(Report{Report: &replay.Report{Equal: 4}})
+			_ = json.NewEncoder(answers).Encode(Progress{Verdict: &replay.Verdict{Equal: 4}})
 			_ = answers.Close()
 			_, _ = io.Copy(io.Discard, records)
 		}()
@@ -89,7 +89,7 @@ func FuzzPlay(f *testing.F) {
 		p := Player{Hello: Hello{Program: "v2"}}
 		err := p.Play(context.Background(), bytes.NewReader(data), &out)
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-		var last Report
+		var last Progress
 		require.NoError(t, json.Unmarshal([]byte(lines[len(lines)-1]), &last))
 		require.Equal(t, err != nil, last.Error != "")
 	})

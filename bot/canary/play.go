@@ -31,10 +31,10 @@ func (p *Player) Play(ctx context.Context, in io.Reader, out io.Writer) error {
 		return err
 	}
 	frames := &frames{in: newReader(in)}
-	last := Report{}
+	last := Progress{}
 	f := replay.Following{Kinds: p.Kinds, Blocks: frames.blocks, Turns: frames.taken,
-		Compared: func(r *replay.Report) error {
-			last.Report = r
+		Compared: func(r *replay.Verdict) error {
+			last.Verdict = r
 			return answers.Encode(&last)
 		}}
 	if p.Change != nil {
@@ -44,7 +44,7 @@ func (p *Player) Play(ctx context.Context, in io.Reader, out io.Writer) error {
 		}
 	}
 	r, err := replay.Follow(ctx, &f)
-	last.Report = r
+	last.Verdict = r
 	if err != nil {
 		last.Error = err.Error()
 	}

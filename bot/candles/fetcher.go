@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
@@ -97,7 +97,7 @@ func (f *fetcher) with(ctx context.Context, work func(*candles.Store) error) err
 		switch {
 		case err == nil:
 			return errors.Join(work(store), store.Close())
-		case !errors.Is(err, boltfile.ErrLocked):
+		case !errors.Is(err, bolt.ErrLocked):
 			return err
 		case ctx.Err() != nil:
 			return ctx.Err()

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/bot/console"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
@@ -50,7 +50,7 @@ func (a *commands) verifyCandles(f *storeFlags) error {
 	}
 	if n := len(report.Problems); n > 0 {
 		return fmt.Errorf("%s: %d problems: %w; import the damaged ranges again, into a new file when the store does "+
-			"not take them", store.Path(), n, boltfile.ErrCorrupt)
+			"not take them", store.Path(), n, bolt.ErrCorrupt)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func (s *Server) act(ctx context.Context, m *Message, path, strategy string) (st
 	s.Log.Info().Str("command", strings.TrimPrefix(path, "/")).Str("strategy", strategy).Str("by", by).
 		Str("from", from).Msg("chat: a command")
 	ask := &operator.Request{Strategy: strategy, By: by, From: from, WaitMS: actWait.Milliseconds()}
-	report := &operator.Report{}
+	report := &operator.ActResult{}
 	if _, err := operator.Call(ctx, s.Of.Folder, path, ask, actWait+2*operator.AnswerTimeout, report); err != nil {
 		return "", err
 	}
@@ -98,7 +98,7 @@ func (s *Server) resume(ctx context.Context, m *Message, args []string) (*Reply,
 	if text == "" {
 		return &Reply{Text: "Nothing is halted.\n"}, nil
 	}
-	return s.confirm(m, &deed{verb: "resume", path: operator.PathResume, strategy: first(args)},
+	return s.confirm(m, &confirmation{verb: "resume", path: operator.PathResume, strategy: first(args)},
 		"These would trade again:\n"+text), nil
 }
 
@@ -128,12 +128,12 @@ func (s *Server) flatten(ctx context.Context, m *Message, args []string) (*Reply
 	} else {
 		text += "nothing is held now\n"
 	}
-	return s.confirm(m, &deed{verb: "flatten", path: operator.PathFlatten, strategy: first(args)},
+	return s.confirm(m, &confirmation{verb: "flatten", path: operator.PathFlatten, strategy: first(args)},
 		text+"It sells what is held at your confirmation.\n"), nil
 }
 
 // confirm opens the confirmation of a deed and asks for it.
-func (s *Server) confirm(m *Message, d *deed, would string) *Reply {
+func (s *Server) confirm(m *Message, d *confirmation, would string) *Reply {
 	now := s.Now()
 	d.until = now.Add(s.Confirm)
 	s.open.ask(m, d, now)

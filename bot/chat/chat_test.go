@@ -18,9 +18,9 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/books"
-	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/profit"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 )
 
 // fakeBot answers on the socket of a state folder, and keeps what it was asked to do.
@@ -28,8 +28,8 @@ type fakeBot struct {
 	folder string
 	status operator.Status
 	held   operator.Positions
-	curve  books.Curve
-	profit books.ProfitReport
+	curve  profit.Curve
+	profit profit.ProfitReport
 	mu     sync.Mutex
 	acts   []string // "halt maker by BY from FROM"
 }
@@ -164,7 +164,7 @@ func TestAChartIsAPictureWithItsFigures(t *testing.T) {
 	k := newTalk(t, b.folder)
 	require.Equal(t, "there are fewer than two samples of the last 48h: the bot writes one a minute", k.says("/chart"))
 	growth, fall := 0.01, 0.02
-	b.curve = books.Curve{Currency: "EUR", TimeWeighted: &growth, Drawdown: &fall, Samples: []books.Sample{
+	b.curve = profit.Curve{Currency: "EUR", TimeWeighted: &growth, Drawdown: &fall, Samples: []profit.Sample{
 		{AtMS: 1_700_000_000_000, Equity: "1000", Index: 1}, {AtMS: 1_700_000_060_000, Equity: "980", Index: 0.98},
 		{AtMS: 1_700_000_120_000, Equity: "1010", Index: 1.01}}}
 	said, reply := k.hears(Message{Chat: "42", User: "7", Text: "/chart 30d"})
@@ -179,10 +179,11 @@ func TestAProfitShowsTheLatestGroupsFirst(t *testing.T) {
 	k := newTalk(t, b.folder)
 	require.Equal(t, "the bot has never run", k.says("/profit"))
 	gain := 0.005
-	b.profit = books.ProfitReport{Currency: "EUR", Zone: "UTC", Total: books.Earned{Name: "total", Realised: "12.34567",
-		Fees: "1", Trips: 3, Fall: "2"}}
+	b.profit = profit.ProfitReport{Currency: "EUR", Zone: "UTC", Total: profit.Earned{Name: "total",
+		Realised: "12.34567",
+		Fees:     "1", Trips: 3, Fall: "2"}}
 	for day := 1; day <= latestGroups+2; day++ {
-		b.profit.Groups = append(b.profit.Groups, books.Earned{Name: fmt.Sprintf("2026-11-%02d", day), Realised: "-1",
+		b.profit.Groups = append(b.profit.Groups, profit.Earned{Name: fmt.Sprintf("2026-11-%02d", day), Realised: "-1",
 			Unrealised: "0.5", Fees: "0.1", Trips: day, Return: &gain})
 	}
 	said := k.says("/profit day")

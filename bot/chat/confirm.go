@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// deed is a command that waits for its confirmation.
-type deed struct {
+// confirmation is a command that waits for its confirmation.
+type confirmation struct {
 	code     string
 	verb     string // resume, flatten
 	path     string // of the operator's socket
@@ -17,13 +17,13 @@ type deed struct {
 
 // confirmations are the deeds that wait, one for each user in each chat. They are of this process:
 // a restart leaves none.
-type confirmations map[[2]string]*deed
+type confirmations map[[2]string]*confirmation
 
 // codeLength is the number of letters and digits of a code: 40 bits.
 const codeLength = 8
 
 // ask opens a confirmation in the place of the user's earlier one, and sets its code.
-func (c *confirmations) ask(m *Message, d *deed, now time.Time) {
+func (c *confirmations) ask(m *Message, d *confirmation, now time.Time) {
 	if *c == nil {
 		*c = confirmations{}
 	}
@@ -38,7 +38,7 @@ func (c *confirmations) ask(m *Message, d *deed, now time.Time) {
 
 // take closes the confirmation of this code, user and chat; nil: there is none, or its time is
 // over.
-func (c *confirmations) take(m *Message, code string, now time.Time) *deed {
+func (c *confirmations) take(m *Message, code string, now time.Time) *confirmation {
 	key := [2]string{m.Chat, m.User}
 	d := (*c)[key]
 	if d == nil || d.code != strings.ToUpper(code) {

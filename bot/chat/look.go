@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidemark-trading/tidemark/bot/books"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/picture"
+	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/view/chart"
 )
 
@@ -82,7 +82,7 @@ func (s *Server) status(ctx context.Context, _ *Message, _ []string) (*Reply, er
 
 // profit says what the bot has earned, the latest groups first.
 func (s *Server) profit(ctx context.Context, _ *Message, args []string) (*Reply, error) {
-	answer, err := operator.AskProfit(ctx, s.Of, &books.Query{By: cmp.Or(first(args), books.ByDay)})
+	answer, err := operator.AskProfit(ctx, s.Of, &profit.Query{By: cmp.Or(first(args), profit.ByDay)})
 	if err != nil {
 		return nil, err
 	}
@@ -90,15 +90,15 @@ func (s *Server) profit(ctx context.Context, _ *Message, args []string) (*Reply,
 	if report.Currency == "" {
 		return nil, errors.New("the bot has never run")
 	}
-	line := func(one *books.Earned) {
-		fmt.Fprintf(text, "%s: realised %s", one.Name, books.Signed(one.Realised))
+	line := func(one *profit.Earned) {
+		fmt.Fprintf(text, "%s: realised %s", one.Name, profit.Signed(one.Realised))
 		if one.Unrealised != "" {
-			fmt.Fprintf(text, ", unrealised %s", books.Signed(one.Unrealised))
+			fmt.Fprintf(text, ", unrealised %s", profit.Signed(one.Unrealised))
 		}
 		if one.Return != nil {
-			fmt.Fprintf(text, ", return %s", books.Part(one.Return, "%+.2f%%"))
+			fmt.Fprintf(text, ", return %s", profit.Part(one.Return, "%+.2f%%"))
 		}
-		fmt.Fprintf(text, ", fees %s, %d trips\n", books.Brief(one.Fees), one.Trips)
+		fmt.Fprintf(text, ", fees %s, %d trips\n", profit.Brief(one.Fees), one.Trips)
 	}
 	shown := report.Groups[max(0, len(report.Groups)-latestGroups):]
 	for i := len(shown) - 1; i >= 0; i-- {
@@ -137,9 +137,9 @@ func heldText(positions []operator.Position, strategy string) (text string) {
 		}
 		text += fmt.Sprintf("%s: %s %s", p.Strategy, p.Amount, p.Market)
 		if p.Value != "" {
-			text += fmt.Sprintf(", worth %s at %s", books.Brief(p.Value), p.Last)
+			text += fmt.Sprintf(", worth %s at %s", profit.Brief(p.Value), p.Last)
 		}
-		text += fmt.Sprintf(", cost %s\n", books.Brief(p.Cost))
+		text += fmt.Sprintf(", cost %s\n", profit.Brief(p.Cost))
 	}
 	return text
 }
@@ -188,12 +188,12 @@ func narrow(text string) string {
 // chart draws equity and drawdown.
 func (s *Server) chart(ctx context.Context, _ *Message, args []string) (*Reply, error) {
 	since := cmp.Or(first(args), "48h")
-	span, err := books.ParseAgo(since)
+	span, err := profit.ParseAgo(since)
 	if err != nil || span < time.Hour {
 		return nil, fmt.Errorf("want a time of an hour or more, like /chart 48h or /chart 30d, not %s", short(since))
 	}
 	every := max(time.Minute, (span / chartPoints).Truncate(time.Minute))
-	answer, err := operator.AskEquity(ctx, s.Of, &books.Query{Since: since, Every: every.String()})
+	answer, err := operator.AskEquity(ctx, s.Of, &profit.Query{Since: since, Every: every.String()})
 	if err != nil {
 		return nil, err
 	}
@@ -212,6 +212,6 @@ func (s *Server) chart(ctx context.Context, _ *Message, args []string) (*Reply, 
 	}
 	last := &curve.Samples[len(curve.Samples)-1]
 	fmt.Fprintf(text, "%s, %s: equity %s %s, return %s, drawdown %s", s.Bot, since, last.Equity, curve.Currency,
-		books.Part(curve.TimeWeighted, "%+.2f%%"), books.Part(curve.Drawdown, "%.2f%%"))
+		profit.Part(curve.TimeWeighted, "%+.2f%%"), profit.Part(curve.Drawdown, "%.2f%%"))
 	return &Reply{Text: text.String(), Picture: png}, nil
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Record holds every setting of `bot record`. configs/record.toml shows every key.
-type Record struct {
+// RecordConfig holds every setting of `bot record`. configs/record.toml shows every key.
+type RecordConfig struct {
 	Record   RecordSection         `toml:"record"`
 	Exchange RecordExchangeSection `toml:"exchange"`
 	Poll     RecordPollSection     `toml:"poll"`
@@ -88,9 +88,9 @@ func (s *RecordStreamSection) check() error {
 }
 
 // DefaultRecord returns the config of an empty file. It has no markets.
-func DefaultRecord() *Record {
+func DefaultRecord() *RecordConfig {
 	run := DefaultRun()
-	return &Record{
+	return &RecordConfig{
 		Record: RecordSection{Folder: "recordings", Candles: []string{market.Interval1m.String()}, History: 500,
 			LimitMB: 10 << 10, KeepFreeMB: 1 << 10, Flush: Span(10 * time.Second), Pulse: Span(time.Minute),
 			Log: "info"},
@@ -103,7 +103,7 @@ func DefaultRecord() *Record {
 }
 
 // LoadRecord reads a config of `bot record`. Its errors are Error or KeyError.
-func LoadRecord(source *Source) (*Record, error) {
+func LoadRecord(source *Source) (*RecordConfig, error) {
 	c := DefaultRecord()
 	c.Source = source
 	if err := source.decode(&binder{}, c); err != nil {
@@ -113,7 +113,7 @@ func LoadRecord(source *Source) (*Record, error) {
 }
 
 // check refuses settings with which nothing would be recorded, or not for long.
-func (c *Record) check() error {
+func (c *RecordConfig) check() error {
 	if _, err := rest.Origin(c.Exchange.BaseURL); err != nil {
 		return At([]string{"exchange", "base_url"}, err)
 	}
@@ -161,7 +161,7 @@ func (s *RecordSection) Intervals() (all []market.Interval, err error) {
 }
 
 // Run is the part of a config of `bot run` that leads to the same exchange.
-func (c *Record) Run() *Run {
+func (c *RecordConfig) Run() *Run {
 	r := DefaultRun()
 	r.Source, r.Bot.Mode = c.Source, ModePaper // which needs no key
 	r.Exchange.BaseURL, r.Exchange.Prefix, r.Exchange.PerIP = c.Exchange.BaseURL, c.Exchange.Prefix, c.Exchange.PerIP

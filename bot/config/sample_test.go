@@ -59,7 +59,7 @@ func TestTheSampleExchangeShowsEveryKey(t *testing.T) {
 func TestTheSampleRecordShowsEveryKey(t *testing.T) {
 	text, err := os.ReadFile("../../configs/record.toml")
 	require.NoError(t, err)
-	for _, key := range keys(reflect.TypeFor[Record]()) {
+	for _, key := range keys(reflect.TypeFor[RecordConfig]()) {
 		require.Regexp(t, `(?m)^(# )?`+key+` = `, string(text))
 	}
 	source := &Source{File: "record.toml", Text: string(text)}

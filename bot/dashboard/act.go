@@ -12,9 +12,9 @@ import (
 
 // actPages are the pages of those with the act token. The first has a link in the navigation.
 var actPages = []entry{
-	{path: "act", title: "Act", body: "bot_act", view: (*desk).actions},
-	{path: "confirm", title: "Confirm", body: "bot_confirm", inside: true, view: (*desk).confirm},
-	{path: "acted", title: "Result", body: "bot_acted", inside: true, alone: true, view: (*desk).acted},
+	{path: "act", title: "Act", body: "bot_act", view: (*botPages).actions},
+	{path: "confirm", title: "Confirm", body: "bot_confirm", inside: true, view: (*botPages).confirm},
+	{path: "acted", title: "Result", body: "bot_acted", inside: true, alone: true, view: (*botPages).acted},
 }
 
 // onlyActors is a handler for those with the act token.
@@ -28,7 +28,7 @@ func onlyActors(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-func (d *desk) actions(r *http.Request, docs *Documents) (any, error) {
+func (d *botPages) actions(r *http.Request, docs *Documents) (any, error) {
 	if docs.Status.State == operator.Stopped {
 		return nil, d.notRunning()
 	}
@@ -39,13 +39,13 @@ func (d *desk) actions(r *http.Request, docs *Documents) (any, error) {
 	return &Sections{Tables: []Table{actTable(docs.Status, d.Name), cancelTable(docs, open.Value.Orders)}}, nil
 }
 
-func (d *desk) notRunning() error {
+func (d *botPages) notRunning() error {
 	return fmt.Errorf("%s does not run, so nothing can be done. bot cancel-all --direct cancels its orders without it",
 		d.Name)
 }
 
 // confirm asks for the confirmation of an action. The form that it makes can be sent once.
-func (d *desk) confirm(r *http.Request, docs *Documents) (any, error) {
+func (d *botPages) confirm(r *http.Request, docs *Documents) (any, error) {
 	do := actionOf(r.FormValue("do"))
 	if do == nil {
 		return nil, config.Usagef("no action %q", config.Clip(r.FormValue("do")))
@@ -60,7 +60,7 @@ func (d *desk) confirm(r *http.Request, docs *Documents) (any, error) {
 	return d.confirmation(r, d.deeds.add(callerOf(r).session, d.s.Now(), do, on), docs)
 }
 
-func (d *desk) confirmation(r *http.Request, one *deed, docs *Documents) (*ConfirmView, error) {
+func (d *botPages) confirmation(r *http.Request, one *confirmation, docs *Documents) (*ConfirmView, error) {
 	open, err := operator.AskOrders(r.Context(), d.Of, false)
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (d *desk) confirmation(r *http.Request, one *deed, docs *Documents) (*Confi
 }
 
 // act takes a confirmation and leads to its result, which can be loaded again.
-func (d *desk) act(w http.ResponseWriter, r *http.Request) {
+func (d *botPages) act(w http.ResponseWriter, r *http.Request) {
 	v := callerOf(r)
 	one, err := d.deeds.find(r.PostFormValue("deed"), v.session)
 	if err == nil && d.mistyped(w, r, one) {
@@ -87,7 +87,7 @@ func (d *desk) act(w http.ResponseWriter, r *http.Request) {
 }
 
 // mistyped shows the form once more if a word in it is wrong.
-func (d *desk) mistyped(w http.ResponseWriter, r *http.Request, one *deed) bool {
+func (d *botPages) mistyped(w http.ResponseWriter, r *http.Request, one *confirmation) bool {
 	for _, ask := range d.asks(one.on) {
 		if r.PostFormValue(ask.Name) == ask.Word {
 			continue
@@ -106,7 +106,7 @@ func (d *desk) mistyped(w http.ResponseWriter, r *http.Request, one *deed) bool 
 }
 
 // acted shows what became of an action.
-func (d *desk) acted(r *http.Request, _ *Documents) (any, error) {
+func (d *botPages) acted(r *http.Request, _ *Documents) (any, error) {
 	one, err := d.deeds.find(r.FormValue("deed"), callerOf(r).session)
 	if err != nil {
 		return nil, err
@@ -126,14 +126,14 @@ type command struct {
 }
 
 // program carries out an action of a program.
-func (d *desk) program(do *action) http.HandlerFunc {
+func (d *botPages) program(do *action) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		report, err := d.programActs(r, do)
 		d.s.answer(w, report, err)
 	}
 }
 
-func (d *desk) programActs(r *http.Request, do *action) (*operator.Report, error) {
+func (d *botPages) programActs(r *http.Request, do *action) (*operator.ActResult, error) {
 	if r.Header.Get("Content-Type") != "application/json" {
 		return nil, config.Usagef("want a body of JSON and the header Content-Type: application/json")
 	}

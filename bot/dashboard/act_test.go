@@ -181,7 +181,7 @@ func fitsDescription(t *testing.T, v *visitor, path, body string) {
 	})
 	document, err := openapi3.NewLoader().LoadFromData([]byte(text))
 	require.NoError(t, err)
-	require.Equal(t, len(actions)+len((&desk{}).questions()), document.Paths.Len())
+	require.Equal(t, len(actions)+len((&botPages{}).questions()), document.Paths.Len())
 	var value any
 	require.NoError(t, json.Unmarshal([]byte(body), &value))
 	answer := document.Paths.Value(path).Post.Responses.Value("200").Value

@@ -69,7 +69,7 @@ type subject struct {
 
 // subjectOf is the subject of an action on a bot that runs. Strategies and orders that it does not
 // have are a UsageError.
-func (d *desk) subjectOf(ctx context.Context, a *action, strategy, order string, s *operator.Status) (*subject,
+func (d *botPages) subjectOf(ctx context.Context, a *action, strategy, order string, s *operator.Status) (*subject,
 	error) {
 	all := &subject{name: "Every strategy of " + d.Name, noun: "the name of the bot", word: d.Name}
 	switch {
@@ -93,7 +93,7 @@ func (d *desk) subjectOf(ctx context.Context, a *action, strategy, order string,
 }
 
 // orderOf is the open order with a number.
-func (d *desk) orderOf(ctx context.Context, order string) (*subject, error) {
+func (d *botPages) orderOf(ctx context.Context, order string) (*subject, error) {
 	number, err := strconv.ParseInt(order, 10, 64)
 	if err != nil {
 		return nil, config.Usagef("%q is no number of an order", config.Clip(order))

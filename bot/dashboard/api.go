@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tidemark-trading/tidemark/bot/books"
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/dashboard/shelf"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/profit"
+	"github.com/tidemark-trading/tidemark/bot/results"
 	"github.com/tidemark-trading/tidemark/bot/seal"
 	"github.com/tidemark-trading/tidemark/research/compare"
 )
@@ -52,7 +52,7 @@ func yesOrNo(name, doc string) parameter {
 }
 
 // asked makes a question to a bot, whose document has the type T.
-func asked[T any](d *desk, name, summary string, parameters []parameter,
+func asked[T any](d *botPages, name, summary string, parameters []parameter,
 	ask func(context.Context, operator.Target, url.Values) (operator.Answer[T], error)) question {
 	return question{name, summary, parameters, reflect.TypeFor[T](),
 		func(ctx context.Context, q url.Values) (any, error) {
@@ -62,7 +62,7 @@ func asked[T any](d *desk, name, summary string, parameters []parameter,
 }
 
 // questions are the documents of a bot: those that commands of their name print with --json.
-func (d *desk) questions() []question {
+func (d *botPages) questions() []question {
 	return append([]question{
 		asked(d, "status", "how the bot stands", nil,
 			func(ctx context.Context, of operator.Target, _ url.Values) (operator.Answer[operator.Status], error) {
@@ -85,35 +85,35 @@ func (d *desk) questions() []question {
 				return operator.AskRefused(ctx, of, q.Get("strategy"), 24*time.Hour)
 			}),
 		asked(d, "verify", "how it stands to its seal", nil,
-			func(ctx context.Context, of operator.Target, _ url.Values) (operator.Answer[seal.Standing], error) {
+			func(ctx context.Context, of operator.Target, _ url.Values) (operator.Answer[seal.SealStatus], error) {
 				return operator.AskVerify(ctx, of)
 			}),
 	}, append(d.booksQuestions(), d.stateQuestions()...)...)
 }
 
 // booksQuestions are the documents of the books.
-func (d *desk) booksQuestions() []question {
+func (d *botPages) booksQuestions() []question {
 	shared := booksParameters()
 	return []question{
 		asked(d, "trades", "round trips", shared,
-			func(ctx context.Context, of operator.Target, q url.Values) (operator.Answer[books.TradeList], error) {
+			func(ctx context.Context, of operator.Target, q url.Values) (operator.Answer[profit.TradeList], error) {
 				return operator.AskTrades(ctx, of, queryOf(q))
 			}),
 		asked(d, "profit", "what was earned", append(slices.Clone(shared), parameter{name: "by",
-			doc: "groups", words: books.Groups()}),
-			func(ctx context.Context, of operator.Target, q url.Values) (operator.Answer[books.ProfitReport], error) {
+			doc: "groups", words: profit.Groups()}),
+			func(ctx context.Context, of operator.Target, q url.Values) (operator.Answer[profit.ProfitReport], error) {
 				return operator.AskProfit(ctx, of, queryOf(q))
 			}),
 		asked(d, "equity", "the curve of equity", append(slices.Clone(shared), parameter{name: "every",
 			doc: "span of a sample, as 1h; left out: all samples"}),
-			func(ctx context.Context, of operator.Target, q url.Values) (operator.Answer[books.Curve], error) {
+			func(ctx context.Context, of operator.Target, q url.Values) (operator.Answer[profit.Curve], error) {
 				return operator.AskEquity(ctx, of, queryOf(q))
 			}),
 	}
 }
 
 // stateQuestions are the documents of limits, journal, markets and machine.
-func (d *desk) stateQuestions() []question {
+func (d *botPages) stateQuestions() []question {
 	return []question{
 		asked(d, "risk", "limits with their use", nil,
 			func(ctx context.Context, of operator.Target, _ url.Values) (operator.Answer[operator.Risk], error) {
@@ -155,28 +155,28 @@ func ofFiles[T any](name, summary string, parameters []parameter, ask func(url.V
 }
 
 // questions are the documents of files.
-func (r *rack) questions() []question {
+func (r *filePages) questions() []question {
 	name := parameter{name: "name", doc: "as the list has it"}
 	several := name
 	several.many = true
 	return []question{
 		ofFiles("results", "results of backtests", []parameter{aName("strategy"), aName("market"),
 			{name: "sort", doc: "a column"}, yesOrNo("ascending", "the lowest first")},
-			func(q url.Values) (*shelf.Results, error) { return r.files.Results(resultQuery(q)) }),
+			func(q url.Values) (*results.Results, error) { return r.files.Results(resultQuery(q)) }),
 		ofFiles("result", "a result", []parameter{name},
-			func(q url.Values) (*shelf.Result, error) { return r.files.Result(q.Get("name")) }),
+			func(q url.Values) (*results.Result, error) { return r.files.Result(q.Get("name")) }),
 		ofFiles("compare", "results side by side", []parameter{several},
-			func(q url.Values) (*compare.Outcome, error) { return r.files.Compare(q["name"]...) }),
-		ofFiles("sweeps", "searches", nil, func(url.Values) (*shelf.Sweeps, error) { return r.files.Sweeps() }),
+			func(q url.Values) (*compare.Comparison, error) { return r.files.Compare(q["name"]...) }),
+		ofFiles("sweeps", "searches", nil, func(url.Values) (*results.Sweeps, error) { return r.files.Sweeps() }),
 		ofFiles("sweep", "a search", []parameter{name, {name: "objective", doc: "by which its sets are ranked"}},
-			func(q url.Values) (*shelf.Searched, error) { return r.files.Sweep(q.Get("name"), q.Get("objective")) }),
+			func(q url.Values) (*results.Searched, error) { return r.files.Sweep(q.Get("name"), q.Get("objective")) }),
 		ofFiles("gaps", "gaps between live and backtest", nil,
-			func(url.Values) (*shelf.Gaps, error) { return r.files.Gaps() }),
+			func(url.Values) (*results.Gaps, error) { return r.files.Gaps() }),
 	}
 }
 
 // questions are the documents of the site of several bots.
-func (f *fleet) questions() []question {
+func (f *allBots) questions() []question {
 	return []question{{name: "bots", summary: "all bots with their status", answer: reflect.TypeFor[[]Moored](),
 		ask: func(ctx context.Context, _ url.Values) (any, error) { return f.glance(ctx) }}}
 }

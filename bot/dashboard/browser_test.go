@@ -22,7 +22,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 )
 
 var pictures = flag.String("dashboard-pictures", "", "write pictures of the dashboard to this folder")
@@ -157,8 +157,8 @@ func (s *site) public(w http.ResponseWriter, _ *http.Request) {
 
 // actView are the pages of acting, on a strategy with a hostile name.
 func (s *site) actView(here string) (name, title string, view any, err error) {
-	d := &desk{Bot: Bot{Name: hostile()}, group: "../../"}
-	one := &deed{do: actionOf("flatten"), on: &subject{strategy: "trend", name: "The strategy " + hostile(),
+	d := &botPages{Bot: Bot{Name: hostile()}, group: "../../"}
+	one := &confirmation{do: actionOf("flatten"), on: &subject{strategy: "trend", name: "The strategy " + hostile(),
 		noun: "the name of the strategy", word: hostile()}}
 	switch here {
 	case "/act":

@@ -11,7 +11,7 @@ import (
 )
 
 // events sends the texts of the bot's pages that have changed.
-func (d *desk) events(w http.ResponseWriter, r *http.Request) {
+func (d *botPages) events(w http.ResponseWriter, r *http.Request) {
 	told := uint64(0)
 	d.s.stream(w, r, func(ctx context.Context) (event, data string) { return d.beats.next(ctx, d, &told) })
 }
@@ -66,7 +66,7 @@ type beats struct {
 
 // next is the next event for a viewer that was told a beat, 0 for none: the texts that have changed
 // since, or that the bot does not answer. data is empty where nothing has changed.
-func (b *beats) next(ctx context.Context, d *desk, told *uint64) (event, data string) {
+func (b *beats) next(ctx context.Context, d *botPages, told *uint64) (event, data string) {
 	docs, err := d.from.latest(ctx)
 	if err != nil {
 		*told = 0

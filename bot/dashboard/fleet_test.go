@@ -12,8 +12,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 )
 
 // odd is the name of a folder that is HTML, with signs that an address escapes.
@@ -29,7 +29,7 @@ func serveFleet(t *testing.T, names ...string) (*visitor, map[string]*madeUpBot)
 		list = append(list, Bot{Of: operator.Target{Folder: filepath.Join(dir, name)}, Name: name})
 	}
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "stuck"), 0o700))
-	silent, err := operator.Listen(filepath.Join(dir, "stuck", folder.SocketFile))
+	silent, err := operator.Listen(filepath.Join(dir, "stuck", statedir.SocketFile))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = silent.Close() })
 	v, _ := serveBot(t, &madeUpBot{}, func(c *Config) { c.Fleet = func() ([]Bot, error) { return list, nil } })

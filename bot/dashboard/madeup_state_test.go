@@ -5,8 +5,8 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -142,7 +142,8 @@ func madeUpSystem() *operator.System {
 			SinceMS: madeUpNow - 9e9},
 		Recording: &operator.RecordingFile{Bytes: 812_000_000, Events: 41_000_000,
 			FromMS: madeUpNow - 9e9, ToMS: madeUpNow},
-		Doctor: &folder.Checkup{AtMS: madeUpNow - 9_000_000, Findings: []folder.Finding{{Check: "clock", Level: "ok"},
+		Doctor: &statedir.Checkup{AtMS: madeUpNow - 9_000_000, Findings: []statedir.Finding{{Check: "clock",
+			Level: "ok"},
 			{Check: hostileOr("limits"), Level: "fail", Text: hostileOr("max_daily_loss is missing"),
 				Hint: hostileOr("set it")},
 			{Check: "disk", Level: "warn", Text: "3 GB are free"}}},

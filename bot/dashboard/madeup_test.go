@@ -5,8 +5,8 @@ import (
 	"math"
 	"time"
 
-	"github.com/tidemark-trading/tidemark/bot/books"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/bot/seal"
 	"github.com/tidemark-trading/tidemark/research/stats"
 )
@@ -58,11 +58,11 @@ func madeUp() *Documents {
 	return d
 }
 
-func madeUpCurve() *books.Curve {
-	c := &books.Curve{Currency: "EUR", Zone: "UTC"}
+func madeUpCurve() *profit.Curve {
+	c := &profit.Curve{Currency: "EUR", Zone: "UTC"}
 	for i := range 400 {
 		index := 1 + 0.012*math.Sin(float64(i)/23) + float64(i)*4e-5
-		c.Samples = append(c.Samples, books.Sample{AtMS: madeUpNow - int64(400-i)*3_600_000,
+		c.Samples = append(c.Samples, profit.Sample{AtMS: madeUpNow - int64(400-i)*3_600_000,
 			Equity: fmt.Sprintf("%.2f", 10_000*index), Index: index})
 	}
 	return c
@@ -77,18 +77,18 @@ func madeUpStory() *operator.Story {
 			Lines: []string{"the exchange took it after 21 ms"}}}}
 }
 
-func madeUpProfit() (*books.ProfitReport, *books.TradeList) {
+func madeUpProfit() (*profit.ProfitReport, *profit.TradeList) {
 	gain, fall := 0.0118, 0.0132
-	r := &books.ProfitReport{Zone: "Europe/Berlin", By: books.ByDay, Currency: "EUR", MoneyWeighted: &gain,
-		Total: books.Earned{Realised: "137.4551", Unrealised: "34.86", Fees: "12.6121", Return: &gain, Drawdown: &fall,
+	r := &profit.ProfitReport{Zone: "Europe/Berlin", By: profit.ByDay, Currency: "EUR", MoneyWeighted: &gain,
+		Total: profit.Earned{Realised: "137.4551", Unrealised: "34.86", Fees: "12.6121", Return: &gain, Drawdown: &fall,
 			Fall: "133.2"}}
-	t := &books.TradeList{Zone: "Europe/Berlin"}
+	t := &profit.TradeList{Zone: "Europe/Berlin"}
 	for i := range 12 {
-		r.Groups = append(r.Groups, books.Earned{Name: fmt.Sprintf("2026-11-%02d", 6+i), Turnover: "4812.2",
+		r.Groups = append(r.Groups, profit.Earned{Name: fmt.Sprintf("2026-11-%02d", 6+i), Turnover: "4812.2",
 			Fees:     "1.05",
 			Realised: fmt.Sprintf("%.2f", 40*math.Sin(float64(i)*1.1)), Unrealised: "2.9", Flows: "0", Trips: 3, Won: 2,
 			Return: &gain, Drawdown: &fall})
-		t.Trades = append(t.Trades, books.Trade{Order: int64(i + 20), Strategy: "trend", Market: "BTC-EUR",
+		t.Trades = append(t.Trades, profit.Trade{Order: int64(i + 20), Strategy: "trend", Market: "BTC-EUR",
 			EnteredMS: madeUpNow - int64(20-i)*7_200_000, ExitedMS: madeUpNow - int64(20-i)*7_200_000 + 3_000_000,
 			Amount: "0.02501", Entry: "92411.2", Exit: "92931.7", Fees: "1.1521", Currency: "EUR", Reason: "target",
 			Profit: fmt.Sprintf("%.2f", 21*math.Cos(float64(i)*1.3))})
@@ -97,8 +97,8 @@ func madeUpProfit() (*books.ProfitReport, *books.TradeList) {
 	return r, t
 }
 
-func madeUpSeal() *seal.Standing {
-	return &seal.Standing{Sealed: true, Entry: 17, SealedMS: madeUpNow - 20*86_400_000, By: hostile(), Hash: "5f1c9a",
+func madeUpSeal() *seal.SealStatus {
+	return &seal.SealStatus{Sealed: true, Entry: 17, SealedMS: madeUpNow - 20*86_400_000, By: hostile(), Hash: "5f1c9a",
 		Days: 19, Missed: 1, Last: "2026-11-17", Evidence: map[string]float64{"return": 1.7, "trips": 0.4,
 			"slippage": 0.9, "drawdown": 0, "total": 0.75},
 		Alarm: 20, Deepest: 0.031, Changed: []string{"trend.fast: " + hostile()},

@@ -20,8 +20,8 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 )
 
 // madeUpBot answers on a socket as a bot does. It carries nothing out, but keeps what was asked.
@@ -49,7 +49,7 @@ func newMadeUpBot(t *testing.T, dir string) *madeUpBot {
 
 func (b *madeUpBot) listen() {
 	var err error
-	b.socket, err = operator.Listen(filepath.Join(b.folder, folder.SocketFile))
+	b.socket, err = operator.Listen(filepath.Join(b.folder, statedir.SocketFile))
 	require.NoError(b, err)
 	b.served = &http.Server{Handler: http.HandlerFunc(b.serve), ReadHeaderTimeout: time.Minute}
 	go func() { _ = b.served.Serve(b.socket) }()

@@ -5,14 +5,14 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/tidemark-trading/tidemark/bot/books"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/profit"
 )
 
 // market is the page of a market. The script asks for it again, with the width of the picture that
 // it shows.
-func (d *desk) market(r *http.Request, docs *Documents) (any, error) {
+func (d *botPages) market(r *http.Request, docs *Documents) (any, error) {
 	q, err := marketQueryOf(r.URL.Query())
 	if err != nil {
 		return nil, err
@@ -29,11 +29,11 @@ func (d *desk) market(r *http.Request, docs *Documents) (any, error) {
 	return MarketOf(answer.Value, q, int(width), docs.Zone)
 }
 
-func (d *desk) risk(_ *http.Request, docs *Documents) (any, error) {
+func (d *botPages) risk(_ *http.Request, docs *Documents) (any, error) {
 	return RiskOf(docs.Risk, docs.Zone), nil
 }
 
-func (d *desk) journal(r *http.Request, docs *Documents) (any, error) {
+func (d *botPages) journal(r *http.Request, docs *Documents) (any, error) {
 	q, err := journalQueryOf(r.URL.Query())
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (d *desk) journal(r *http.Request, docs *Documents) (any, error) {
 	return JournalOf(answer.Value, q, operator.JournalKinds(), docs.Zone), nil
 }
 
-func (d *desk) system(r *http.Request, docs *Documents) (any, error) {
+func (d *botPages) system(r *http.Request, docs *Documents) (any, error) {
 	answer, err := operator.AskSystem(r.Context(), d.Of)
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func journalQueryOf(v url.Values) (*operator.JournalQuery, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &operator.JournalQuery{Query: books.Query{Since: v.Get("since"), Until: v.Get("until"),
+	return &operator.JournalQuery{Query: profit.Query{Since: v.Get("since"), Until: v.Get("until"),
 		Strategy: v.Get("strategy"), Market: v.Get("market"), Zone: v.Get("zone"),
 		Latest: int(min(latest, operator.MaxEntries))}, Kind: v.Get("kind"), Order: v.Get("order"),
 		Before: uint64(before)}, nil

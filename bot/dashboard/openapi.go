@@ -38,7 +38,7 @@ func describe(all []question, acting bool) []byte {
 		}
 		do := &actions[i]
 		answers := object{"200": object{"description": "What was done, and what is left.",
-			"content": content(t.schema(reflect.TypeFor[operator.Report]()))},
+			"content": content(t.schema(reflect.TypeFor[operator.ActResult]()))},
 			"403": object{"description": "The token only looks."}}
 		for status, answer := range refusals {
 			answers[status] = answer

@@ -1,6 +1,6 @@
 // Package dashboard shows a bot on web pages, and lets those with a second token halt it and sell.
 // It never reads settings, code or keys, and holds no state of a bot: each page is made of the
-// documents of bot/operator and bot/books, and each action is a request of bot/operator.
+// documents of bot/operator and bot/profit, and each action is a request of bot/operator.
 //
 // Start at Server, then at the table of pages in desk.go and that of actions in action.go. Pages
 // has the templates, and the files views_*.go make documents into what they show.

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tidemark-trading/tidemark/bot/books"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/view/chart"
 	"github.com/tidemark-trading/tidemark/view/page"
 )
@@ -34,7 +34,7 @@ type PublicPage struct{ Bots []*PublicView }
 
 // public keeps the page for strangers.
 type public struct {
-	desks func() ([]*desk, error)
+	desks func() ([]*botPages, error)
 	names bool // bots and strategies are named
 	pages *Pages
 	now   func() time.Time
@@ -103,7 +103,7 @@ func (p *public) draw(ctx context.Context, now time.Time) ([]byte, error) {
 }
 
 // name adds the names of the bot and of its strategies.
-func (v *PublicView) name(ctx context.Context, d *desk) error {
+func (v *PublicView) name(ctx context.Context, d *botPages) error {
 	status, err := operator.AskStatus(ctx, d.Of)
 	if err != nil {
 		return err
@@ -119,12 +119,12 @@ func (v *PublicView) name(ctx context.Context, d *desk) error {
 
 // publicOf asks a bot for its days and leaves out the one that has not ended: it would show what is
 // held now.
-func publicOf(ctx context.Context, d *desk, now time.Time) (*PublicView, error) {
-	report, err := operator.AskProfit(ctx, d.Of, &books.Query{By: books.ByDay, Since: publicDays})
+func publicOf(ctx context.Context, d *botPages, now time.Time) (*PublicView, error) {
+	report, err := operator.AskProfit(ctx, d.Of, &profit.Query{By: profit.ByDay, Since: publicDays})
 	if err != nil {
 		return nil, err
 	}
-	zone, err := books.Zone(report.Value.Zone)
+	zone, err := profit.Zone(report.Value.Zone)
 	if err != nil {
 		return nil, err
 	}

@@ -18,10 +18,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/seal"
-	"github.com/tidemark-trading/tidemark/research/crew"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
+	"github.com/tidemark-trading/tidemark/research/machines"
 )
 
 // files is the server of a dashboard over made results.
@@ -184,7 +184,7 @@ func TestNamesInFilesAreTexts(t *testing.T) {
 	f.made.Sweep("x.sweep", "fast=2:20:6", "slow=25:100:25")
 	text := f.made.Read("x.sweep")
 	f.made.Write("cut.sweep", text[:len(text)/2])
-	crewed := crew.Roster{Sweep: "cut.sweep", Workers: []crew.Worker{{Name: bad, Cores: 4, Groups: 17},
+	crewed := machines.Roster{Sweep: "cut.sweep", Workers: []machines.Worker{{Name: bad, Cores: 4, Groups: 17},
 		{Name: "box", Cores: 2, Left: "is not heard of any more"}}}
 	require.NoError(t, crewed.Write(filepath.Join(f.made.Folder, ".farm-1")))
 	f.made.Write("gap/gap.csv", "strategy,fact,profit,step\n,<script>,<script>,<script>\n,live,<script>,<script>\n")
@@ -204,7 +204,7 @@ func TestNamesInFilesAreTexts(t *testing.T) {
 }
 
 func TestTheSealIsSaidInWords(t *testing.T) {
-	none := SealOf(&seal.Standing{}, time.UTC)
+	none := SealOf(&seal.SealStatus{}, time.UTC)
 	require.Contains(t, none.Verdict, "Nothing is sealed")
 	kept := SealOf(madeUpSeal(), time.UTC)
 	require.Contains(t, kept.Verdict, "Within its promise after 18 days")

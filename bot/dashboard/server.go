@@ -15,8 +15,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/dashboard/shelf"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/results"
 )
 
 // Config says which bots a Server shows, and to whom.
@@ -44,9 +44,9 @@ type Config struct {
 type Server struct {
 	Config
 	pages *Pages
-	desk  *desk  // of the one bot; nil: there is a fleet
-	fleet *fleet // nil: there is one bot
-	rack  *rack
+	desk  *botPages // of the one bot; nil: there is a fleet
+	fleet *allBots  // nil: there is one bot
+	rack  *filePages
 	ended chan struct{} // closed when the server ends: the event streams end then
 }
 
@@ -72,19 +72,19 @@ func New(c Config) (*Server, error) {
 	}
 	s := &Server{Config: c, pages: pages, ended: make(chan struct{})}
 	if c.Fleet != nil {
-		s.fleet = &fleet{s: s, find: c.Fleet, berths: map[string]*berth{}}
+		s.fleet = &allBots{s: s, find: c.Fleet, berths: map[string]*berth{}}
 	} else {
 		s.desk = s.newDesk(c.Bot, "")
 	}
 	if c.Out != "" {
-		s.rack = &rack{s: s, files: shelf.New(shelf.Config{Folder: c.Out, Ledger: c.Ledger, Now: c.Now})}
+		s.rack = &filePages{s: s, files: results.New(results.Config{Folder: c.Out, Ledger: c.Ledger, Now: c.Now})}
 	}
 	return s, nil
 }
 
 // newDesk has the pages of a bot. group is the link to all bots of the site; empty: there is one.
-func (s *Server) newDesk(bot Bot, group string) *desk {
-	return &desk{Bot: bot, s: s, group: group, from: source{of: bot.Of, now: s.Now}}
+func (s *Server) newDesk(bot Bot, group string) *botPages {
+	return &botPages{Bot: bot, s: s, group: group, from: source{of: bot.Of, now: s.Now}}
 }
 
 // links are the links of a page that belongs to no bot of a fleet.
@@ -111,7 +111,7 @@ func (s *Server) Handler(listen string) http.Handler {
 		s.rack.register(mux)
 	}
 	mux.HandleFunc("GET /dashboard.js", file("text/javascript; charset=utf-8", Script()))
-	site := http.Handler(&door{look: looks(s.Look), act: acts(s.Act), secure: s.Certificate != nil || s.Proxied,
+	site := http.Handler(&access{look: looks(s.Look), act: acts(s.Act), secure: s.Certificate != nil || s.Proxied,
 		proxied: s.Proxied, now: s.Now, next: mux, ask: s.askToken})
 	open := http.NewServeMux()
 	open.Handle("/", site)
@@ -124,11 +124,11 @@ func (s *Server) Handler(listen string) http.Handler {
 }
 
 // desks are the bots of the site.
-func (s *Server) desks() ([]*desk, error) {
+func (s *Server) desks() ([]*botPages, error) {
 	if s.fleet != nil {
 		return s.fleet.desks()
 	}
-	return []*desk{s.desk}, nil
+	return []*botPages{s.desk}, nil
 }
 
 // Serve answers on a listener until ctx ends.

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tidemark-trading/tidemark/bot/books"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/profit"
 )
 
 // How old the shared answers of a bot may be. All pages that are open share them, so that the bot
@@ -66,7 +66,7 @@ func (s *source) ask(ctx context.Context, now time.Time) (*Documents, error) {
 }
 
 func (s *source) askSlow(ctx context.Context) error {
-	curve, err := operator.AskEquity(ctx, s.of, &books.Query{Since: "48h", Every: "2m"})
+	curve, err := operator.AskEquity(ctx, s.of, &profit.Query{Since: "48h", Every: "2m"})
 	if err != nil {
 		return err
 	}
@@ -75,12 +75,12 @@ func (s *source) askSlow(ctx context.Context) error {
 		return err
 	}
 	s.slow.Curve, s.slow.Refused = curve.Value, refused.Value
-	s.slow.Zone, err = books.Zone(curve.Value.Zone)
+	s.slow.Zone, err = profit.Zone(curve.Value.Zone)
 	return err
 }
 
 // queryOf is the query of the books in an address.
-func queryOf(q url.Values) *books.Query {
-	return &books.Query{Since: q.Get("since"), Until: q.Get("until"), Strategy: q.Get("strategy"),
+func queryOf(q url.Values) *profit.Query {
+	return &profit.Query{Since: q.Get("since"), Until: q.Get("until"), Strategy: q.Get("strategy"),
 		Market: q.Get("market"), By: q.Get("by"), Zone: q.Get("zone"), Every: q.Get("every")}
 }

@@ -74,7 +74,7 @@ type Ask struct{ Name, What, Word string }
 
 // asks are the words that confirm a deed: the name of its subject, and in a site of several bots
 // that of the bot.
-func (d *desk) asks(on *subject) []Ask {
+func (d *botPages) asks(on *subject) []Ask {
 	list := []Ask{{"word", on.noun, on.word}}
 	if d.group != "" && (on.strategy != "" || on.order != "") {
 		list = append(list, Ask{"bot", "the name of the bot", d.Name})
@@ -84,7 +84,7 @@ func (d *desk) asks(on *subject) []Ask {
 
 // confirmOf makes the confirmation of a deed: the sentences of its action, and the orders and
 // positions that it concerns.
-func (d *desk) confirmOf(one *deed, docs *Documents, open []operator.Order) *ConfirmView {
+func (d *botPages) confirmOf(one *confirmation, docs *Documents, open []operator.Order) *ConfirmView {
 	view := &ConfirmView{Does: one.do.title + ": " + strings.TrimSuffix(one.on.name, ","), Deed: one.id,
 		Asks: d.asks(one.on), Says: slices.Clone(one.do.says)}
 	view.Says[0] = fmt.Sprintf(view.Says[0], one.on.name)
@@ -119,7 +119,7 @@ type ActedView struct {
 }
 
 // actedOf says what became of a deed.
-func actedOf(one *deed, begun bool, report *operator.Report, err error) *ActedView {
+func actedOf(one *confirmation, begun bool, report *operator.ActResult, err error) *ActedView {
 	view := &ActedView{Does: one.do.title + ": " + strings.TrimSuffix(one.on.name, ","), Bad: true}
 	switch {
 	case !begun:

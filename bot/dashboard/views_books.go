@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tidemark-trading/tidemark/bot/books"
 	"github.com/tidemark-trading/tidemark/bot/picture"
+	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/view/page"
 )
 
@@ -17,9 +17,9 @@ type ProfitView struct {
 }
 
 // ProfitOf makes the page of profit, groups the latest first, and of the latest round trips.
-func ProfitOf(report *books.ProfitReport, trades *books.TradeList, curve *books.Curve) (*ProfitView, error) {
-	view := &ProfitView{Groups: books.Groups(), By: report.By}
-	zone, err := books.Zone(report.Zone)
+func ProfitOf(report *profit.ProfitReport, trades *profit.TradeList, curve *profit.Curve) (*ProfitView, error) {
+	view := &ProfitView{Groups: profit.Groups(), By: report.By}
+	zone, err := profit.Zone(report.Zone)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func ProfitOf(report *books.ProfitReport, trades *books.TradeList, curve *books.
 		{"Fees", text(cents(sum.Fees)), unit},
 		{"Return", signed("", percent(sum.Return)), text("time-weighted")},
 		{"Return on the money", signed("", percent(report.MoneyWeighted)), text("money-weighted")},
-		{"Largest drawdown", text(percent(sum.Drawdown)), text(books.Brief(sum.Fall) + " " + report.Currency)},
+		{"Largest drawdown", text(percent(sum.Drawdown)), text(profit.Brief(sum.Fall) + " " + report.Currency)},
 	}
 	groups := Table{Title: "Profit by " + report.By + ", in " + report.Currency,
 		Empty: "Nothing has been traded in this time.",
@@ -41,9 +41,9 @@ func ProfitOf(report *books.ProfitReport, trades *books.TradeList, curve *books.
 			"Drawdown"}}
 	for i := len(report.Groups) - 1; i >= 0; i-- {
 		g := &report.Groups[i]
-		groups.Rows = append(groups.Rows, row(left(g.Name), signed("", books.Brief(g.Realised)),
-			signed("", books.Brief(g.Unrealised)), text(books.Brief(g.Fees)), text(books.Brief(g.Turnover)),
-			text(fmt.Sprint(g.Trips)), text(fmt.Sprint(g.Won)), text(books.Brief(g.Flows)),
+		groups.Rows = append(groups.Rows, row(left(g.Name), signed("", profit.Brief(g.Realised)),
+			signed("", profit.Brief(g.Unrealised)), text(profit.Brief(g.Fees)), text(profit.Brief(g.Turnover)),
+			text(fmt.Sprint(g.Trips)), text(fmt.Sprint(g.Won)), text(profit.Brief(g.Flows)),
 			signed("", percent(g.Return)), text(percent(g.Drawdown))))
 	}
 	view.Tables = []Table{groups, tradeTable(trades, zone)}
@@ -54,7 +54,7 @@ func ProfitOf(report *books.ProfitReport, trades *books.TradeList, curve *books.
 func cents(amount string) string { return number(amount).StringFixed(2) }
 
 // tradeTable lists at most 200 round trips, the latest first.
-func tradeTable(list *books.TradeList, zone *time.Location) Table {
+func tradeTable(list *profit.TradeList, zone *time.Location) Table {
 	t := Table{Title: "Trades, money in each market's quote", Empty: "No position has been closed.",
 		Head: []string{"Order", "Strategy", "Market", "Entered", "Held", "Amount", "Entry", "Exit", "Fees", "Profit",
 			"Reason"}}
@@ -62,15 +62,15 @@ func tradeTable(list *books.TradeList, zone *time.Location) Table {
 		one := &list.Trades[i]
 		number := Cell{Text: fmt.Sprint(one.Order), Path: fmt.Sprintf("order?order=%d", one.Order), Class: "left"}
 		t.Rows = append(t.Rows, row(number, left(one.Strategy), text(one.Market), text(moment(one.EnteredMS, zone)),
-			text(age(one.EnteredMS, one.ExitedMS)), text(one.Amount), text(books.Brief(one.Entry)),
-			text(books.Brief(one.Exit)), text(books.Brief(one.Fees)), signed("", books.Brief(one.Profit)),
+			text(age(one.EnteredMS, one.ExitedMS)), text(one.Amount), text(profit.Brief(one.Entry)),
+			text(profit.Brief(one.Exit)), text(profit.Brief(one.Fees)), signed("", profit.Brief(one.Profit)),
 			left(one.Reason)))
 	}
 	return t
 }
 
 // equityPicture draws a curve; nil where it has fewer than two samples.
-func equityPicture(c *books.Curve) (*page.Picture, error) {
+func equityPicture(c *profit.Curve) (*page.Picture, error) {
 	drawn, err := picture.Equity(c)
 	if drawn == nil {
 		return nil, err

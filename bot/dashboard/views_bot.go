@@ -9,8 +9,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"github.com/tidemark-trading/tidemark/bot/books"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/view/page"
 )
@@ -22,7 +22,7 @@ type Documents struct {
 	Positions *operator.Positions
 	Risk      *operator.Risk
 	Refused   *operator.Refused
-	Curve     *books.Curve
+	Curve     *profit.Curve
 	NowMS     int64 // of this machine
 	Zone      *time.Location
 }
@@ -279,9 +279,9 @@ func positionTable(list *operator.Positions) Table {
 		}
 		id := "position/" + p.Strategy + "/" + p.Market + "/"
 		t.Rows = append(t.Rows, row(left(p.Strategy), text(p.Market), live(id+"amount", p.Amount),
-			live(id+"cost", books.Brief(p.Cost)), live(id+"last", p.Last), live(id+"value", p.Value),
-			signed(id+"unrealised", unrealised(p).StringFixed(2)), signed(id+"realised", books.Brief(p.Realised)),
-			live(id+"fees", books.Brief(p.Fees))))
+			live(id+"cost", profit.Brief(p.Cost)), live(id+"last", p.Last), live(id+"value", p.Value),
+			signed(id+"unrealised", unrealised(p).StringFixed(2)), signed(id+"realised", profit.Brief(p.Realised)),
+			live(id+"fees", profit.Brief(p.Fees))))
 	}
 	return t
 }
@@ -352,7 +352,7 @@ func orderCell(number int64) Cell {
 func orderRow(o *operator.Order, zone *time.Location) Row {
 	return row(orderCell(o.Number),
 		left(o.Strategy), text(o.Market), left(o.Terms()), text(o.StateText()), text(o.Filled),
-		text(books.Brief(o.Fee)), left(o.Tag), text(moment(o.Updated(), zone)))
+		text(profit.Brief(o.Fee)), left(o.Tag), text(moment(o.Updated(), zone)))
 }
 
 // StoryView is the page of one order.
@@ -376,7 +376,7 @@ func StoryPage(s *operator.Story, zone *time.Location) *StoryView {
 		{"Order", text(fmt.Sprint(o.Number)), text(o.Strategy + " " + o.Market)},
 		{"State", text(o.StateText()), text(moment(o.Updated(), zone))},
 		{"Filled", text(o.Filled),
-			text("for " + cmp.Or(books.Brief(o.FilledQuote), "0"))},
+			text("for " + cmp.Or(profit.Brief(o.FilledQuote), "0"))},
 		{"Terms", text(o.Terms()), text(cmp.Or(o.Tag, "no tag"))},
 	}
 	figures := Table{Title: "Checks of the risk gate", Empty: "The journal has no figures of the risk gate.",

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidemark-trading/tidemark/bot/books"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/view/chart"
 )
 
@@ -80,7 +80,7 @@ func MarketOf(m *operator.Market, q *operator.MarketQuery, width int, zone *time
 func marketLegend(m *operator.Market, zone *time.Location) string {
 	text := fmt.Sprintf("%s to %s, %s.", moment(m.FromMS, zone), moment(m.ToMS, zone), zone)
 	if m.Last != "" {
-		text = "Last price of " + m.Market + ": " + books.Brief(m.Last) + ". " + text
+		text = "Last price of " + m.Market + ": " + profit.Brief(m.Last) + ". " + text
 	}
 	return strings.TrimSpace(text + " " + m.Note)
 }
@@ -107,7 +107,7 @@ func watchedTable(m *operator.Market) Table {
 	for i := range m.Watched {
 		w := &m.Watched[i]
 		t.Rows = append(t.Rows, row(orderCell(w.Entry), left(w.Strategy), left(watchedNames[w.Kind]),
-			text(books.Brief(w.Price)), text(w.Amount)))
+			text(profit.Brief(w.Price)), text(w.Amount)))
 	}
 	return t
 }
@@ -139,7 +139,7 @@ func fillTable(m *operator.Market, zone *time.Location) Table {
 	for i := len(m.Fills) - 1; i >= 0 && len(t.Rows) < fillsShown; i-- {
 		f := &m.Fills[i]
 		t.Rows = append(t.Rows, row(orderCell(f.Order), text(moment(f.AtMS, zone)), left(f.Strategy), text(f.Side),
-			text(f.Amount), text(books.Brief(f.Price))))
+			text(f.Amount), text(profit.Brief(f.Price))))
 	}
 	return t
 }

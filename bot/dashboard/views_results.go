@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/backtest"
-	"github.com/tidemark-trading/tidemark/bot/books"
-	"github.com/tidemark-trading/tidemark/bot/dashboard/shelf"
+	"github.com/tidemark-trading/tidemark/bot/profit"
+	"github.com/tidemark-trading/tidemark/bot/results"
 	"github.com/tidemark-trading/tidemark/research/compare"
 	"github.com/tidemark-trading/tidemark/research/report"
 	"github.com/tidemark-trading/tidemark/view/page"
@@ -29,9 +29,9 @@ type Choice struct {
 
 // ResultsView is the page of all results.
 type ResultsView struct {
-	shelf.Standing
+	results.Standing
 	Summary            string
-	Query              shelf.Query
+	Query              results.Query
 	Strategies         []string
 	Markets            []string
 	Sorts              []Choice
@@ -58,11 +58,11 @@ var sorts = []struct {
 }
 
 // ResultsOf makes the page of results. number is that of the page, from 0.
-func ResultsOf(list *shelf.Results, q shelf.Query, number int, nowMS int64) *ResultsView {
+func ResultsOf(list *results.Results, q results.Query, number int, nowMS int64) *ResultsView {
 	last := max(len(list.Results)-1, 0) / pageRows
 	number = min(max(number, 0), last)
 	v := &ResultsView{Standing: list.Standing, Query: q, Strategies: list.Strategies, Markets: list.Markets,
-		Most: strconv.Itoa(shelf.MaxCompared), Head: []string{"Result", "Strategy", "Market", "Range", "Return",
+		Most: strconv.Itoa(results.MaxCompared), Head: []string{"Result", "Strategy", "Market", "Range", "Return",
 			"Sharpe", "p", "Drawdown", "Trips", "Tries", "Data", "Written"}}
 	first := number * pageRows
 	shown := list.Results[first:min(first+pageRows, len(list.Results))]
@@ -95,7 +95,7 @@ func ResultsOf(list *shelf.Results, q shelf.Query, number int, nowMS int64) *Res
 }
 
 // resultsPath is the link to a list of results.
-func resultsPath(q shelf.Query, sort string, ascending bool, number int) string {
+func resultsPath(q results.Query, sort string, ascending bool, number int) string {
 	values := url.Values{}
 	for name, value := range map[string]string{"strategy": q.Strategy, "market": q.Market, "sort": sort} {
 		if value != "" {
@@ -115,7 +115,7 @@ func resultsPath(q shelf.Query, sort string, ascending bool, number int) string 
 func named(page, name string) string { return page + "?" + url.Values{"name": {name}}.Encode() }
 
 // resultRow is a result in the list.
-func resultRow(e *shelf.Entry, nowMS int64) ResultRow {
+func resultRow(e *results.Entry, nowMS int64) ResultRow {
 	r := ResultRow{Name: e.Name, Error: e.Error}
 	if e.Error != "" {
 		r.Cells = []Cell{left(e.Name), text(age(e.ChangedMS, nowMS))}
@@ -127,7 +127,7 @@ func resultRow(e *shelf.Entry, nowMS int64) ResultRow {
 		tries = fmt.Sprintf("%d, bar %s", e.Tries.Series, e.Tries.Bar.Text(2))
 	}
 	strategy := brief(e.Strategies)
-	if e.Kind != shelf.Backtest {
+	if e.Kind != results.Backtest {
 		strategy += ", " + e.Kind
 	}
 	r.Cells = []Cell{name, left(strategy), left(brief(e.Markets)), text(e.From.Date() + " – " + e.To.Date()),
@@ -166,13 +166,13 @@ type ResultView struct {
 }
 
 // ResultOf makes the page of a result.
-func ResultOf(r *shelf.Result) (*ResultView, error) {
+func ResultOf(r *results.Result) (*ResultView, error) {
 	v := &ResultView{Name: r.Name, Lead: fmt.Sprintf("%s · %s to %s", r.Title, r.From.Date(), r.To.Date()),
 		Synthetic: r.Synthetic, Warnings: r.Warnings, NoCurve: r.NoCurve, Assumptions: r.Whole.Assumptions,
 		Cards: resultCards(r), Honest: honest(r), Links: fileLinks(r.Files)}
 	v.Code = []string{"run " + r.Whole.Run.ID, "data " + r.Data, "config " + r.Config, "code " + r.Code}
 	if r.Run != nil {
-		alone := report.Compare{Outcome: &compare.Outcome{Runs: []*compare.Run{r.Run}}}
+		alone := report.Compare{Outcome: &compare.Comparison{Runs: []*compare.Run{r.Run}}}
 		picture, err := page.Draw(alone.Curves().Chart)
 		if err != nil {
 			return nil, err
@@ -188,7 +188,7 @@ func ResultOf(r *shelf.Result) (*ResultView, error) {
 }
 
 // resultCards are the headline figures.
-func resultCards(r *shelf.Result) []Card {
+func resultCards(r *results.Result) []Card {
 	p, hold := &r.Whole.Performance, &r.Whole.Hold
 	return []Card{
 		{"Return", signed("", figurePercent(p.Return)), text(p.CAGR.Percent(1) + " a year")},
@@ -196,13 +196,13 @@ func resultCards(r *shelf.Result) []Card {
 		{"Deepest drawdown", text(p.Drawdown.Depth.Percent(1)), text("from " + p.Drawdown.Start.Date())},
 		{"Buy and hold", signed("", figurePercent(hold.Return)), text(hold.Market)},
 		{"Round trips", text(fmt.Sprint(r.Trips)), text(r.Whole.Trips.WinRate.Percent(1) + " won")},
-		{"Final equity", text(books.Brief(p.Final.String())), text("fees " + books.Brief(p.Fees.String()) + " " +
+		{"Final equity", text(profit.Brief(p.Final.String())), text("fees " + profit.Brief(p.Fees.String()) + " " +
 			r.Currency)},
 	}
 }
 
 // honest says how much was tried over the same candles, and what the p does not say.
-func honest(r *shelf.Result) (lines []string) {
+func honest(r *results.Result) (lines []string) {
 	if r.P.Defined() {
 		lines = append(lines, fmt.Sprintf("p %s (1 − PSR, against cash): so large a share of records of this length "+
 			"without any edge show a Sharpe ratio at least as high. It holds only for settings that were fixed before "+
@@ -239,7 +239,7 @@ func fileLinks(paths []string) (links []Choice) {
 const shownTrades = 60
 
 // resultTrades are the latest round trips of a result.
-func resultTrades(r *shelf.Result) Table {
+func resultTrades(r *results.Result) Table {
 	t := Table{Title: "Round trips", Empty: "There is no round trip.", Head: []string{"Market", "Entered", "Exited",
 		"Entry", "Exit", "Amount", "Fees", "Profit", "Reason"}}
 	if r.Trades.Total > shownTrades {
@@ -262,8 +262,8 @@ func resultTrades(r *shelf.Result) Table {
 		}
 		cell := func(column int) string { return texts[columns[column]] }
 		t.Rows = append(t.Rows, row(left(cell(0)), text(minute(cell(1))), text(minute(cell(2))),
-			text(books.Brief(cell(3))), text(books.Brief(cell(4))), text(cell(5)), text(books.Brief(cell(6))),
-			signed("", books.Brief(cell(7))), left(cell(8))))
+			text(profit.Brief(cell(3))), text(profit.Brief(cell(4))), text(cell(5)), text(profit.Brief(cell(6))),
+			signed("", profit.Brief(cell(7))), left(cell(8))))
 	}
 	return t
 }
@@ -289,7 +289,7 @@ type CompareView struct {
 }
 
 // CompareOf makes the page of a comparison.
-func CompareOf(o *compare.Outcome) (*CompareView, error) {
+func CompareOf(o *compare.Comparison) (*CompareView, error) {
 	v := &CompareView{Warnings: o.Warnings, Note: o.SettingsNote(),
 		Settings: Table{Title: "Settings that differ", Head: []string{"Setting"}, Empty: "None."},
 		Figures:  Table{Title: "Figures, in " + o.Currency, Head: []string{"Figure"}}}

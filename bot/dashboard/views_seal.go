@@ -17,7 +17,7 @@ type SealView struct {
 }
 
 // SealOf makes the page of a bot's seal.
-func SealOf(s *seal.Standing, zone *time.Location) *SealView {
+func SealOf(s *seal.SealStatus, zone *time.Location) *SealView {
 	if !s.Sealed {
 		return &SealView{Verdict: s.Sentence(), Notes: []string{"bot seal writes the promise of a backtest into the " +
 			"bot's journal; from then on each UTC day is held against it."}}

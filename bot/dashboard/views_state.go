@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 )
 
 // RiskOf makes the page of limits and halts.
@@ -160,7 +160,7 @@ func doctorCell(d *Documents, y *operator.System) Cell {
 }
 
 // findingTable lists the findings of the last bot doctor that fail or are to be judged.
-func findingTable(c *folder.Checkup) Table {
+func findingTable(c *statedir.Checkup) Table {
 	t := Table{Title: "What the doctor found", Empty: "No check failed, and nothing is to be judged.",
 		Head: []string{"Check", "Level", "Finding", "To do"}}
 	for _, level := range [...]string{"fail", "warn"} {

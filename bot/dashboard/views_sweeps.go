@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidemark-trading/tidemark/bot/dashboard/shelf"
+	"github.com/tidemark-trading/tidemark/bot/results"
 	"github.com/tidemark-trading/tidemark/research"
 	"github.com/tidemark-trading/tidemark/research/report"
 	"github.com/tidemark-trading/tidemark/view/page"
@@ -17,7 +17,7 @@ import (
 
 // SweepsView is the page of all searches.
 type SweepsView struct {
-	shelf.Standing
+	results.Standing
 	Watch []Choice
 	Table Table
 }
@@ -39,11 +39,11 @@ func watchLinks(page string, q url.Values, watched bool) []Choice {
 }
 
 // SweepsOf makes the page of searches. q is the query of its address.
-func SweepsOf(list *shelf.Sweeps, q url.Values, nowMS int64) *SweepsView {
+func SweepsOf(list *results.Sweeps, q url.Values, nowMS int64) *SweepsView {
 	v := &SweepsView{Standing: list.Standing, Table: Table{Empty: "There is no search here. bot sweep, " +
 		"bot walkforward, bot placebo and bot stress write their files and pages to out.",
 		Head: []string{"Search", "Kind", "State", "Sets", "Rate", "Left", "Varied", "Page", "Written"}}}
-	if slices.ContainsFunc(list.Sweeps, func(s shelf.Sweep) bool { return s.State == shelf.Running }) {
+	if slices.ContainsFunc(list.Sweeps, func(s results.Sweep) bool { return s.State == results.Running }) {
 		v.Watch = watchLinks("sweeps", q, q.Get(watchParameter) == "true")
 	}
 	for i := range list.Sweeps[:min(len(list.Sweeps), maxSweepRows)] {
@@ -59,12 +59,12 @@ func SweepsOf(list *shelf.Sweeps, q url.Values, nowMS int64) *SweepsView {
 const maxSweepRows = 100
 
 // sweepRow is a search in the list.
-func sweepRow(s *shelf.Sweep, nowMS int64) Row {
+func sweepRow(s *results.Sweep, nowMS int64) Row {
 	name := Cell{Text: s.Name, Class: "left"}
 	switch s.Kind {
-	case shelf.SweepKind, shelf.PlaceboKind:
+	case results.SweepKind, results.PlaceboKind:
 		name.Path = named("sweep", s.Name)
-	case shelf.WalkForward:
+	case results.WalkForward:
 		name.Path = named("result", s.Name)
 	}
 	html := Cell{Text: "–"}
@@ -80,27 +80,27 @@ func sweepRow(s *shelf.Sweep, nowMS int64) Row {
 }
 
 // stateOf is the state of a search.
-func stateOf(s *shelf.Sweep) Cell {
+func stateOf(s *results.Sweep) Cell {
 	words := s.State
 	if s.Machines {
 		words += ", workers on machines"
 	}
-	if s.State == shelf.Stopped {
+	if s.State == results.Stopped {
 		return Cell{Text: words, Class: "wait"}
 	}
 	return text(words)
 }
 
 // progressOf says how many sets have run.
-func progressOf(s *shelf.Sweep) string {
+func progressOf(s *results.Sweep) string {
 	switch {
-	case s.Kind == shelf.PlaceboKind:
+	case s.Kind == results.PlaceboKind:
 		return fmt.Sprintf("%d surrogates", s.Done)
 	case s.Total == 0 && s.Done == 0:
 		return "–"
 	}
 	words := fmt.Sprint(s.Done)
-	if s.State != shelf.Finished && s.Total > 0 {
+	if s.State != results.Finished && s.Total > 0 {
 		most := ""
 		if s.AtMost {
 			most = "at most "
@@ -114,7 +114,7 @@ func progressOf(s *shelf.Sweep) string {
 }
 
 // rateOf is the rate of a search that runs.
-func rateOf(s *shelf.Sweep) string {
+func rateOf(s *results.Sweep) string {
 	if !s.Rate.Defined() {
 		return "–"
 	}
@@ -122,7 +122,7 @@ func rateOf(s *shelf.Sweep) string {
 }
 
 // leftOf is the time that a search has left at its rate.
-func leftOf(s *shelf.Sweep) string {
+func leftOf(s *results.Sweep) string {
 	if !s.LeftS.Defined() {
 		return "–"
 	}
@@ -130,7 +130,7 @@ func leftOf(s *shelf.Sweep) string {
 }
 
 // variedBriefly names what is varied.
-func variedBriefly(s *shelf.Sweep) string {
+func variedBriefly(s *results.Sweep) string {
 	var keys []string
 	for _, text := range s.Space {
 		key, _, is := strings.Cut(text, "=")
@@ -168,9 +168,9 @@ type Captioned struct {
 
 // SweepOf makes the page of a search. q is the query of its address: pair names the parameters of
 // its map.
-func SweepOf(f *shelf.Searched, q url.Values, nowMS int64) (*SweepView, error) {
+func SweepOf(f *results.Searched, q url.Values, nowMS int64) (*SweepView, error) {
 	pair := q.Get("pair")
-	v := &SweepView{Name: f.Name, Running: f.State == shelf.Running, Done: f.Done + f.Parts, Total: f.Total,
+	v := &SweepView{Name: f.Name, Running: f.State == results.Running, Done: f.Done + f.Parts, Total: f.Total,
 		Missing: f.Missing, Cards: sweepCards(f, nowMS), Values: valuesTable(&f.Sweep)}
 	if f.Error != "" {
 		v.Missing = f.Error
@@ -193,11 +193,11 @@ func SweepOf(f *shelf.Searched, q url.Values, nowMS int64) (*SweepView, error) {
 }
 
 // sweepCards are the headlines of a search.
-func sweepCards(f *shelf.Searched, nowMS int64) []Card {
+func sweepCards(f *results.Searched, nowMS int64) []Card {
 	state := stateOf(&f.Sweep)
 	cards := []Card{{"State", state, text("written " + age(f.ChangedMS, nowMS) + " ago")},
 		{"Sets", text(progressOf(&f.Sweep)), text(f.Method)}}
-	if f.State == shelf.Running {
+	if f.State == results.Running {
 		cards = append(cards, Card{"Left", text(leftOf(&f.Sweep)), text(rateOf(&f.Sweep))})
 	}
 	if f.Outcome == nil {
@@ -212,10 +212,10 @@ func sweepCards(f *shelf.Searched, nowMS int64) []Card {
 }
 
 // judge says what the best set is worth.
-func (v *SweepView) judge(f *shelf.Searched) {
+func (v *SweepView) judge(f *results.Searched) {
 	j := f.Outcome.Judged()
 	v.Warnings, v.Verdict = j.Warnings(), j.Sentences()
-	if f.State != shelf.Finished {
+	if f.State != results.Finished {
 		v.Verdict = append([]string{"The search is not finished: this is the verdict on the sets so far."},
 			v.Verdict...)
 	}
@@ -241,7 +241,7 @@ func (v *SweepView) judge(f *shelf.Searched) {
 }
 
 // offer are the objectives and the pairs of parameters to choose from.
-func (v *SweepView) offer(f *shelf.Searched, pair string) {
+func (v *SweepView) offer(f *results.Searched, pair string) {
 	link := func(objective, pair string) string {
 		q := url.Values{"name": {f.Name}, "objective": {objective}}
 		if pair != "" {
@@ -249,7 +249,7 @@ func (v *SweepView) offer(f *shelf.Searched, pair string) {
 		}
 		return "sweep?" + q.Encode()
 	}
-	for _, name := range shelf.Objectives() {
+	for _, name := range results.Objectives() {
 		v.Objectives = append(v.Objectives, Choice{name, link(name, pair), name == f.Objective})
 	}
 	known := false
@@ -262,7 +262,7 @@ func (v *SweepView) offer(f *shelf.Searched, pair string) {
 }
 
 // draw draws the map and the parallel coordinates.
-func (v *SweepView) draw(f *shelf.Searched, pair string) error {
+func (v *SweepView) draw(f *results.Searched, pair string) error {
 	add := func(title string, figure report.Figure, is bool) error {
 		if !is {
 			return nil
@@ -283,7 +283,7 @@ func (v *SweepView) draw(f *shelf.Searched, pair string) error {
 const maxValues = 12
 
 // workersTable lists the workers of a sweep.
-func workersTable(f *shelf.Searched, nowMS int64) Table {
+func workersTable(f *results.Searched, nowMS int64) Table {
 	t := Table{Title: "Workers", Head: []string{"Worker", "State", "Cores", "Groups finished", "Joined", "Heard"},
 		Empty: "No worker has joined: nothing runs."}
 	for i := range f.Workers[:min(len(f.Workers), maxWorkerRows)] {
@@ -292,7 +292,7 @@ func workersTable(f *shelf.Searched, nowMS int64) Table {
 		switch {
 		case w.Left != "":
 			state = Cell{Text: w.Left, Class: "wait"}
-		case f.State != shelf.Running:
+		case f.State != results.Running:
 			state = Cell{Text: "the search does not go on", Class: "wait"}
 		}
 		t.Rows = append(t.Rows, row(left(w.Name), state, text(fmt.Sprint(w.Cores)), text(fmt.Sprint(w.Groups)),
@@ -308,7 +308,7 @@ func workersTable(f *shelf.Searched, nowMS int64) Table {
 const maxWorkerRows = 200
 
 // valuesTable is what is varied.
-func valuesTable(s *shelf.Sweep) Table {
+func valuesTable(s *results.Sweep) Table {
 	t := Table{Title: "What is varied", Head: []string{"Setting", "Values"}, Empty: "The file does not tell."}
 	for _, one := range s.Space {
 		key, values, _ := strings.Cut(one, "=")
@@ -325,7 +325,7 @@ func valuesTable(s *shelf.Sweep) Table {
 
 // GapsView is the page of gaps.
 type GapsView struct {
-	shelf.Standing
+	results.Standing
 	Gaps []GapView
 }
 
@@ -341,7 +341,7 @@ type GapView struct {
 const maxGaps = 20
 
 // GapsOf makes the page of gaps.
-func GapsOf(list *shelf.Gaps, nowMS int64) *GapsView {
+func GapsOf(list *results.Gaps, nowMS int64) *GapsView {
 	v := &GapsView{Standing: list.Standing}
 	for i := range list.Gaps[:min(len(list.Gaps), maxGaps)] {
 		g := &list.Gaps[i]

@@ -13,9 +13,9 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
@@ -44,14 +44,14 @@ func (k *knownState) missed(client uuid.UUID) bool {
 // stateFile checks the state file as `bot state check` does.
 func (d *doctor) stateFile(ctx context.Context) {
 	d.known = &knownState{orders: map[uuid.UUID]struct{}{}}
-	path := filepath.Join(d.plan.Config.Bot.State, folder.StateFile)
+	path := filepath.Join(d.plan.Config.Bot.State, statedir.StateFile)
 	store, err := journal.ReadUntil(ctx, path)
 	switch {
-	case errors.Is(err, boltfile.ErrNotFound):
+	case errors.Is(err, bolt.ErrNotFound):
 		d.known.readable = true
 		d.ok("state file", "%s is not there yet; the first start makes it", path)
 		return
-	case errors.Is(err, boltfile.ErrLocked):
+	case errors.Is(err, bolt.ErrLocked):
 		d.known.resumed = true
 		d.warn("state file", path+" is held by a running bot and was not checked",
 			"ask that bot, or stop it and repeat the check")
@@ -83,14 +83,14 @@ func (d *doctor) examine(path string, store *journal.Store) error {
 	}
 	d.ok("state file", "%s is whole: %d journal entries, %d orders (%d open), %d fills", path, report.Entries,
 		report.Orders, report.Open, report.Fills)
-	if _, d.known.resumed, err = folder.Parts(store); err != nil {
+	if _, d.known.resumed, err = statedir.Parts(store); err != nil {
 		return err
 	}
 	if err := d.account(store); err != nil {
 		return err
 	}
 	d.plan.Known = store.Catalog() // a market of it that the exchange lists no more has gone
-	if d.plan.Held, err = folder.Held(store); err != nil {
+	if d.plan.Held, err = statedir.Held(store); err != nil {
 		return err
 	}
 	open, err := store.OpenOrders()
@@ -169,7 +169,7 @@ func (d *doctor) account(store *journal.Store) error {
 	if d.plan.Config.Bot.Paper() || !d.known.resumed {
 		return nil
 	}
-	before, err := folder.OtherExchange(store, d.plan.Config.Exchange.Origin(), d.plan.Config.Exchange.MovedFrom)
+	before, err := statedir.OtherExchange(store, d.plan.Config.Exchange.Origin(), d.plan.Config.Exchange.MovedFrom)
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (d *doctor) account(store *journal.Store) error {
 		d.fail("account", fmt.Sprintf("the orders and money in %s are at %s", d.plan.Config.Bot.State, before),
 			"name another bot.state or, where the exchange has moved, the old address in exchange.moved_from")
 	}
-	other, err := folder.KeyChanged(store, d.plan.Key)
+	other, err := statedir.KeyChanged(store, d.plan.Key)
 	if other {
 		d.warn("account", "the key is another than in the last run",
 			"it has to belong to the same account: the start asks for the last order with it")
@@ -200,10 +200,10 @@ func (d *doctor) disk() {
 	case err == nil && !info.IsDir():
 		d.fail("folder", dir+" is a file", "name another folder as bot.state")
 		return
-	case err == nil && folder.OpenToOthers(info):
+	case err == nil && statedir.OpenToOthers(info):
 		d.fail("folder", "others may read "+dir, "do: chmod 700 "+config.InQuotes(dir))
 	}
-	room, writable := folder.FreeSpace(there)
+	room, writable := statedir.FreeSpace(there)
 	switch {
 	case !writable:
 		d.fail("folder", there+" cannot be written to", "give it to the user that the bot runs as")

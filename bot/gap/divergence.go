@@ -8,7 +8,7 @@ import (
 )
 
 // divergence says what differs about an order, and which fact makes the difference.
-func (r *Report) divergence(i *item) Divergence {
+func (r *Comparison) divergence(i *item) Divergence {
 	o := i.any()
 	at, _ := i.span()
 	m := r.Catalog.Market(o.Market)

@@ -72,7 +72,7 @@ func (i *item) differs() bool {
 // items are the orders of a strategy in all runs of the ladder: those with a live one by that, the
 // others by market, side, type and the nearest decision in the run before. What the gate refused in
 // a run is the order of the run before or after.
-func items(runs []*Outcome, of market.StrategyID) (all []*item) {
+func items(runs []*RunBooks, of market.StrategyID) (all []*item) {
 	live := map[market.OrderID]*item{}
 	var before []*item // in the run before, by decision
 	for rung, run := range runs {
@@ -125,7 +125,7 @@ func follow(before []*item, o *Order, rung int) (best *item) {
 
 // cutter makes the episodes of a strategy.
 type cutter struct {
-	report *Report
+	report *Comparison
 	name   string
 	made   []Episode
 	open   *Episode // the one at hand
@@ -136,7 +136,7 @@ type cutter struct {
 }
 
 // episodes cuts the gap of each strategy. Gaps of episodes and Bridge.Outside add up to the gap.
-func (r *Report) episodes() error {
+func (r *Comparison) episodes() error {
 	r.Episodes = []Episode{}
 	for n := range r.Strategies {
 		c := &cutter{report: r, name: r.Strategies[n].Name, ahead: map[market.ID]market.Qty{}}

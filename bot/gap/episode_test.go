@@ -13,7 +13,7 @@ import (
 
 // played is a report with the orders of a backtest and of live, and those of the runs between.
 type played struct {
-	*Report
+	*Comparison
 	market *market.Market
 }
 
@@ -26,10 +26,10 @@ func newPlayed(t require.TestingT) *played {
 	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 8, Status: market.Trading,
 		Rules: market.Rules{TickSize: 1, QuantityDecimals: 8, NotionalDecimals: 2, MinOrderInBase: 10_000}}
 	require.NoError(t, c.AddMarket(m))
-	p := &played{&Report{Currency: "EUR", Catalog: c, To: 1e15, Account: Bridge{Gap: Amount{0, 2}},
+	p := &played{&Comparison{Currency: "EUR", Catalog: c, To: 1e15, Account: Bridge{Gap: Amount{0, 2}},
 		Strategies: []Bridge{{Name: "trend", Gap: Amount{0, 2}}}}, m}
 	for range facts + 1 {
-		p.Runs = append(p.Runs, &Outcome{})
+		p.Runs = append(p.Runs, &RunBooks{})
 	}
 	return p
 }

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/recorded"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
@@ -36,13 +36,13 @@ type Options struct {
 // Run compares the books of a bot with a backtest of the same time, fact by fact, on a copy of the
 // state file. A recording that is missing or damaged, and a strategy that the program lacks are
 // errors.
-func Run(ctx context.Context, o Options) (*Report, error) {
+func Run(ctx context.Context, o Options) (*Comparison, error) {
 	store, err := operator.OpenCopy(ctx, o.Dir, o.Beside)
 	if err != nil {
-		return nil, folder.Wrap(err)
+		return nil, statedir.Wrap(err)
 	}
 	missing, err := missingIn(o.Dir, store)
-	var r *Report
+	var r *Comparison
 	if err == nil {
 		r, err = compare(ctx, store, &o)
 	}
@@ -55,12 +55,12 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 // missingIn says what the recording lacks of the time before a copy of the state file; empty:
 // nothing.
 func missingIn(dir string, store *journal.Store) (string, error) {
-	blob, err := store.Blob(folder.RecordingBlob)
+	blob, err := store.Blob(statedir.RecordingBlob)
 	if err != nil {
 		return "", err
 	}
 	x, err := recording.Describe(recorded.Dir(dir))
-	if next := folder.NextRecord(blob); err == nil && x.Last+1 < next {
+	if next := statedir.NextRecord(blob); err == nil && x.Last+1 < next {
 		return fmt.Sprintf("the recording ends at event %d, and the books have what followed from events up to %d",
 			x.Last, next-1), nil
 	}
@@ -68,7 +68,7 @@ func missingIn(dir string, store *journal.Store) (string, error) {
 }
 
 // compare compares part by part: a part ends where the bot began with other strategies or markets.
-func compare(ctx context.Context, store *journal.Store, o *Options) (*Report, error) {
+func compare(ctx context.Context, store *journal.Store, o *Options) (*Comparison, error) {
 	t := &tape{dir: o.Dir, kinds: o.Kinds, from: o.From, to: o.To}
 	err := t.find()
 	if err == nil {
@@ -103,7 +103,7 @@ func compare(ctx context.Context, store *journal.Store, o *Options) (*Report, er
 }
 
 // compare compares the time of a tape.
-func (t *tape) compare(ctx context.Context, store *journal.Store, v *survey, o *Options) (*Report, error) {
+func (t *tape) compare(ctx context.Context, store *journal.Store, v *survey, o *Options) (*Comparison, error) {
 	if o.Candles != nil {
 		read, notes, err := v.stored(o.Candles)
 		if err != nil {
@@ -115,7 +115,7 @@ func (t *tape) compare(ctx context.Context, store *journal.Store, v *survey, o *
 			v.short = notes[0]
 		}
 	}
-	c := &comparison{tape: t, survey: v, model: &o.Model, runs: map[Set]*Outcome{},
+	c := &comparison{tape: t, survey: v, model: &o.Model, runs: map[Set]*RunBooks{},
 		recorded: o.Candles == nil}
 	for _, s := range append(subsets(), Ladder()...) {
 		if c.runs[s] == nil {
@@ -139,14 +139,14 @@ type comparison struct {
 	tape   *tape
 	survey *survey
 	model  *Model
-	runs   map[Set]*Outcome
+	runs   map[Set]*RunBooks
 	// recorded: the candles are those of the recording
 	recorded bool
 }
 
 // books are the live books as the state file has them, at the latest recorded prices.
-func (c *comparison) books(store *journal.Store) (*ledger, error) {
-	parts, _, err := folder.Parts(store)
+func (c *comparison) books(store *journal.Store) (*profitMeter, error) {
+	parts, _, err := statedir.Parts(store)
 	if err != nil {
 		return nil, err
 	}
@@ -173,14 +173,14 @@ func (c *comparison) books(store *journal.Store) (*ledger, error) {
 	return &live, live.close(a)
 }
 
-func namesOf(l *ledger) (names []string) {
+func namesOf(l *profitMeter) (names []string) {
 	for i := range l.made.Strategies {
 		names = append(names, l.made.Strategies[i].Name)
 	}
 	return names
 }
 
-func ownOf(l *ledger) []bool {
+func ownOf(l *profitMeter) []bool {
 	own := make([]bool, len(l.made.Strategies)+1)
 	for i := range l.made.Strategies {
 		own[i+1] = l.made.Strategies[i].Own
@@ -189,10 +189,10 @@ func ownOf(l *ledger) []bool {
 }
 
 // report puts the runs together.
-func (c *comparison) report(live *ledger) *Report {
+func (c *comparison) report(live *profitMeter) *Comparison {
 	v := c.survey
 	currency := v.first.made.Catalog.Asset(v.first.made.Limits.Currency)
-	r := &Report{From: v.from, To: v.to, Currency: currency.Symbol, Starts: v.starts,
+	r := &Comparison{From: v.from, To: v.to, Currency: currency.Symbol, Starts: v.starts,
 		Notes: append([]string{}, v.notes...), Short: v.short,
 		Assumptions: c.assumptions(), Matched: c.matched(), Refused: c.refusals(),
 		Catalog: v.first.made.Catalog, Run: v.last}
@@ -207,19 +207,19 @@ func (c *comparison) report(live *ledger) *Report {
 			}
 		}
 	}
-	bridge := func(name string, money, live, turnover market.Money, profit func(*Outcome) market.Money) Bridge {
+	bridge := func(name string, money, live, turnover market.Money, profit func(*RunBooks) market.Money) Bridge {
 		b := c.bridge(name, currency.Digits, live, turnover, r.Matched.Enough(),
 			func(s Set) market.Money { return profit(c.runs[s]) })
 		b.Equity = Amount{money, currency.Digits}
 		return b
 	}
 	r.Account = bridge("", v.whole.equity, live.profit, v.turnover,
-		func(o *Outcome) market.Money { return o.Profit })
+		func(o *RunBooks) market.Money { return o.Profit })
 	rest := live.profit
 	for i, name := range namesOf(live) {
 		rest -= live.byProfit[i]
 		r.Strategies = append(r.Strategies, bridge(name, v.whole.byEquity[i], live.byProfit[i], v.by[i],
-			func(o *Outcome) market.Money { return o.Strategies[i] }))
+			func(o *RunBooks) market.Money { return o.Strategies[i] }))
 	}
 	r.Rest = Amount{rest, currency.Digits}
 	return r

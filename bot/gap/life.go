@@ -76,14 +76,14 @@ func (l *life) tell(number uint64, ev *market.Event) {
 	}
 }
 
-// book is the live orders of a tape.
-type book struct {
+// liveOrders is the live orders of a tape.
+type liveOrders struct {
 	lives map[market.OrderID]*life
 	order []*life // by decision
 }
 
 // add adds a live order.
-func (b *book) add(c *market.Command) {
+func (b *liveOrders) add(c *market.Command) {
 	if before := b.lives[c.Order.ID]; before != nil {
 		before.void = true
 	}
@@ -91,7 +91,7 @@ func (b *book) add(c *market.Command) {
 }
 
 // keep makes a life that of its order's number.
-func (b *book) keep(l *life) *life {
+func (b *liveOrders) keep(l *life) *life {
 	if b.lives == nil {
 		b.lives = map[market.OrderID]*life{}
 	}
@@ -116,7 +116,7 @@ type matcher struct {
 	window market.Time
 }
 
-func newMatcher(b *book, window market.Time) *matcher {
+func newMatcher(b *liveOrders, window market.Time) *matcher {
 	m := &matcher{free: map[key][]*life{}, window: window}
 	for _, l := range b.order {
 		k := keyOf(&l.order)

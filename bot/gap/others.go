@@ -5,14 +5,14 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/tidemark-trading/tidemark/exchange/others"
+	"github.com/tidemark-trading/tidemark/exchange/footprint"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
 // others are the markets of the tape without the bot: without its resting orders, its trades as
 // taker, and what it took. The venue's orders of a run meet them.
-func (v *survey) others() *others.Markets {
-	m, seen := others.New(v.first.made.Catalog), map[uuid.UUID]bool{}
+func (v *survey) others() *footprint.Markets {
+	m, seen := footprint.New(v.first.made.Catalog), map[uuid.UUID]bool{}
 	for _, l := range slices.Concat(v.inherited, v.order) {
 		for i := range l.told {
 			t := &l.told[i]
@@ -31,8 +31,8 @@ func (v *survey) others() *others.Markets {
 }
 
 // rest is what rests of an order in the book after a report of it.
-func (l *life) rest(r *market.Report, heard market.Time) others.Rest {
-	rest := others.Rest{At: r.Updated, Order: l.order.ID, Market: l.order.Market, Side: l.order.Side, Price: r.Price}
+func (l *life) rest(r *market.Report, heard market.Time) footprint.Rest {
+	rest := footprint.Rest{At: r.Updated, Order: l.order.ID, Market: l.order.Market, Side: l.order.Side, Price: r.Price}
 	if rest.At == 0 {
 		rest.At = heard
 	}

@@ -13,14 +13,14 @@ import (
 // parts are the reports of the times between starts with other strategies or markets. Each begins
 // with the live books, so that they add up.
 type parts struct {
-	reports []*Report
-	whole   *ledger        // of the latest part
+	reports []*Comparison
+	whole   *profitMeter   // of the latest part
 	moved   []market.Money // by new prices of what the bot held, between a part and the next
 	began   []market.Time
 }
 
 // add adds the report of the next part.
-func (p *parts) add(r *Report, v *survey) error {
+func (p *parts) add(r *Comparison, v *survey) error {
 	p.began = append(p.began, v.from)
 	if p.whole != nil {
 		moved, err := p.whole.revalued(v.from, v.prices)
@@ -39,7 +39,7 @@ func (p *parts) add(r *Report, v *survey) error {
 }
 
 // revalued is what the equity of a ledger's account changes at other prices.
-func (l *ledger) revalued(at market.Time, prices map[string]market.Price) (market.Money, error) {
+func (l *profitMeter) revalued(at market.Time, prices map[string]market.Price) (market.Money, error) {
 	a, currency := l.account, l.made.Limits.Currency
 	was, err := a.Equity(currency)
 	for _, m := range a.Catalog().Markets() {
@@ -55,12 +55,13 @@ func (l *ledger) revalued(at market.Time, prices map[string]market.Price) (marke
 }
 
 // join is the report of the only part, or the sum of all.
-func (p *parts) join() (*Report, error) {
+func (p *parts) join() (*Comparison, error) {
 	first, last := p.reports[0], p.reports[len(p.reports)-1]
 	if len(p.reports) == 1 {
 		return first, nil
 	}
-	r := &Report{From: first.From, To: last.To, Currency: first.Currency, Assumptions: []string{}, Notes: []string{},
+	r := &Comparison{From: first.From, To: last.To, Currency: first.Currency, Assumptions: []string{},
+		Notes:   []string{},
 		Refused: []Refusals{}, Episodes: []Episode{}, Strategies: []Bridge{}, Parts: p.reports, Run: last.Run,
 		Account: emptyBridge("", first)}
 	for n, part := range p.reports {
@@ -83,7 +84,7 @@ func (p *parts) join() (*Report, error) {
 }
 
 // changeText says where a part begins and what has changed.
-func changeText(was, now *Report, at market.Time, moved market.Money) string {
+func changeText(was, now *Comparison, at market.Time, moved market.Money) string {
 	text := fmt.Sprintf("at %s the bot began with other strategies or markets", at)
 	if a, b := namesIn(was), namesIn(now); a != b {
 		text += fmt.Sprintf(" (%s, before %s)", b, a)
@@ -92,7 +93,7 @@ func changeText(was, now *Report, at market.Time, moved market.Money) string {
 		"down moved what it held by %s %s, live and in each run", Amount{moved, now.Account.Gap.Digits}, now.Currency)
 }
 
-func namesIn(r *Report) string {
+func namesIn(r *Comparison) string {
 	var names []string
 	for i := range r.Strategies {
 		names = append(names, r.Strategies[i].Name)
@@ -101,7 +102,7 @@ func namesIn(r *Report) string {
 }
 
 // take adds a part to a joined report.
-func (r *Report) take(part *Report) {
+func (r *Comparison) take(part *Comparison) {
 	r.Account.add(&part.Account)
 	for i := range part.Strategies {
 		b := &part.Strategies[i]
@@ -138,7 +139,7 @@ func (r *Report) take(part *Report) {
 }
 
 // emptyBridge is a bridge without any profit, with the terms of a report.
-func emptyBridge(name string, like *Report) Bridge {
+func emptyBridge(name string, like *Comparison) Bridge {
 	zero := Amount{0, like.Account.Gap.Digits}
 	b := Bridge{Name: name, Live: zero, Gap: zero, Unexplained: zero, Turnover: zero, Outside: zero, Equity: zero}
 	for range like.Account.Profits {

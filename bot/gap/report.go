@@ -11,8 +11,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Report is the way from a backtest to the live books, rung by rung.
-type Report struct {
+// Comparison is the way from a backtest to the live books, rung by rung.
+type Comparison struct {
 	From        market.Time `json:"from_ns"`
 	To          market.Time `json:"to_ns"`
 	Currency    string      `json:"currency"`
@@ -26,15 +26,15 @@ type Report struct {
 	Notes       []string    `json:"notes"`       // holes of the record, and what they mean
 	// Short says why live and backtest do not end together, so that their difference says nothing;
 	// empty: they do.
-	Short    string     `json:"short,omitempty"`
-	Episodes []Episode  `json:"episodes"` // in the order of their beginnings
-	Runs     []*Outcome `json:"-"`        // S0 to S6, with the orders of each; of a joined report: none
+	Short    string      `json:"short,omitempty"`
+	Episodes []Episode   `json:"episodes"` // in the order of their beginnings
+	Runs     []*RunBooks `json:"-"`        // S0 to S6, with the orders of each; of a joined report: none
 
 	Catalog *market.Catalog `json:"-"` // the units of Runs
 	Run     uuid.UUID       `json:"-"` // of the last start
 	// Parts are those that a joined report adds up: the bot began each with other strategies or
 	// markets.
-	Parts []*Report `json:"parts,omitempty"`
+	Parts []*Comparison `json:"parts,omitempty"`
 }
 
 // Bridge is the way from S0 to live of the account, or of a strategy. Profits are equity less the
@@ -116,8 +116,8 @@ func (a Amount) String() string {
 // MarshalJSON writes the decimal as a string.
 func (a Amount) MarshalJSON() ([]byte, error) { return json.Marshal(a.String()) }
 
-// Outcome is what a run came to.
-type Outcome struct {
+// RunBooks is what a run came to.
+type RunBooks struct {
 	Facts      Set
 	Profit     market.Money
 	Strategies []market.Money // profits by StrategyID − 1, of the first start

@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/replay"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/others"
+	"github.com/tidemark-trading/tidemark/exchange/footprint"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
@@ -40,9 +40,9 @@ type run struct {
 	core     *replay.Core
 	relay    *relay
 	session  *backtest.Session
-	ledger   *ledger
+	ledger   *profitMeter
 	matcher  *matcher
-	out      *Outcome
+	out      *RunBooks
 	history  []market.Candle
 	next     int     // place in the stored candles: those before have been delivered
 	number   uint64  // of the record at hand
@@ -58,7 +58,7 @@ type run struct {
 	known    market.Time                 // close of the latest candle that strategies have
 	caught   market.Time                 // close of the latest candle that came while the bot was down
 	quotes   map[market.ID]market.Ticker // the latest recorded ones
-	others   *others.Markets             // without the bot
+	others   *footprint.Markets          // without the bot
 
 	refusedAt map[refusal]market.Time // the latest one in Outcome.Orders
 }
@@ -113,11 +113,11 @@ type scaled struct {
 }
 
 // simulate runs the strategies over the tape with some facts.
-func (t *tape) simulate(ctx context.Context, v *survey, model *Model, facts Set) *Outcome {
+func (t *tape) simulate(ctx context.Context, v *survey, model *Model, facts Set) *RunBooks {
 	r := &run{tape: t, survey: v, model: model, facts: facts, leading: t.lead, live: map[market.OrderID]*pair{},
 		quotes:  map[market.ID]market.Ticker{},
-		matcher: newMatcher(&v.book, v.candles.finest()), refusedAt: map[refusal]market.Time{},
-		out: &Outcome{Facts: facts, refused: map[string]int{}}, others: v.others()}
+		matcher: newMatcher(&v.liveOrders, v.candles.finest()), refusedAt: map[refusal]market.Time{},
+		out: &RunBooks{Facts: facts, refused: map[string]int{}}, others: v.others()}
 	r.out.Match.Run, r.out.Strategies = facts.String(), make([]market.Money, len(v.first.made.Strategies))
 	if r.leading {
 		r.facts = whole

@@ -18,7 +18,7 @@ import (
 
 // survey is what a tape has beside its stream of market data.
 type survey struct {
-	book
+	liveOrders
 	inherited []*life // open at a start, asked for before the tape began
 	candles   series  // that were recorded, or since of a store
 	starts    int
@@ -26,7 +26,7 @@ type survey struct {
 	turnover  market.Money
 	by        []market.Money // turnover by StrategyID − 1
 	from, to  market.Time
-	whole     *ledger // of the run with all facts
+	whole     *profitMeter // of the run with all facts
 	first     *begin
 	prices    map[string]market.Price // by market, with which the books begin
 	last      uuid.UUID               // the run of the last start

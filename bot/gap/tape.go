@@ -72,7 +72,7 @@ func (t *tape) whole() error {
 func (t *tape) play(ctx context.Context, visit func(number uint64, rec *recording.Record, b *begin) error,
 	lost func(from, to uint64)) error {
 	vain := false // the start at hand committed nothing
-	return recorded.Read(ctx, t.dir, t.first, func(r *recorded.Record) (err error) {
+	return recorded.Read(ctx, t.dir, t.first, func(r *recorded.Item) (err error) {
 		if t.last != 0 && r.Number > t.last || t.to != 0 && r.At >= t.to {
 			return recorded.ErrEnough
 		}
@@ -94,7 +94,7 @@ func (t *tape) play(ctx context.Context, visit func(number uint64, rec *recordin
 }
 
 // begin is what a start is made of.
-func (t *tape) begin(r *recorded.Record) (*begin, error) {
+func (t *tape) begin(r *recorded.Item) (*begin, error) {
 	made, err := r.Manifest.Core(t.kinds)
 	return &begin{r.Manifest, made, r.Parts}, err
 }

@@ -3,17 +3,17 @@ package operator
 import (
 	"context"
 
-	"github.com/tidemark-trading/tidemark/bot/books"
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/profit"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // AskTrades asks for round trips.
-func AskTrades(ctx context.Context, of Target, q *books.Query) (Answer[books.TradeList], error) {
-	return askBooks(ctx, of, PathTrades, q, func(store *journal.Store, now market.Time) (*books.TradeList, error) {
-		list, err := books.Trades(store, q, now)
+func AskTrades(ctx context.Context, of Target, q *profit.Query) (Answer[profit.TradeList], error) {
+	return askBooks(ctx, of, PathTrades, q, func(store *journal.Store, now market.Time) (*profit.TradeList, error) {
+		list, err := profit.Trades(store, q, now)
 		if err == nil {
 			list.AsOfMS = now.Millis()
 		}
@@ -22,8 +22,8 @@ func AskTrades(ctx context.Context, of Target, q *books.Query) (Answer[books.Tra
 }
 
 // AskProfit asks what the bot has earned.
-func AskProfit(ctx context.Context, of Target, q *books.Query) (Answer[books.ProfitReport], error) {
-	return askBooks(ctx, of, PathProfit, q, func(store *journal.Store, now market.Time) (*books.ProfitReport, error) {
+func AskProfit(ctx context.Context, of Target, q *profit.Query) (Answer[profit.ProfitReport], error) {
+	return askBooks(ctx, of, PathProfit, q, func(store *journal.Store, now market.Time) (*profit.ProfitReport, error) {
 		report, err := ProfitOf(store, q, now)
 		if err == nil {
 			report.AsOfMS = now.Millis()
@@ -34,18 +34,18 @@ func AskProfit(ctx context.Context, of Target, q *books.Query) (Answer[books.Pro
 
 // ProfitOf says what a bot has earned, at the prices that its state file has: they are at most a
 // minute old while it runs.
-func ProfitOf(store *journal.Store, q *books.Query, now market.Time) (*books.ProfitReport, error) {
-	prices, err := folder.Prices(store)
+func ProfitOf(store *journal.Store, q *profit.Query, now market.Time) (*profit.ProfitReport, error) {
+	prices, err := statedir.Prices(store)
 	if err != nil {
 		return nil, err
 	}
-	return books.Profit(store, q, prices.Last, now)
+	return profit.Profit(store, q, prices.Last, now)
 }
 
 // AskEquity asks for a curve.
-func AskEquity(ctx context.Context, of Target, q *books.Query) (Answer[books.Curve], error) {
-	return askBooks(ctx, of, PathEquity, q, func(store *journal.Store, now market.Time) (*books.Curve, error) {
-		curve, err := books.Equity(store, q, now)
+func AskEquity(ctx context.Context, of Target, q *profit.Query) (Answer[profit.Curve], error) {
+	return askBooks(ctx, of, PathEquity, q, func(store *journal.Store, now market.Time) (*profit.Curve, error) {
+		curve, err := profit.Equity(store, q, now)
 		if err == nil {
 			curve.AsOfMS = now.Millis()
 		}
@@ -55,7 +55,7 @@ func AskEquity(ctx context.Context, of Target, q *books.Query) (Answer[books.Cur
 
 // askBooks asks a running bot a question of its books, or reads them from a state file. Ages then
 // end with the file's last entry.
-func askBooks[T any](ctx context.Context, of Target, path string, q *books.Query,
+func askBooks[T any](ctx context.Context, of Target, path string, q *profit.Query,
 	read func(*journal.Store, market.Time) (*T, error)) (Answer[T], error) {
 	if err := q.Check(); err != nil {
 		return Answer[T]{}, config.Usagef("%w", err)

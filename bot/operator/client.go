@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/folder"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
@@ -145,21 +145,21 @@ func askOrRead[T any](ctx context.Context, of Target, path string, ask *Request,
 		if of.Beside {
 			return answer, of.notYet()
 		}
-		file = filepath.Join(of.Folder, folder.StateFile)
+		file = filepath.Join(of.Folder, statedir.StateFile)
 	}
 	store, err := journal.ReadUntil(ctx, file)
-	if errors.Is(err, boltfile.ErrLocked) {
+	if errors.Is(err, bolt.ErrLocked) {
 		return answer, heldError(file)
 	}
-	if errors.Is(err, boltfile.ErrNotFound) {
+	if errors.Is(err, bolt.ErrNotFound) {
 		return answer, of.noFile(err)
 	}
 	if err != nil {
-		return answer, folder.Error{Err: err}
+		return answer, statedir.Error{Err: err}
 	}
 	answer.Value, err = read(store)
 	if err := errors.Join(err, store.Close()); err != nil {
-		return answer, folder.Error{Err: err}
+		return answer, statedir.Error{Err: err}
 	}
 	return answer, nil
 }
@@ -167,10 +167,10 @@ func askOrRead[T any](ctx context.Context, of Target, path string, ask *Request,
 // explainNoBot returns cause if no bot runs, and an error that says so if a bot runs and is not
 // ready.
 func explainNoBot(ctx context.Context, dir string, cause error) error {
-	file := filepath.Join(dir, folder.StateFile)
+	file := filepath.Join(dir, statedir.StateFile)
 	store, err := journal.ReadUntil(ctx, file)
 	switch {
-	case errors.Is(err, boltfile.ErrLocked):
+	case errors.Is(err, bolt.ErrLocked):
 		return heldError(file)
 	case err == nil:
 		return errors.Join(cause, store.Close())

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
@@ -43,7 +43,7 @@ func OpenCopy(ctx context.Context, dir string, beside bool) (*journal.Store, err
 
 // copyStopped writes a copy of the state file of a stopped bot.
 func copyStopped(ctx context.Context, dir, file string) error {
-	store, err := journal.ReadUntil(ctx, filepath.Join(dir, folder.StateFile))
+	store, err := journal.ReadUntil(ctx, filepath.Join(dir, statedir.StateFile))
 	if err != nil {
 		return err
 	}

@@ -8,10 +8,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/tidemark-trading/tidemark/bot/books"
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
@@ -26,7 +26,7 @@ const (
 // JournalQuery says which entries of the journal are asked for, beside the time, the strategy, the
 // market and the number of Books.
 type JournalQuery struct {
-	books.Query
+	profit.Query
 	Kind   string `json:"kind,omitempty"`   // several are separated by commas; empty: all
 	Order  string `json:"order,omitempty"`  // a name as in journal.Store.FindOrder
 	Before uint64 `json:"before,omitempty"` // Journal.Older of the page before; 0: the latest entries
@@ -115,7 +115,7 @@ func JournalOf(store *journal.Store, q *JournalQuery, now market.Time) (*Journal
 	}
 	if q.Order != "" {
 		row, err := store.FindOrder(q.Order)
-		if errors.Is(err, boltfile.ErrNotFound) {
+		if errors.Is(err, bolt.ErrNotFound) {
 			return list, nil
 		}
 		if err != nil {

@@ -28,9 +28,9 @@ func (t *storyWriter) lines(e *journal.Entry) []string {
 		return t.intent(r)
 	case *journal.SentCommand:
 		return []string{"sent      " + r.Command.String()}
-	case *journal.Outcome:
+	case *journal.AnswerEntry:
 		return []string{outcomeLine(r)}
-	case *journal.Report:
+	case *journal.ReportEntry:
 		return append(t.report(r), t.fills(r.Fills)...)
 	case *journal.Fills:
 		return t.fills(r.Fills)
@@ -140,7 +140,7 @@ func (t *storyWriter) intent(r *journal.Intent) []string {
 }
 
 // report writes the order's status and the status before.
-func (t *storyWriter) report(r *journal.Report) []string {
+func (t *storyWriter) report(r *journal.ReportEntry) []string {
 	if r.Exec == market.ExecRejected || r.Exec == market.ExecUnknown {
 		line := "state     " + execText(&r.Report)
 		if r.Code != 0 {
@@ -257,7 +257,7 @@ func termsText(c *market.Catalog, id market.ID, t state.Terms) string {
 	return strings.Join(parts, " ")
 }
 
-func outcomeLine(r *journal.Outcome) string {
+func outcomeLine(r *journal.AnswerEntry) string {
 	line := fmt.Sprintf("answer    %s %s", r.Command, r.Answer)
 	if r.Status != 0 {
 		line += fmt.Sprintf(", HTTP %d", r.Status)

@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
 	"github.com/tidemark-trading/tidemark/state/recording"
@@ -27,7 +27,7 @@ func heardBot(t testing.TB, dir string, minutes int) (heard []market.Candle, c *
 	for _, name := range []string{"BTC-EUR", "ETH-EUR"} {
 		require.NoError(t, c.AddMarket(&market.Market{Name: name, PriceDigits: 2}))
 	}
-	store, err := journal.Open(filepath.Join(dir, folder.StateFile))
+	store, err := journal.Open(filepath.Join(dir, statedir.StateFile))
 	require.NoError(t, err)
 	require.NoError(t, store.Bind(c, []string{"trend"}))
 	b := store.NewBatch()
@@ -35,7 +35,7 @@ func heardBot(t testing.TB, dir string, minutes int) (heard []market.Candle, c *
 		Strategies: []string{"trend"}})
 	require.NoError(t, store.Commit(b))
 	require.NoError(t, store.Close())
-	w, err := recording.Open(filepath.Join(dir, folder.RecordingFolder),
+	w, err := recording.Open(filepath.Join(dir, statedir.RecordingFolder),
 		recording.Options{Catalog: c, Strategies: []string{"trend"}})
 	require.NoError(t, err)
 	chance, price := rand.New(rand.NewPCG(1, 1)), market.Price(90_000_00)
@@ -101,7 +101,7 @@ func TestAStoppedBotShowsTheCandlesOfItsRecording(t *testing.T) {
 func BenchmarkRecorded(b *testing.B) {
 	dir := b.TempDir()
 	_, catalog := heardBot(b, dir, 3_500)
-	x, err := recording.Describe(filepath.Join(dir, folder.RecordingFolder))
+	x, err := recording.Describe(filepath.Join(dir, statedir.RecordingFolder))
 	require.NoError(b, err)
 	b.Run("picture", func(b *testing.B) {
 		for b.Loop() {
@@ -114,7 +114,7 @@ func BenchmarkRecorded(b *testing.B) {
 	})
 	b.Run("floor", func(b *testing.B) {
 		for b.Loop() {
-			r, err := recording.Read(filepath.Join(dir, folder.RecordingFolder), catalog, []string{"trend"}, 0)
+			r, err := recording.Read(filepath.Join(dir, statedir.RecordingFolder), catalog, []string{"trend"}, 0)
 			require.NoError(b, err)
 			n := 0
 			for ; err == nil; n++ {

@@ -3,7 +3,7 @@ package operator
 import (
 	"strings"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
@@ -88,7 +88,7 @@ func PositionsOf(store *journal.Store, last func(market.ID) market.Price) (*Posi
 // StoppedPositions lists the positions of a stopped bot with the times of the saved prices and of
 // the last fills.
 func StoppedPositions(store *journal.Store) (*Positions, error) {
-	prices, err := folder.Prices(store)
+	prices, err := statedir.Prices(store)
 	if err != nil {
 		return nil, err
 	}

@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/tidemark-trading/tidemark/bot/books"
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/profit"
 )
 
 // Both sides name the version of the protocol in a header. A new field does not raise the version.
@@ -123,7 +123,7 @@ type Request struct {
 	Check    bool   `json:"check,omitempty"`    // reload: only say what would change
 	Document []byte `json:"document,omitempty"` // seal
 
-	Books   *books.Query  `json:"books,omitempty"` // trades, profit, equity
+	Books   *profit.Query `json:"books,omitempty"` // trades, profit, equity
 	Journal *JournalQuery `json:"journal,omitempty"`
 	Market  *MarketQuery  `json:"market,omitempty"`
 }

@@ -44,22 +44,22 @@ func AskRefused(ctx context.Context, of Target, strategy string, since time.Dura
 }
 
 // AskVerify asks how a bot stands to its seal.
-func AskVerify(ctx context.Context, of Target) (Answer[seal.Standing], error) {
+func AskVerify(ctx context.Context, of Target) (Answer[seal.SealStatus], error) {
 	return askOrRead(ctx, of, PathVerify, &Request{}, seal.StandingOf)
 }
 
 // Seal lets the running bot of a folder journal the document of a seal. The error wraps ErrNoBot if
 // none runs.
-func Seal(ctx context.Context, folder string, document []byte, by string) (*seal.Standing, error) {
-	answer := &seal.Standing{}
+func Seal(ctx context.Context, folder string, document []byte, by string) (*seal.SealStatus, error) {
+	answer := &seal.SealStatus{}
 	_, err := Call(ctx, folder, PathSeal, &Request{Document: document, By: by}, 2*AnswerTimeout, answer)
 	return answer, err
 }
 
 // Act sends a command to a running bot. It waits for Request.WaitMS and the time that the bot may
 // take to answer. If no bot answers, the error says whether one runs that does not trade yet.
-func Act(ctx context.Context, of Target, path string, ask *Request) (answer Answer[Report], err error) {
-	answer.Value = new(Report)
+func Act(ctx context.Context, of Target, path string, ask *Request) (answer Answer[ActResult], err error) {
+	answer.Value = new(ActResult)
 	wait := time.Duration(ask.WaitMS) * time.Millisecond
 	answer.Raw, err = Call(ctx, of.Folder, path, ask, wait+2*AnswerTimeout, answer.Value)
 	switch {

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/journal"
 	"github.com/tidemark-trading/tidemark/state/recording"
 )
@@ -26,9 +26,9 @@ type Recorded map[market.Interval][]market.Candle
 // between two times, with 0 for no bound, and that the last recordedEvents before until have. A
 // folder without a recording has none.
 func ReadRecorded(store *journal.Store, m *market.Market, since, until market.Time) (Recorded, error) {
-	dir := filepath.Join(filepath.Dir(store.Path()), folder.RecordingFolder)
+	dir := filepath.Join(filepath.Dir(store.Path()), statedir.RecordingFolder)
 	blocks, err := recording.Index(dir)
-	if errors.Is(err, boltfile.ErrNotFound) || err == nil && len(blocks) == 0 {
+	if errors.Is(err, bolt.ErrNotFound) || err == nil && len(blocks) == 0 {
 		return Recorded{}, nil
 	}
 	if err != nil {

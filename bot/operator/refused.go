@@ -9,7 +9,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
@@ -135,7 +135,7 @@ func (c *refusalCollector) entry(e *journal.Entry) error {
 		} else if s != nil && r.Command.Kind == market.CommandUpdate {
 			s.Changes++
 		}
-	case *journal.Outcome:
+	case *journal.AnswerEntry:
 		if r.Answer == journal.AnswerRejected && r.Command != market.CommandCancel {
 			return c.exchange(e.At, r)
 		}
@@ -161,9 +161,9 @@ func (c *refusalCollector) gate(r *journal.Refusal) {
 }
 
 // exchange adds a refusal of the exchange.
-func (c *refusalCollector) exchange(at market.Time, r *journal.Outcome) error {
+func (c *refusalCollector) exchange(at market.Time, r *journal.AnswerEntry) error {
 	row, err := c.store.Order(r.Order)
-	if errors.Is(err, boltfile.ErrNotFound) {
+	if errors.Is(err, bolt.ErrNotFound) {
 		return nil // compacted away
 	}
 	if err != nil {

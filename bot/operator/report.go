@@ -2,8 +2,8 @@ package operator
 
 import "fmt"
 
-// Report is the result of a command of the operator.
-type Report struct {
+// ActResult is the result of a command of the operator.
+type ActResult struct {
 	Done       bool     `json:"done"` // everything was confirmed
 	Strategies []string `json:"strategies"`
 	Unchanged  []string `json:"unchanged"`  // those of Strategies that were halted, or not halted, before
@@ -25,8 +25,8 @@ type Report struct {
 
 // NewReport returns an empty report of a command for these strategies. Its lists are empty, not
 // null.
-func NewReport(names []string) *Report {
-	return &Report{Strategies: names, Unchanged: []string{}, Open: []Order{}, Protecting: []Order{}, Sales: []Sale{},
+func NewReport(names []string) *ActResult {
+	return &ActResult{Strategies: names, Unchanged: []string{}, Open: []Order{}, Protecting: []Order{}, Sales: []Sale{},
 		Held: []Position{}, Unsold: []string{}, Trading: []string{}}
 }
 

@@ -8,12 +8,12 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// riskVersion is the version of folder.RiskBlob.
+// riskVersion is the version of statedir.RiskBlob.
 const riskVersion = 1
 
 // Risk is each limit of a bot with its use, as a program reads it. Of a stopped bot: as of its last
@@ -63,13 +63,13 @@ func AskRisk(ctx context.Context, of Target) (Answer[Risk], error) {
 	return askOrRead(ctx, of, PathRisk, &Request{}, StoppedRisk)
 }
 
-// AppendRisk appends the saved form of the limits, for folder.RiskBlob.
+// AppendRisk appends the saved form of the limits, for statedir.RiskBlob.
 func AppendRisk(dst []byte, r *Risk) ([]byte, error) { return market.AppendSaved(dst, riskVersion, r) }
 
 // StoppedRisk is the saved use of the limits, with the halts in force.
 func StoppedRisk(store *journal.Store) (*Risk, error) {
 	r := &Risk{Limits: []Limit{}}
-	text, err := store.Blob(folder.RiskBlob)
+	text, err := store.Blob(statedir.RiskBlob)
 	if err == nil && text != nil {
 		err = market.ParseSaved(text, riskVersion, r)
 	}

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 )
 
 // maxSocketPath is the longest path that every system takes for a unix socket.
@@ -21,7 +21,7 @@ type Socket struct {
 // SocketIn returns the socket of a state folder. A path that is too long for a socket leads through
 // the process's open files, on Linux only.
 func SocketIn(dir string) (*Socket, error) {
-	path := filepath.Join(dir, folder.SocketFile)
+	path := filepath.Join(dir, statedir.SocketFile)
 	if len(path) <= maxSocketPath {
 		return &Socket{Path: path}, nil
 	}
@@ -29,7 +29,7 @@ func SocketIn(dir string) (*Socket, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Socket{Path: filepath.Join("/proc/self/fd", strconv.Itoa(int(open.Fd())), folder.SocketFile), folder: open}
+	s := &Socket{Path: filepath.Join("/proc/self/fd", strconv.Itoa(int(open.Fd())), statedir.SocketFile), folder: open}
 	if _, err := os.Stat(filepath.Dir(s.Path)); err != nil {
 		_ = open.Close()
 		return nil, fmt.Errorf("%s is too long for a socket; choose a shorter bot.state", path)

@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 )
 
 // Listen listens on a socket that only this user may open. The socket is made in a folder that only
@@ -20,7 +20,7 @@ func Listen(path string) (_ net.Listener, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.Remove(private)) }()
-	made := filepath.Join(private, folder.SocketFile)
+	made := filepath.Join(private, statedir.SocketFile)
 	listener, err := net.Listen("unix", made)
 	if err != nil {
 		return nil, err

@@ -10,14 +10,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 )
 
 func TestTheSocketHasItsFinalModeFromItsFirstMomentOn(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("modes say nothing here")
 	}
-	path := filepath.Join(t.TempDir(), folder.SocketFile)
+	path := filepath.Join(t.TempDir(), statedir.SocketFile)
 	seen, done := map[fs.FileMode]int{}, make(chan struct{})
 	stop := make(chan struct{})
 	go func() {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
@@ -157,7 +157,7 @@ type Amount struct {
 
 // Unallocated is what an account has beyond the books, by symbol, as of the last look at its
 // balances.
-func Unallocated(catalog *market.Catalog, agreed map[string]folder.BalanceCheckpoint) (list []Amount) {
+func Unallocated(catalog *market.Catalog, agreed map[string]statedir.BalanceCheckpoint) (list []Amount) {
 	for _, symbol := range slices.Sorted(maps.Keys(agreed)) {
 		if asset := catalog.AssetNamed(symbol); asset != nil && agreed[symbol].Surplus > 0 {
 			list = append(list, Amount{symbol, market.FormatFixed(int64(agreed[symbol].Surplus), asset.Digits),
@@ -224,7 +224,7 @@ func StoppedStatus(store *journal.Store, dir string) (*Status, error) {
 	if s.AsOfMS, err = lastEntryMS(store); err != nil {
 		return nil, err
 	}
-	agreed, err := folder.ReadCheckpoints(store)
+	agreed, err := statedir.ReadCheckpoints(store)
 	if err != nil {
 		return nil, err
 	}

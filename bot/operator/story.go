@@ -69,7 +69,7 @@ func stepOf(store *journal.Store, t *storyWriter, e *journal.Entry) Step {
 		for _, f := range r.Risk {
 			step.Risk = append(step.Risk, Figure(f))
 		}
-	case *journal.Report:
+	case *journal.ReportEntry:
 		if r.Updated != 0 {
 			step.ExchangeMS = r.Updated.Millis()
 		}

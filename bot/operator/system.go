@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/seal"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/journal"
 	"github.com/tidemark-trading/tidemark/state/recording"
 )
@@ -30,8 +30,8 @@ type System struct {
 	Broken    bool           `json:"broken,omitempty"`    // the promise
 	// Doctor is the last result of bot doctor; nil: none is kept, or Unread says why it cannot be
 	// read.
-	Doctor *folder.Checkup `json:"doctor,omitempty"`
-	Unread string          `json:"doctor_unread,omitempty"`
+	Doctor *statedir.Checkup `json:"doctor,omitempty"`
+	Unread string            `json:"doctor_unread,omitempty"`
 }
 
 // StateFile is the state file of a bot.
@@ -76,11 +76,11 @@ func SystemOf(store *journal.Store) (*System, error) {
 	if s.State.Bytes = reach.Bytes; reach.First > 0 {
 		s.State.SinceMS = reach.Since.Millis()
 	}
-	if free, writable := folder.FreeSpace(dir); free != math.MaxUint64 {
+	if free, writable := statedir.FreeSpace(dir); free != math.MaxUint64 {
 		s.DiskFree, s.ReadOnly = &free, !writable
 	}
-	x, err := recording.Describe(filepath.Join(dir, folder.RecordingFolder))
-	if err != nil && !errors.Is(err, boltfile.ErrNotFound) {
+	x, err := recording.Describe(filepath.Join(dir, statedir.RecordingFolder))
+	if err != nil && !errors.Is(err, bolt.ErrNotFound) {
 		return nil, err
 	}
 	if x.First != 0 {
@@ -90,7 +90,7 @@ func SystemOf(store *journal.Store) (*System, error) {
 	if err := s.addBackup(store); err != nil {
 		return nil, err
 	}
-	if s.Doctor, err = folder.ReadCheckup(dir); err != nil {
+	if s.Doctor, err = statedir.ReadCheckup(dir); err != nil {
 		s.Unread = err.Error()
 	}
 	standing, err := seal.StandingOf(store)
@@ -100,11 +100,11 @@ func SystemOf(store *journal.Store) (*System, error) {
 	return s, err
 }
 
-// AppendBackup appends the content of folder.BackupBlob.
+// AppendBackup appends the content of statedir.BackupBlob.
 func AppendBackup(dst []byte, atMS int64) []byte { return strconv.AppendInt(dst, atMS, 10) }
 
 func (s *System) addBackup(store *journal.Store) error {
-	text, err := store.Blob(folder.BackupBlob)
+	text, err := store.Blob(statedir.BackupBlob)
 	if err == nil && text != nil {
 		s.BackupMS, err = strconv.ParseInt(string(text), 10, 64)
 	}

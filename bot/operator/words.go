@@ -7,10 +7,12 @@ import (
 
 // Words describes the report of a request for a person, in lines: first what was done, then the
 // sales, then everything that was left open, held or unsold. path is the request's, as PathHalt.
-func (r *Report) Words(path string, ask *Request) string { return r.doneText(path, ask) + r.restText() }
+func (r *ActResult) Words(path string, ask *Request) string {
+	return r.doneText(path, ask) + r.restText()
+}
 
 // doneText is the line on what was done.
-func (r *Report) doneText(path string, ask *Request) string {
+func (r *ActResult) doneText(path string, ask *Request) string {
 	names := strings.Join(r.Strategies, ", ")
 	switch path {
 	case PathResolve:
@@ -30,7 +32,7 @@ func (r *Report) doneText(path string, ask *Request) string {
 }
 
 // writtenOffText lists what was written off in a market that has gone.
-func (r *Report) writtenOffText(gone string) (text string) {
+func (r *ActResult) writtenOffText(gone string) (text string) {
 	for _, w := range r.WrittenOff {
 		text += fmt.Sprintf("written off: %s %s %s\n", w.Strategy, w.Amount, w.Market)
 	}
@@ -41,7 +43,7 @@ func (r *Report) writtenOffText(gone string) (text string) {
 }
 
 // restText lists the sales of a command, and everything that it left open, held or unsold.
-func (r *Report) restText() (text string) {
+func (r *ActResult) restText() (text string) {
 	for i := range r.Sales {
 		text += r.Sales[i].String() + "\n"
 	}
@@ -78,7 +80,7 @@ func (r *Report) restText() (text string) {
 }
 
 // unchangedText lists the strategies that were in the wanted state before.
-func (r *Report) unchangedText(how string) string {
+func (r *ActResult) unchangedText(how string) string {
 	if len(r.Unchanged) == 0 {
 		return ""
 	}

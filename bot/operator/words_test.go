@@ -27,5 +27,5 @@ func TestAReportSaysWhatWasDoneThenWhatIsLeft(t *testing.T) {
 		"not halted, so they may place new orders: trend\n", sold.Words(PathFlatten, &Request{}))
 	require.Equal(t, "order 7 is resolved as absent\n",
 		NewReport(nil).Words(PathResolve, &Request{Order: "7", As: AsAbsent}))
-	require.Equal(t, "1 order cancelled\n", (&Report{Cancelled: 1}).Words(PathCancel, &Request{}))
+	require.Equal(t, "1 order cancelled\n", (&ActResult{Cancelled: 1}).Words(PathCancel, &Request{}))
 }

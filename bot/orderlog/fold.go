@@ -35,11 +35,11 @@ func (f *fold) entry(e *journal.Entry) error {
 		if w := f.write(r.Order, r.Command); w != nil && w.Sent == 0 {
 			w.Sent = e.At
 		}
-	case *journal.Outcome:
+	case *journal.AnswerEntry:
 		if w := f.write(r.Order, r.Command); w != nil {
 			w.Answered, w.Answer, w.Status, w.Code, w.Message = e.At, r.Answer, r.Status, r.Code, r.Message
 		}
-	case *journal.Report:
+	case *journal.ReportEntry:
 		f.report(e, r)
 	case *journal.Fills:
 		for i := range r.Fills {
@@ -107,7 +107,7 @@ func (f *fold) write(id market.OrderID, kind market.CommandKind) *Write {
 }
 
 // report folds what the exchange says of an order.
-func (f *fold) report(e *journal.Entry, r *journal.Report) {
+func (f *fold) report(e *journal.Entry, r *journal.ReportEntry) {
 	if r.Order == 0 {
 		return
 	}
@@ -126,7 +126,7 @@ func (f *fold) report(e *journal.Entry, r *journal.Report) {
 }
 
 // accept notes when the exchange took an order, from its first report.
-func (o *Order) accept(heard market.Time, r *journal.Report) {
+func (o *Order) accept(heard market.Time, r *journal.ReportEntry) {
 	w := o.Place()
 	for i := range r.Fills {
 		o.Took = o.Took || r.Fills[i].Taker

@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
@@ -48,29 +48,29 @@ type Options struct {
 
 // Read reads a state folder, journal and recording once. It holds the state file only for the
 // journal. A state file that a running bot holds, or
-// that is missing or damaged, is a folder.Error; a recording that a later program wrote is an
+// that is missing or damaged, is a statedir.Error; a recording that a later program wrote is an
 // error.
 func Read(ctx context.Context, dir string, o Options) (*Log, error) {
-	store, err := journal.ReadUntil(ctx, filepath.Join(dir, folder.StateFile))
+	store, err := journal.ReadUntil(ctx, filepath.Join(dir, statedir.StateFile))
 	if err != nil {
-		return nil, folder.Error{Err: err}
+		return nil, statedir.Error{Err: err}
 	}
 	l := &Log{Folder: dir, Catalog: store.Catalog()}
 	// the recording takes long, and a bot may start meanwhile
 	if err := errors.Join(l.readJournal(store), store.Close()); err != nil {
-		return nil, folder.Error{Err: err}
+		return nil, statedir.Error{Err: err}
 	}
 	return l, l.readRecording(ctx, o)
 }
 
 // readJournal reads runs, entries, and the states of the orders.
 func (l *Log) readJournal(store *journal.Store) error {
-	next, err := store.Blob(folder.RecordingBlob)
+	next, err := store.Blob(statedir.RecordingBlob)
 	if err != nil {
 		return err
 	}
-	l.nextRecord = folder.NextRecord(next)
-	mode, err := store.Blob(folder.ModeBlob)
+	l.nextRecord = statedir.NextRecord(next)
+	mode, err := store.Blob(statedir.ModeBlob)
 	if err != nil {
 		return err
 	}

@@ -3,15 +3,15 @@ package orderlog
 import (
 	"slices"
 
-	"github.com/tidemark-trading/tidemark/exchange/others"
+	"github.com/tidemark-trading/tidemark/exchange/footprint"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
 // Others takes the orders of the log out of recorded markets, in the units of a catalog. Markets
 // that the catalog lacks, or has in other units, stay as they are. Orders of paper mode never met
 // the recorded markets: nothing is taken out for them.
-func (l *Log) Others(of *market.Catalog) *others.Markets {
-	m := others.New(of)
+func (l *Log) Others(of *market.Catalog) *footprint.Markets {
+	m := footprint.New(of)
 	if l.Paper {
 		return m
 	}

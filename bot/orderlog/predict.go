@@ -7,7 +7,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/tidemark-trading/tidemark/exchange/others"
+	"github.com/tidemark-trading/tidemark/exchange/footprint"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -21,7 +21,7 @@ type Prediction struct {
 	// moment, or whose market was not known when they began.
 	Unclear int
 	Venue   sim.QueueCounts
-	Removed others.Counts
+	Removed footprint.Counts
 }
 
 // Bucket are the times of rest of one range of the amount that stood before the order, in multiples
@@ -100,7 +100,7 @@ func (l *Log) Predict(ctx context.Context, fill sim.LimitFill) (*Prediction, err
 type predictor struct {
 	Prediction
 	venue  *sim.Venue
-	others *others.Markets
+	others *footprint.Markets
 	rests  []*predicted // by beginning
 	begun  int          // the first of rests that has not begun
 	open   []*predicted
@@ -117,7 +117,7 @@ type predicted struct {
 }
 
 func newPredictor(l *Log, fill sim.LimitFill) (*predictor, error) {
-	p := &predictor{Prediction: Prediction{Fill: fill}, others: others.New(l.Catalog)}
+	p := &predictor{Prediction: Prediction{Fill: fill}, others: footprint.New(l.Catalog)}
 	for i, name := range bucketNames {
 		p.Buckets[i].Name = name
 	}
@@ -163,10 +163,10 @@ func (l *Log) open() (*market.Catalog, error) {
 }
 
 // tell says which part of the recorded markets is the order's own.
-func (o *Order) tell(m *others.Markets) {
+func (o *Order) tell(m *footprint.Markets) {
 	for i := range o.Rests {
 		r := &o.Rests[i]
-		own := others.Rest{At: r.From, Order: o.ID, Market: o.Market, Side: o.Side, Price: r.Price, Amount: r.Amount}
+		own := footprint.Rest{At: r.From, Order: o.ID, Market: o.Market, Side: o.Side, Price: r.Price, Amount: r.Amount}
 		m.Rest(own)
 		for k := range o.Fills {
 			if f := &o.Fills[k]; f.Time > r.From && (r.To == 0 || f.Time <= r.To) {

@@ -26,7 +26,7 @@ type point struct {
 // watching walks the recording once for all orders.
 type watching struct {
 	log       *Log
-	tape      *Tape
+	tape      *Reader
 	options   Options
 	points    []point // by time
 	rests     []*watched

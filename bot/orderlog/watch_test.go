@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/recording"
 )
@@ -47,7 +47,7 @@ func newWorld(t testing.TB, random *rand.Rand, minutes int) *world {
 			Status: market.Trading}))
 	}
 	w := &world{log: &Log{Folder: t.TempDir(), Catalog: catalog}}
-	file, err := recording.Open(filepath.Join(w.log.Folder, folder.RecordingFolder),
+	file, err := recording.Open(filepath.Join(w.log.Folder, statedir.RecordingFolder),
 		recording.Options{Catalog: catalog})
 	require.NoError(t, err)
 	write := func(r recording.Record) {

@@ -6,17 +6,17 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/tidemark-trading/tidemark/bot/books"
+	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/view/chart"
 )
 
 // Equity is the chart of a curve, with its drawdown below; nil: the curve has fewer than two
 // samples.
-func Equity(c *books.Curve) (*chart.Chart, error) {
+func Equity(c *profit.Curve) (*chart.Chart, error) {
 	if c == nil || len(c.Samples) < 2 {
 		return nil, nil
 	}
-	zone, err := books.Zone(c.Zone)
+	zone, err := profit.Zone(c.Zone)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 
 // NewLedger returns a weight ledger with the budgets of a config. now is the exchange's clock; the
 // ledger calls warn with its warnings.
-func NewLedger(e *config.ExchangeSection, now func() market.Time, warn func(rest.Warning)) *rest.Ledger {
+func NewLedger(e *config.ExchangeSection, now func() market.Time, warn func(rest.Warning)) *rest.WeightBudget {
 	return rest.NewLedger(rest.LedgerConfig{
 		Now: now, After: after, Prefix: e.Prefix, PerKey: int(e.PerKey), PerIP: int(e.PerIP), Warn: warn,
 	})

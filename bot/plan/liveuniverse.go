@@ -115,7 +115,7 @@ func (p *Live) Rank(l *Listing, day int64) (map[string]Ranking, error) {
 func (p *Live) rank(l *Listing, name string, section *config.UniverseSection, day int64) (Ranking, error) {
 	r, rule := Ranking{Rule: ruleText(section), Day: day, Top: int(section.Top), Next: ready(section)},
 		p.ruleOf(section)
-	book, at := &universe.Book{}, candles.DayStart(day)
+	book, at := &universe.Ranking{}, candles.DayStart(day)
 	var err error
 	if section.Records == "" {
 		rule.Window, rule.MinDays, at = 1, 1, l.At
@@ -136,7 +136,8 @@ func (p *Live) rank(l *Listing, name string, section *config.UniverseSection, da
 }
 
 // best are the first so many markets of a ranking that the exchange lists as trading.
-func (l *Listing) best(book *universe.Book, at market.Time, rule universe.Rule, count int) (names []string, err error) {
+func (l *Listing) best(book *universe.Ranking, at market.Time, rule universe.Rule, count int) (names []string,
+	err error) {
 	rule.Top = math.MaxInt
 	ranked, err := book.At(at, rule)
 	for i := range ranked {
@@ -160,7 +161,7 @@ func lastDay(l *Listing) *candles.Listing {
 }
 
 // storedVolumes has the volumes of a candle store.
-func (p *Live) storedVolumes(path string, to market.Time) (book *universe.Book, err error) {
+func (p *Live) storedVolumes(path string, to market.Time) (book *universe.Ranking, err error) {
 	store, err := candles.Read(path)
 	if err != nil {
 		return nil, err

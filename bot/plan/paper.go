@@ -8,7 +8,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -34,7 +34,7 @@ func (p *Live) PaperExchange(path string, now market.Time) (sandbox.Config, erro
 		Accounts: []sandbox.Account{account},
 		Tiers:    []sandbox.Tier{{Volume: "0", Fees: map[string]exchange.Fees{"": p.FeesOf(nil)}}},
 		Clock:    sandbox.NewClock(now, 1),
-		Budget:   door.Budget{PerKey: -1, PerIP: -1},
+		Budget:   api.Budget{PerKey: -1, PerIP: -1},
 		Rules:    sandbox.Rules{GroupsPerAccount: 1000},
 		State:    path,
 	}

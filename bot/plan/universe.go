@@ -77,7 +77,7 @@ type rankedDay struct {
 // rankUniverses ranks the markets of the library for each strategy with a universe.
 func (p *Backtest) rankUniverses() error {
 	p.universes = universes{}
-	var book *universe.Book
+	var book *universe.Ranking
 	for i := range p.Strategies {
 		s := &p.Strategies[i]
 		section := p.Config.Strategies[s.Name].Universe
@@ -107,7 +107,7 @@ func (p *Backtest) rankUniverses() error {
 }
 
 // rank ranks the markets at the beginning of each day of the range.
-func (p *Backtest) rank(book *universe.Book, s *backtest.StrategyPlan, section *config.UniverseSection) (*ranked,
+func (p *Backtest) rank(book *universe.Ranking, s *backtest.StrategyPlan, section *config.UniverseSection) (*ranked,
 	error) {
 	r, rule := &ranked{days: map[string]int64{}, left: map[string]bool{}}, p.ruleOf(section)
 	stored, span, err := p.storedAt(s.Interval)

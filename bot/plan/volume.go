@@ -19,8 +19,8 @@ type volumes struct {
 }
 
 // book has the volumes of all markets: those of candles, and those of the records.
-func (v *volumes) book() (*universe.Book, error) {
-	book := &universe.Book{}
+func (v *volumes) book() (*universe.Ranking, error) {
+	book := &universe.Ranking{}
 	names, err := v.Markets()
 	if err != nil {
 		return nil, err

@@ -83,7 +83,7 @@ func lines(ctx context.Context, path string, c *Choice, each func(*line) error) 
 		x.Records++
 		return each(l)
 	}
-	x.Holes, err = Walk(ctx, path, c.Range, func(r *Record) error {
+	x.Holes, err = Walk(ctx, path, c.Range, func(r *Item) error {
 		if r.At < c.From {
 			return nil
 		}
@@ -149,7 +149,7 @@ func levels(m *market.Market, side []market.Level) (all [][2]string) {
 }
 
 // other fills in an input that is no market data.
-func (l *line) other(r *Record) {
+func (l *line) other(r *Item) {
 	in := &r.Input
 	l.What = in.Kind.String()
 	if ev := in.Event; ev != nil {

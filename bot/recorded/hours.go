@@ -10,7 +10,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/bot/replay"
-	"github.com/tidemark-trading/tidemark/exchange/others"
+	"github.com/tidemark-trading/tidemark/exchange/footprint"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/recording"
 )
@@ -31,7 +31,7 @@ type Hours struct {
 	Pauses   []Pause
 	// Others takes what the bot itself did out of the recorded markets, for a run in the units of a
 	// catalog; nil: the markets stay as they were recorded. Own is a sentence about it.
-	Others func(*market.Catalog) *others.Markets
+	Others func(*market.Catalog) *footprint.Markets
 	Own    string
 
 	manifest *replay.Manifest // of the first start, with the markets of later ones
@@ -51,7 +51,7 @@ func (p *Pause) String() string {
 }
 
 // ReadHours reads a recording once: that in a state folder, or the one in the folder of bot record.
-// Its writer may run. A recording that is missing, or without a start, wraps boltfile.ErrNotFound.
+// Its writer may run. A recording that is missing, or without a start, wraps bolt.ErrNotFound.
 func ReadHours(ctx context.Context, dir string) (*Hours, error) {
 	h := &hoursReader{Hours: &Hours{Dir: dir, quotes: map[string]quoted{}},
 		known: map[string]map[market.Interval]map[market.Time]bool{}}
@@ -65,12 +65,12 @@ func ReadHours(ctx context.Context, dir string) (*Hours, error) {
 }
 
 // read visits the records from the first start on.
-func (h *Hours) read(ctx context.Context, visit func(*Record) error, lost func(from, to uint64)) error {
+func (h *Hours) read(ctx context.Context, visit func(*Item) error, lost func(from, to uint64)) error {
 	starts, err := Starts(h.Dir)
 	if err != nil {
 		return err
 	}
-	return Read(ctx, h.Dir, starts[0].First, func(r *Record) error {
+	return Read(ctx, h.Dir, starts[0].First, func(r *Item) error {
 		err := visit(r)
 		if err != nil && !errors.Is(err, ErrEnough) {
 			err = fmt.Errorf("record %d: %w", r.Number, err)
@@ -88,7 +88,7 @@ type hoursReader struct {
 func (h *hoursReader) lose(from, to uint64) { h.Lost = append(h.Lost, Hole{First: from, Last: to}) }
 
 // record reads a record.
-func (h *hoursReader) record(r *Record) error {
+func (h *hoursReader) record(r *Item) error {
 	of := r.Catalog
 	switch r.Kind {
 	case recording.KindStart:

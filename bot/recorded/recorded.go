@@ -12,10 +12,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/replay"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/recording"
 )
 
@@ -24,8 +24,8 @@ type Range struct {
 	From, To market.Time // To is exclusive; 0: no bound
 }
 
-// Record is a record with what is needed to understand it.
-type Record struct {
+// Item is a record with what is needed to understand it.
+type Item struct {
 	*recording.Record
 	Number   uint64
 	At       market.Time
@@ -57,7 +57,7 @@ func (h *Hole) String() string {
 
 // Dir is the folder of segments that a person means: the one given, or recording/ in it.
 func Dir(path string) string {
-	inside := filepath.Join(path, folder.RecordingFolder)
+	inside := filepath.Join(path, statedir.RecordingFolder)
 	if info, err := os.Stat(inside); err == nil && info.IsDir() {
 		return inside
 	}
@@ -66,13 +66,13 @@ func Dir(path string) string {
 
 // Starts are the blocks of a recording with which a reader may begin: the first record of each is
 // the start of a process. A folder without a recording, or without any start, wraps
-// boltfile.ErrNotFound.
+// bolt.ErrNotFound.
 func Starts(path string) (all []recording.Block, err error) {
 	blocks, err := recording.Index(Dir(path))
 	switch {
-	case errors.Is(err, boltfile.ErrNotFound) || err == nil && len(blocks) == 0:
+	case errors.Is(err, bolt.ErrNotFound) || err == nil && len(blocks) == 0:
 		return nil, fmt.Errorf("%s: there is no recording; bot.record_mb was 0, or it was moved away: %w", path,
-			boltfile.ErrNotFound)
+			bolt.ErrNotFound)
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -83,7 +83,7 @@ func Starts(path string) (all []recording.Block, err error) {
 	}
 	if len(all) == 0 {
 		return nil, fmt.Errorf("%s: no start of a process is left in the recording, so its markets are not known: %w",
-			path, boltfile.ErrNotFound)
+			path, bolt.ErrNotFound)
 	}
 	return all, nil
 }
@@ -94,14 +94,14 @@ var ErrEnough = errors.New("enough")
 // Read visits the records of a recording from the start numbered first on, each with the markets of
 // its start. Records are valid until visit returns. lost gets the numbers of records that are
 // missing, before the record that follows them. Errors of visit are returned as they are.
-func Read(ctx context.Context, path string, first uint64, visit func(*Record) error,
+func Read(ctx context.Context, path string, first uint64, visit func(*Item) error,
 	lost func(from, to uint64)) error {
 	reader, err := recording.Read(Dir(path), &market.Catalog{}, nil, first)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	defer reader.Close()
-	at := Record{reader: reader}
+	at := Item{reader: reader}
 	for {
 		number, rec, err := reader.Next()
 		var missing *recording.LostError
@@ -130,7 +130,7 @@ func Read(ctx context.Context, path string, first uint64, visit func(*Record) er
 }
 
 // bind makes the markets of a start those of the records that follow it.
-func (r *Record) bind() (err error) {
+func (r *Item) bind() (err error) {
 	if r.Manifest, err = replay.DecodeManifest(r.Record.Manifest); err != nil {
 		return err
 	}
@@ -143,8 +143,8 @@ func (r *Record) bind() (err error) {
 
 // Walk visits the records of a range in their order, and returns the holes in it. Where the range
 // begins after the first start, the start before it is visited first. Records are valid until visit
-// returns. A folder without a recording wraps boltfile.ErrNotFound.
-func Walk(ctx context.Context, path string, of Range, visit func(*Record) error) ([]Hole, error) {
+// returns. A folder without a recording wraps bolt.ErrNotFound.
+func Walk(ctx context.Context, path string, of Range, visit func(*Item) error) ([]Hole, error) {
 	starts, err := Starts(path)
 	if err != nil {
 		return nil, err
@@ -168,7 +168,7 @@ func Walk(ctx context.Context, path string, of Range, visit func(*Record) error)
 
 // walker is a walk under way.
 type walker struct {
-	visit func(*Record) error
+	visit func(*Item) error
 	of    Range
 	at    market.Time // of the latest record; 0: none
 	holes []Hole
@@ -176,7 +176,7 @@ type walker struct {
 }
 
 // record visits a record. Behind a start it seeks the beginning of the range.
-func (w *walker) record(r *Record) error {
+func (w *walker) record(r *Item) error {
 	if w.of.To != 0 && r.At >= w.of.To {
 		return ErrEnough
 	}
@@ -196,7 +196,7 @@ func (w *walker) record(r *Record) error {
 const pause = market.Duration(2e9)
 
 // close notes the holes that end at a record.
-func (w *walker) close(r *Record) {
+func (w *walker) close(r *Item) {
 	for _, h := range w.lost {
 		h.From, h.To = w.at, r.At
 		w.holes = append(w.holes, h)

@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/bot/replay"
 	"github.com/tidemark-trading/tidemark/engine"
-	"github.com/tidemark-trading/tidemark/engine/goroutine"
+	"github.com/tidemark-trading/tidemark/internal/goroutine"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/recording"
 )
@@ -121,7 +121,7 @@ type place struct {
 }
 
 // record plays a record.
-func (s *simulation) record(r *Record) error {
+func (s *simulation) record(r *Item) error {
 	switch r.Kind {
 	case recording.KindStart:
 		s.ids = make([]market.ID, len(r.Catalog.Markets())+1)

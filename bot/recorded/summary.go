@@ -37,12 +37,12 @@ func Summarise(ctx context.Context, path string, of Range) (*Summary, error) {
 		return nil, err
 	}
 	s.Bytes = x.Bytes
-	holes, err := Walk(ctx, path, of, func(r *Record) error { s.add(r, of); return nil })
+	holes, err := Walk(ctx, path, of, func(r *Item) error { s.add(r, of); return nil })
 	s.Holes = append(s.Holes, holes...)
 	return s, err
 }
 
-func (s *Summary) add(r *Record, of Range) {
+func (s *Summary) add(r *Item, of Range) {
 	if r.Kind == recording.KindStart {
 		s.Starts++
 		if !slices.Contains(s.Programs, r.Manifest.Program) {

@@ -87,7 +87,7 @@ func BenchmarkReplayedEvents(b *testing.B) {
 		r, err := recording.Read(dir, &market.Catalog{}, nil, 0)
 		require.NoError(b, err)
 		defer r.Close()
-		p := &player{report: &Report{}, reader: r, kinds: shipped.Definitions(),
+		p := &player{report: &Verdict{}, reader: r, kinds: shipped.Definitions(),
 			runs:    map[uuid.UUID]uint64{config.Run: 1},
 			written: nothing()}
 		for {

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -62,7 +62,7 @@ func TestAFlippedBitInAStrategyIsFoundAndPlaced(t *testing.T) {
 func TestAFlippedBitInTheRecordingIsFoundAndPlaced(t *testing.T) {
 	dir, random := t.TempDir(), rand.New(rand.NewPCG(3, 3))
 	heard(t, dir, 10_000)
-	segments, err := filepath.Glob(filepath.Join(dir, folder.RecordingFolder, "*"))
+	segments, err := filepath.Glob(filepath.Join(dir, statedir.RecordingFolder, "*"))
 	require.NoError(t, err)
 	whole, err := os.ReadFile(segments[0])
 	require.NoError(t, err)
@@ -89,7 +89,7 @@ func TestAFlippedBitInTheRecordingIsFoundAndPlaced(t *testing.T) {
 func TestAFlippedBitInTheJournalIsFoundAndPlaced(t *testing.T) {
 	dir, random := t.TempDir(), rand.New(rand.NewPCG(4, 4))
 	heard(t, dir, 10_000)
-	path := filepath.Join(dir, folder.StateFile)
+	path := filepath.Join(dir, statedir.StateFile)
 	whole, err := os.ReadFile(path)
 	require.NoError(t, err)
 	found := 0
@@ -125,7 +125,7 @@ func TestBadInputIsNamed(t *testing.T) {
 	s.begin(began, nil, nil)
 	s.end(hear(100, began, s.enter))
 	segment := func(dir string) string {
-		all, err := filepath.Glob(filepath.Join(dir, folder.RecordingFolder, "*"))
+		all, err := filepath.Glob(filepath.Join(dir, statedir.RecordingFolder, "*"))
 		require.NoError(t, err)
 		return all[0]
 	}
@@ -154,15 +154,15 @@ func TestBadInputIsNamed(t *testing.T) {
 			want: "no start"},
 		"an empty file": {spoil: func(dir string) { cut(dir, func([]byte) []byte { return nil }) }, want: "no start"},
 		"no recording": {spoil: func(dir string) {
-			require.NoError(t, os.RemoveAll(filepath.Join(dir, folder.RecordingFolder)))
-		}, want: "there is no recording; bot.record_mb was 0, or it was moved away", is: boltfile.ErrNotFound},
+			require.NoError(t, os.RemoveAll(filepath.Join(dir, statedir.RecordingFolder)))
+		}, want: "there is no recording; bot.record_mb was 0, or it was moved away", is: bolt.ErrNotFound},
 		"a later format": {spoil: func(dir string) { cut(dir, func(b []byte) []byte { b[3]++; return b }) },
-			want: "update the program, or move the recording away", is: boltfile.ErrNewer},
+			want: "update the program, or move the recording away", is: bolt.ErrNewer},
 		"no state file": {spoil: func(dir string) {
 			require.NoError(t,
-				os.Remove(filepath.Join(dir, folder.StateFile)))
+				os.Remove(filepath.Join(dir, statedir.StateFile)))
 		},
-			want: "not found", is: boltfile.ErrNotFound},
+			want: "not found", is: bolt.ErrNotFound},
 		"another strategy list": {spoil: func(string) {}, kinds: scribeKinds()[:3], usage: true,
 			want: "which this program does not have; replay with the program that ran it"},
 	} {
@@ -201,9 +201,9 @@ func TestARenamedMarketIsADifference(t *testing.T) {
 	dir, renamed := t.TempDir(), t.TempDir()
 	heard(t, dir, 3_000)
 	heardIn(t, renamed, 3_000, [2]string{"BTC-EUR", "ETC-EUR"})
-	require.NoError(t, os.RemoveAll(filepath.Join(dir, folder.RecordingFolder)))
-	require.NoError(t, os.CopyFS(filepath.Join(dir, folder.RecordingFolder),
-		os.DirFS(filepath.Join(renamed, folder.RecordingFolder))))
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, statedir.RecordingFolder)))
+	require.NoError(t, os.CopyFS(filepath.Join(dir, statedir.RecordingFolder),
+		os.DirFS(filepath.Join(renamed, statedir.RecordingFolder))))
 	r, err := Run(t.Context(), dir, scribeKinds(), nil)
 	require.NoError(t, err)
 	require.NotNil(t, r.First)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/tidemark-trading/tidemark/engine/goroutine"
+	"github.com/tidemark-trading/tidemark/internal/goroutine"
 	"github.com/tidemark-trading/tidemark/state/recording"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -29,12 +29,12 @@ type Following struct {
 	// Change makes another engine of what the bot was made of; nil: the same.
 	Change func(*Manifest) (*Manifest, error)
 	// Compared is called with the report so far, before each call of Blocks.
-	Compared func(*Report) error
+	Compared func(*Verdict) error
 }
 
 // Follow replays until the records end, or until the first command that differs. A turn that has
 // not come, and records that are missing, leave commands unchecked.
-func Follow(ctx context.Context, f *Following) (r *Report, err error) {
+func Follow(ctx context.Context, f *Following) (r *Verdict, err error) {
 	p := &player{kinds: f.Kinds, change: f.Change, apart: goroutine.Call, written: &streamed{turns: f.Turns},
 		report: newReport(), forgetful: map[uuid.UUID]bool{}}
 	reader, err := recording.ReadBlocks(func() ([]byte, error) {

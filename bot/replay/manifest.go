@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -110,16 +110,16 @@ func marketFacts(c *market.Catalog) (all []MarketFacts) {
 // Encode writes a manifest for the recording.
 func (m *Manifest) Encode() ([]byte, error) { return json.Marshal(m) }
 
-// DecodeManifest reads what Encode wrote. A manifest of a later program wraps boltfile.ErrNewer,
+// DecodeManifest reads what Encode wrote. A manifest of a later program wraps bolt.ErrNewer,
 // damage ErrCorrupt.
 func DecodeManifest(text []byte) (*Manifest, error) {
 	m := &Manifest{}
 	if err := json.Unmarshal(text, m); err != nil {
-		return nil, fmt.Errorf("what a start was made of: %w: %w", boltfile.ErrCorrupt, err)
+		return nil, fmt.Errorf("what a start was made of: %w: %w", bolt.ErrCorrupt, err)
 	}
 	if m.Version > manifestVersion {
 		return nil, fmt.Errorf("what a start was made of: %w: version %d, this program reads %d; update the program",
-			boltfile.ErrNewer, m.Version, manifestVersion)
+			bolt.ErrNewer, m.Version, manifestVersion)
 	}
 	return m, nil
 }
@@ -180,7 +180,7 @@ func (m *Manifest) Core(kinds []strategy.Definition) (*CoreConfig, error) {
 		for _, name := range s.Markets {
 			of := catalog.MarketNamed(name)
 			if of == nil {
-				return nil, fmt.Errorf("strategy %s: %w: market %q is none of its start", s.Name, boltfile.ErrCorrupt,
+				return nil, fmt.Errorf("strategy %s: %w: market %q is none of its start", s.Name, bolt.ErrCorrupt,
 					name)
 			}
 			plan.Markets = append(plan.Markets, of)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
@@ -42,7 +42,7 @@ func TestAManifestMakesTheSameEngineAgain(t *testing.T) {
 	_, err = read.Core(shipped.Definitions())
 	require.ErrorContains(t, err, `market "ETH-EUR" is none of its start`)
 	_, err = DecodeManifest([]byte(`{"version":2}`))
-	require.ErrorIs(t, err, boltfile.ErrNewer)
+	require.ErrorIs(t, err, bolt.ErrNewer)
 	_, err = DecodeManifest([]byte("{"))
-	require.ErrorIs(t, err, boltfile.ErrCorrupt)
+	require.ErrorIs(t, err, bolt.ErrCorrupt)
 }

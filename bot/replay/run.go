@@ -12,20 +12,20 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/backtest"
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/engine"
-	"github.com/tidemark-trading/tidemark/engine/goroutine"
+	"github.com/tidemark-trading/tidemark/internal/goroutine"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/journal"
 	"github.com/tidemark-trading/tidemark/state/recording"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// Report is the result of a replay.
-type Report struct {
+// Verdict is the result of a replay.
+type Verdict struct {
 	Equal     int         `json:"equal"`     // commands
 	First     *Difference `json:"different"` // the first command that differs; nil: all are equal
 	Unchecked int         `json:"unchecked"` // commands of the journal whose events are lost
@@ -43,7 +43,7 @@ type Report struct {
 	To        market.Time `json:"to_ns"`
 }
 
-func newReport() *Report { return &Report{Lost: []Lost{}, Notes: []string{}, Programs: []string{}} }
+func newReport() *Verdict { return &Verdict{Lost: []Lost{}, Notes: []string{}, Programs: []string{}} }
 
 // Lost is a part of the recording that is missing, with the commands that are unchecked for it.
 type Lost struct {
@@ -62,11 +62,11 @@ func (l *Lost) String() string {
 // beyond what a reader steps over, and a strategy that the program lacks are errors. watch gets the
 // callback of each engine that is played, so that a strategy that does not return can be named;
 // nil: it is not called.
-func Run(ctx context.Context, dir string, kinds []strategy.Definition, watch func(backtest.Watched)) (r *Report,
+func Run(ctx context.Context, dir string, kinds []strategy.Definition, watch func(backtest.Watched)) (r *Verdict,
 	err error) {
-	store, err := journal.ReadUntil(ctx, filepath.Join(dir, folder.StateFile))
+	store, err := journal.ReadUntil(ctx, filepath.Join(dir, statedir.StateFile))
 	if err != nil {
-		return nil, folder.Error{Err: err}
+		return nil, statedir.Error{Err: err}
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	if err := sound(store); err != nil {
@@ -91,10 +91,10 @@ func Run(ctx context.Context, dir string, kinds []strategy.Definition, watch fun
 func sound(store *journal.Store) error {
 	checked, err := store.Check()
 	if err != nil {
-		return folder.Error{Err: err}
+		return statedir.Error{Err: err}
 	}
 	for _, flaw := range checked.Flaws {
-		return folder.Error{Err: fmt.Errorf("%s: %w: %s; bot state check lists all", store.Path(), boltfile.ErrCorrupt,
+		return statedir.Error{Err: fmt.Errorf("%s: %w: %s; bot state check lists all", store.Path(), bolt.ErrCorrupt,
 			flaw.String())}
 	}
 	return nil
@@ -102,7 +102,7 @@ func sound(store *journal.Store) error {
 
 // play plays a recording once. A strategy that ends its goroutine is called on goroutines of its
 // own the second time.
-func (p player) play(ctx context.Context, dir string, store *journal.Store) (r *Report, err error) {
+func (p player) play(ctx context.Context, dir string, store *journal.Store) (r *Verdict, err error) {
 	for _, apart := range []engine.Apart{nil, goroutine.Call} {
 		p.apart = apart
 		if goroutine.Call(func() { r, err = p.playWith(ctx, dir, store) }) {
@@ -112,11 +112,11 @@ func (p player) play(ctx context.Context, dir string, store *journal.Store) (r *
 	return r, err
 }
 
-func (p player) playWith(ctx context.Context, dir string, store *journal.Store) (*Report, error) {
-	reader, err := recording.Read(filepath.Join(dir, folder.RecordingFolder), &market.Catalog{}, nil, 0)
-	if errors.Is(err, boltfile.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+func (p player) playWith(ctx context.Context, dir string, store *journal.Store) (*Verdict, error) {
+	reader, err := recording.Read(filepath.Join(dir, statedir.RecordingFolder), &market.Catalog{}, nil, 0)
+	if errors.Is(err, bolt.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: there is no recording; bot.record_mb was 0, or it was moved away: %w", dir,
-			boltfile.ErrNotFound)
+			bolt.ErrNotFound)
 	}
 	if err != nil {
 		return nil, err
@@ -159,7 +159,7 @@ func (p *player) walk(ctx context.Context, reader *recording.Reader) error {
 }
 
 // done is the report of a play that has ended.
-func (p *player) done() *Report {
+func (p *player) done() *Verdict {
 	p.report.Refused = p.refused.count
 	return p.report
 }
@@ -167,7 +167,7 @@ func (p *player) done() *Report {
 // player plays the records of a recording. It lives through the starts of many processes; between
 // a loss and the next start or snapshot it only reads.
 type player struct {
-	report  *Report
+	report  *Verdict
 	reader  binder
 	kinds   []strategy.Definition
 	watch   func(backtest.Watched)
@@ -216,11 +216,11 @@ func (p *player) open(store *journal.Store) error {
 	if err != nil {
 		return err
 	}
-	known, err := store.Blob(folder.RecordingBlob)
+	known, err := store.Blob(statedir.RecordingBlob)
 	if err != nil {
 		return err
 	}
-	p.next = folder.NextRecord(known)
+	p.next = statedir.NextRecord(known)
 	p.runs = map[uuid.UUID]uint64{}
 	for i := range runs {
 		p.runs[runs[i].Run] = runs[i].First
@@ -233,7 +233,7 @@ func (p *player) open(store *journal.Store) error {
 func (p *player) record(number uint64, rec *recording.Record) (err error) {
 	defer func() {
 		if reason := recover(); reason != nil { // a broken invariant of the engine: records that cannot be
-			err = fmt.Errorf("record %d cannot be played: %w: %v", number, boltfile.ErrCorrupt, reason)
+			err = fmt.Errorf("record %d cannot be played: %w: %v", number, bolt.ErrCorrupt, reason)
 		}
 	}()
 	p.last = number
@@ -396,7 +396,7 @@ func (p *player) lose(from, to uint64) {
 // played now, so that its markets are not known.
 func (p *player) stepOver(err error) bool {
 	p.offered = nil
-	return p.manifest == nil && errors.Is(err, boltfile.ErrCorrupt) && !errors.Is(err, boltfile.ErrNewer) &&
+	return p.manifest == nil && errors.Is(err, bolt.ErrCorrupt) && !errors.Is(err, bolt.ErrNewer) &&
 		p.reader.SkipBlock()
 }
 

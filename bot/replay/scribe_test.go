@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/backtest"
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
 	"github.com/tidemark-trading/tidemark/state/recording"
@@ -60,14 +60,14 @@ func scribeKinds() []strategy.Definition { return append(shipped.Definitions(), 
 func newScribe(t testing.TB, dir string, config *CoreConfig) *scribe {
 	s := &scribe{TB: t, config: config}
 	var err error
-	s.store, err = journal.Open(filepath.Join(dir, folder.StateFile))
+	s.store, err = journal.Open(filepath.Join(dir, statedir.StateFile))
 	require.NoError(t, err)
 	var names []string
 	for i := range config.Strategies {
 		names = append(names, config.Strategies[i].Name)
 	}
 	require.NoError(t, s.store.Bind(config.Catalog, names))
-	s.w, err = recording.Open(filepath.Join(dir, folder.RecordingFolder), recording.Options{Catalog: config.Catalog,
+	s.w, err = recording.Open(filepath.Join(dir, statedir.RecordingFolder), recording.Options{Catalog: config.Catalog,
 		Strategies: names})
 	require.NoError(t, err)
 	s.core, err = NewCore(config)
@@ -133,7 +133,7 @@ func (s *scribe) commit(at market.Time) {
 	if s.commands {
 		require.NoError(s, s.w.Flush())
 	}
-	s.batch.Blob(folder.RecordingBlob, folder.AppendNextRecord(nil, s.w.Next()))
+	s.batch.Blob(statedir.RecordingBlob, statedir.AppendNextRecord(nil, s.w.Next()))
 	require.NoError(s, s.store.Commit(s.batch))
 	s.entries, s.waiting, s.commands = to, 0, false
 }
@@ -237,7 +237,7 @@ func BenchmarkMonth(b *testing.B) {
 		b.Skip("it writes a month first")
 	}
 	dir := monthOf(b)
-	least, r := time.Hour, (*Report)(nil)
+	least, r := time.Hour, (*Verdict)(nil)
 	for b.Loop() {
 		began, err := time.Now(), error(nil)
 		r, err = Run(b.Context(), dir, scribeKinds(), nil)
@@ -253,7 +253,7 @@ func BenchmarkMonth(b *testing.B) {
 func TestWhatWasTakenOutOfTheJournalIsUnchecked(t *testing.T) {
 	dir := t.TempDir()
 	heard(t, dir, 20_000)
-	path := filepath.Join(dir, folder.StateFile)
+	path := filepath.Join(dir, statedir.StateFile)
 	store, err := journal.Open(path)
 	require.NoError(t, err)
 	_, err = store.Prune(path, began.Add(5000*time.Second))

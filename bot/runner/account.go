@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange"
@@ -29,7 +29,7 @@ func (r *runner) checkAccount(ctx context.Context, began bool) error {
 	if !began {
 		return nil
 	}
-	before, err := folder.OtherExchange(r.store, r.plan.Config.Exchange.Origin(), r.plan.Config.Exchange.MovedFrom)
+	before, err := statedir.OtherExchange(r.store, r.plan.Config.Exchange.Origin(), r.plan.Config.Exchange.MovedFrom)
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (r *runner) checkAccount(ctx context.Context, began bool) error {
 				"exchange has moved, the old address in exchange.moved_from",
 				r.plan.Config.Exchange.Origin(), r.plan.Config.Bot.State, before)))
 	}
-	other, err := folder.KeyChanged(r.store, r.plan.Key)
+	other, err := statedir.KeyChanged(r.store, r.plan.Key)
 	switch {
 	case err != nil:
 		return err
@@ -98,7 +98,7 @@ func (r *runner) knows(ctx context.Context, last *journal.OrderRow, untraded boo
 // books have and what was beyond them at the last comparison: another exchange or account has
 // others.
 func (r *runner) balancesFit(ctx context.Context) bool {
-	parts, _, err := folder.Parts(r.store)
+	parts, _, err := statedir.Parts(r.store)
 	if err != nil {
 		return false
 	}
@@ -106,7 +106,7 @@ func (r *runner) balancesFit(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	beyond, err := folder.ReadCheckpoints(r.store)
+	beyond, err := statedir.ReadCheckpoints(r.store)
 	if err != nil {
 		return false
 	}
@@ -160,7 +160,7 @@ func (r *runner) lastTaken() (last *journal.OrderRow, err error) {
 	traded := r.tradedMarkets()
 	var ids []market.OrderID // the latest first
 	err = r.store.EntriesBack(0, func(e *journal.Entry) error {
-		if ids = append(ids, e.Record.(*journal.Report).Order); len(ids) == maxReportsBack {
+		if ids = append(ids, e.Record.(*journal.ReportEntry).Order); len(ids) == maxReportsBack {
 			return errFound
 		}
 		return nil

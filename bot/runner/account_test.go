@@ -15,13 +15,13 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/doctor"
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -73,13 +73,13 @@ func TestAStateFileOfAnotherAccountIsRefused(t *testing.T) {
 }
 
 func TestAnExchangeOnThisMachineMayHaveAnotherPort(t *testing.T) {
-	require.True(t, folder.SameExchange(config.OriginOf("http://127.0.0.1:8080/v2"),
+	require.True(t, statedir.SameExchange(config.OriginOf("http://127.0.0.1:8080/v2"),
 		config.OriginOf("http://localhost:9000")))
-	require.False(t, folder.SameExchange(config.OriginOf("http://127.0.0.1:8080/v2"),
+	require.False(t, statedir.SameExchange(config.OriginOf("http://127.0.0.1:8080/v2"),
 		config.OriginOf("https://api.example.com/v2")))
-	require.True(t, folder.SameExchange(config.OriginOf("https://api.example.com/v2"),
+	require.True(t, statedir.SameExchange(config.OriginOf("https://api.example.com/v2"),
 		config.OriginOf("https://API.example.com")))
-	require.False(t, folder.SameExchange(config.OriginOf("https://api.example.com"),
+	require.False(t, statedir.SameExchange(config.OriginOf("https://api.example.com"),
 		config.OriginOf("https://api.example.com:444")))
 }
 
@@ -97,7 +97,7 @@ func TestABanIsWrittenDownAtOnce(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		p.kill()
 		p.bury()
-		text, err := s.Stored().Blob(folder.LedgerBlob)
+		text, err := s.Stored().Blob(statedir.LedgerBlob)
 		require.NoError(t, err)
 		var kept rest.LedgerState
 		require.NoError(t, json.Unmarshal(text, &kept))

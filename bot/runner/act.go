@@ -23,7 +23,7 @@ const (
 // act journals an action and carries it out within its time. It goes on when the client has hung
 // up.
 func (c *control) act(verb string, ask *operator.Request, run func(context.Context,
-	*operator.Request) (*operator.Report, error)) (*operator.Report, error) {
+	*operator.Request) (*operator.ActResult, error)) (*operator.ActResult, error) {
 	wait := time.Duration(ask.WaitMS) * time.Millisecond
 	if wait <= 0 || wait > operator.MaxWait {
 		return nil, config.Usagef("a wait of %s is not in 1ms to %s", wait, operator.MaxWait)
@@ -110,7 +110,7 @@ func (c *control) until(ctx context.Context,
 // ended waits until orders have ended, as a list of the exchange confirms, and cancels again those
 // whose cancel had no effect. back are the open orders that belong to them: one whose end was false
 // comes back. The report lists the open ones.
-func (c *control) ended(ctx context.Context, ids []market.OrderID, report *operator.Report,
+func (c *control) ended(ctx context.Context, ids []market.OrderID, report *operator.ActResult,
 	back func() []market.OrderID) error {
 	var next market.Time
 	done, err := c.until(ctx, func(at market.Time) (commands []market.Command, done bool) {
@@ -152,7 +152,7 @@ func (c *control) row(o *state.Order) *journal.OrderRow {
 }
 
 // halt stops strategies and waits until their orders have ended, except exits of brackets.
-func (c *control) halt(ctx context.Context, ask *operator.Request) (*operator.Report, error) {
+func (c *control) halt(ctx context.Context, ask *operator.Request) (*operator.ActResult, error) {
 	ids, names, err := c.strategies(ask.Strategy)
 	if err != nil {
 		return nil, err
@@ -211,7 +211,7 @@ func reasonOf(ask *operator.Request, verb string) string {
 }
 
 // resume lets strategies trade again.
-func (c *control) resume(ctx context.Context, ask *operator.Request) (*operator.Report, error) {
+func (c *control) resume(ctx context.Context, ask *operator.Request) (*operator.ActResult, error) {
 	ids, names, err := c.strategies(ask.Strategy)
 	if err != nil {
 		return nil, err
@@ -248,7 +248,7 @@ func (c *control) resume(ctx context.Context, ask *operator.Request) (*operator.
 
 // cancel cancels an own open order. The bracket of a position places a cancelled exit again: the
 // report lists what protects the position then.
-func (c *control) cancel(ctx context.Context, ask *operator.Request) (*operator.Report, error) {
+func (c *control) cancel(ctx context.Context, ask *operator.Request) (*operator.ActResult, error) {
 	row, err := c.r.store.FindOrder(ask.Order)
 	if err != nil {
 		return nil, err
@@ -275,7 +275,7 @@ func (c *control) cancel(ctx context.Context, ask *operator.Request) (*operator.
 }
 
 // cancelAll cancels every own open order, and with Foreign the account's other ones too.
-func (c *control) cancelAll(ctx context.Context, ask *operator.Request) (*operator.Report, error) {
+func (c *control) cancelAll(ctx context.Context, ask *operator.Request) (*operator.ActResult, error) {
 	report := operator.NewReport([]string{})
 	var open []market.OrderID
 	var last market.OrderID

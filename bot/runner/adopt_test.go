@@ -14,29 +14,29 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/bot/adopt"
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/gap"
-	"github.com/tidemark-trading/tidemark/bot/handover"
+	"github.com/tidemark-trading/tidemark/bot/killswitch"
 	"github.com/tidemark-trading/tidemark/bot/operator"
-	"github.com/tidemark-trading/tidemark/direct"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
+	"github.com/tidemark-trading/tidemark/internal/powercut"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/blackout"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // adopt lets a strategy of the config take over from another, as `bot adopt` does.
-func (s *stage) adopt(from, to string, change func(*handover.Ask)) (*handover.Report, error) {
+func (s *stage) adopt(from, to string, change func(*adopt.Ask)) (*adopt.Plan, error) {
 	c, err := config.LoadRun(&config.Source{File: "stage.toml", Text: s.config})
 	require.NoError(s.T, err)
-	a := &handover.Ask{Folder: s.Folder, From: from, To: to, Strategies: c.Strategies, By: "user ann",
+	a := &adopt.Ask{Folder: s.Folder, From: from, To: to, Strategies: c.Strategies, By: "user ann",
 		Now: market.Time(time.Now().UnixNano())}
 	if change != nil {
 		change(a)
 	}
-	return handover.Run(context.Background(), a)
+	return adopt.Run(context.Background(), a)
 }
 
 // rename gives a strategy of the config another name.
@@ -82,7 +82,7 @@ func (s *stage) whole(p *process) {
 
 // gapOver requires that the gap over all starts is explained to the last unit, and that what live
 // has earned is what the account has more than it was given.
-func (s *stage) gapOver(p *process) *gap.Report {
+func (s *stage) gapOver(p *process) *gap.Comparison {
 	r := s.explained()
 	require.Greater(s.T, len(r.Parts), 1, "the starts had other strategies")
 	for _, part := range r.Parts {
@@ -163,7 +163,7 @@ func (s *stage) live(chance *rand.Rand) {
 // prune removes what ended more than half a minute before the last entry, as bot state compact
 // --keep does.
 func (s *stage) prune() {
-	path := filepath.Join(s.Folder, folder.StateFile)
+	path := filepath.Join(s.Folder, statedir.StateFile)
 	store, err := journal.Open(path)
 	require.NoError(s.T, err)
 	last, err := store.LastEntries(1)
@@ -177,7 +177,7 @@ func (s *stage) prune() {
 
 // takesOver hands over what there is, and requires that a second call says so.
 func (s *stage) takesOver(from, to string) {
-	checked, err := s.adopt(from, to, func(a *handover.Ask) { a.Check = true })
+	checked, err := s.adopt(from, to, func(a *adopt.Ask) { a.Check = true })
 	require.NoError(s.T, err)
 	require.Zero(s.T, checked.Entry)
 	done, err := s.adopt(from, to, nil)
@@ -195,7 +195,7 @@ func (s *stage) takesOver(from, to string) {
 // refusesToStart requires that a start names the command, if there is something to hand over.
 func (s *stage) refusesToStart(from string) {
 	store := s.Stored()
-	held, err := folder.Held(store)
+	held, err := statedir.Held(store)
 	require.NoError(s.T, err)
 	require.NoError(s.T, store.Close())
 	if len(held[from]) == 0 {
@@ -212,7 +212,7 @@ func TestAHandoverThatIsKilledIsTheOldFileOrTheNew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := keeping(t, 3)
 		p := s.start()
-		var held *direct.Holdings
+		var held *killswitch.Holdings
 		for range 60 {
 			time.Sleep(5 * time.Second)
 			p.look(func() { held = p.runner.holdings(p.engine.Now()) })
@@ -223,10 +223,10 @@ func TestAHandoverThatIsKilledIsTheOldFileOrTheNew(t *testing.T) {
 		require.NoError(t, p.end())
 		require.NoError(t, held.Write(s.Folder))
 		s.rename("second", "third")
-		path := filepath.Join(s.Folder, folder.StateFile)
+		path := filepath.Join(s.Folder, statedir.StateFile)
 		images := map[string][]byte{}
-		now := func(a *handover.Ask) { a.Now = 1 } // the entry has the time of the one before it
-		r, err := s.adopt("second", "third", func(a *handover.Ask) {
+		now := func(a *adopt.Ask) { a.Now = 1 } // the entry has the time of the one before it
+		r, err := s.adopt("second", "third", func(a *adopt.Ask) {
 			now(a)
 			a.Faults = func(point string) {
 				image, err := os.ReadFile(path)
@@ -238,9 +238,9 @@ func TestAHandoverThatIsKilledIsTheOldFileOrTheNew(t *testing.T) {
 		require.NotEmpty(t, r.Positions)
 		before, after := images["adopt prepared"], images["adopt committed"]
 		want, chance, done := s.tables(path), rand.New(rand.NewPCG(1, 1)), 0
-		for _, step := range []blackout.Step{blackout.Pages, blackout.Head, blackout.Done} {
+		for _, step := range []powercut.Step{powercut.Pages, powercut.Head, powercut.Done} {
 			for range 4 {
-				require.NoError(t, os.WriteFile(path, blackout.Cut(before, after, step, chance), 0o600))
+				require.NoError(t, os.WriteFile(path, powercut.Cut(before, after, step, chance), 0o600))
 				require.NoError(t, held.Write(s.Folder))
 				s.Sound()
 				again, err := s.adopt("second", "third", now)
@@ -250,7 +250,7 @@ func TestAHandoverThatIsKilledIsTheOldFileOrTheNew(t *testing.T) {
 					done++
 				}
 				require.Equal(t, want, s.tables(path), step)
-				left, err := direct.ReadHoldings(s.Folder)
+				left, err := killswitch.ReadHoldings(s.Folder)
 				require.NoError(t, err)
 				require.NotContains(t, fmt.Sprint(*left), "second", step)
 			}
@@ -294,7 +294,7 @@ func TestAHaltGoesOverWithARename(t *testing.T) {
 			time.Sleep(time.Minute)
 			require.NoError(t, p.end())
 			s.rename("second", "third")
-			r, err := s.adopt("second", "third", func(a *handover.Ask) { a.Fresh = fresh })
+			r, err := s.adopt("second", "third", func(a *adopt.Ask) { a.Fresh = fresh })
 			require.NoError(t, err)
 			require.Equal(t, !fresh, r.Memory)
 			store := s.Stored()
@@ -314,7 +314,7 @@ func TestAHaltGoesOverWithARename(t *testing.T) {
 			require.NoError(t, p.end())
 			resumed := s.config
 			s.rename("third", "fourth")
-			r, err = s.adopt("third", "fourth", func(a *handover.Ask) { a.Check = true })
+			r, err = s.adopt("third", "fourth", func(a *adopt.Ask) { a.Check = true })
 			require.NoError(t, err)
 			require.Empty(t, r.Halt, "a halt that was lifted does not go over")
 			s.config = resumed
@@ -422,10 +422,10 @@ func TestAHandoverToAnotherKindLeavesTheMemoryBehind(t *testing.T) {
 		_, err := s.adopt("restless", "calm", nil)
 		require.ErrorContains(t, err, "calm does not trade there; add that to strategies.calm.markets")
 		s.config = was
-		require.NoError(t, os.WriteFile(filepath.Join(s.Folder, direct.LogFile), nil, 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(s.Folder, killswitch.LogFile), nil, 0o600))
 		_, err = s.adopt("restless", "calm", nil)
 		require.ErrorContains(t, err, "is not booked yet")
-		require.NoError(t, os.Remove(filepath.Join(s.Folder, direct.LogFile)))
+		require.NoError(t, os.Remove(filepath.Join(s.Folder, killswitch.LogFile)))
 		at := strings.Index(s.config, "params")
 		s.config = s.config[:at] + "params.seed = 1\n"
 		s.edit(`kind = "smacross"`, `kind = "restless"`)

@@ -13,12 +13,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/killswitch"
 	"github.com/tidemark-trading/tidemark/bot/operator"
-	"github.com/tidemark-trading/tidemark/direct"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -39,7 +39,7 @@ func (s *half) OnTicker(d *strategy.Desk, t market.Ticker) {
 
 // halfStage is a stage of such a bot, at a price that stays.
 func halfStage(t *testing.T) *stage {
-	s := newStage(t, 7, func(c *sandbox.Config) { c.Markets[0].Source = price.Fixed("30000") })
+	s := newStage(t, 7, func(c *sandbox.Config) { c.Markets[0].Source = prices.Fixed("30000") })
 	s.kinds = append(s.kinds, halfKind)
 	s.config = strings.NewReplacer("strategies.restless", "strategies.half", `"restless"`, `"half"`,
 		"params.seed = 7\n", "", "keep_exits = false", "keep_exits = true").Replace(s.config)
@@ -95,7 +95,7 @@ func TestASecondCtrlCKeepsTheExitOfWhatAnEntryHasBought(t *testing.T) {
 
 // copyState copies the state file aside, as bot state backup does.
 func (p *process) copyState() (file string) {
-	file = filepath.Join(p.stage.T.TempDir(), folder.StateFile)
+	file = filepath.Join(p.stage.T.TempDir(), statedir.StateFile)
 	require.NoError(p.stage.T, p.store.Backup(file))
 	return file
 }
@@ -104,7 +104,7 @@ func (p *process) copyState() (file string) {
 func (s *stage) putBack(file string) {
 	text, err := os.ReadFile(file)
 	require.NoError(s.T, err)
-	require.NoError(s.T, os.WriteFile(filepath.Join(s.Folder, folder.StateFile), text, 0o600))
+	require.NoError(s.T, os.WriteFile(filepath.Join(s.Folder, statedir.StateFile), text, 0o600))
 }
 
 // Whatever took the exit of a position away, each start places it again before all else.
@@ -168,12 +168,12 @@ func TestAnEntryThatATimerEndsHasItsExitAtTheNextStart(t *testing.T) {
 }
 
 // switchOff is bot cancel-all --direct --flatten beside a bot that is dead.
-func (s *stage) switchOff(at func(point string)) *direct.Report {
+func (s *stage) switchOff(at func(point string)) *killswitch.SwitchResult {
 	client, units := s.client(bottest.AuditorKey, "secret of the auditor")
-	log, err := OpenSwitchLog(filepath.Join(s.Folder, direct.LogFile))
+	log, err := OpenSwitchLog(filepath.Join(s.Folder, killswitch.LogFile))
 	require.NoError(s.T, err)
-	wants := []direct.Want{{Strategy: "patient", Market: 1, Amount: 1_000_000, Operator: 7}}
-	w := &direct.Switch{Exchange: client, Catalog: units, Log: log, Operator: 7, Fault: at,
+	wants := []killswitch.Want{{Strategy: "patient", Market: 1, Amount: 1_000_000, Operator: 7}}
+	w := &killswitch.Switch{Exchange: client, Catalog: units, Log: log, Operator: 7, Fault: at,
 		Own: func(*market.Order) bool { return true }, Say: func(string, ...any) {}}
 	ctx := context.Background()
 	require.NoError(s.T, w.Begin("bot cancel-all --direct --flatten", true))
@@ -247,7 +247,8 @@ func TestASaleOfTheKillSwitchThatIsRefusedGoesOn(t *testing.T) {
 					}
 				})
 				require.False(t, report.Done)
-				require.Equal(t, []direct.Bare{{Strategy: "patient", Market: "BTC-EUR", Amount: "0.01"}}, report.Bare)
+				require.Equal(t, []killswitch.Bare{{Strategy: "patient", Market: "BTC-EUR", Amount: "0.01"}},
+					report.Bare)
 				require.NotEmpty(t, report.Unsold)
 				if beside {
 					go p.followDirect(following)

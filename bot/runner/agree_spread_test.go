@@ -12,7 +12,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
@@ -23,12 +23,12 @@ import (
 type stairs struct{ seed uint64 }
 
 // Movements walks the stairs.
-func (s stairs) Movements(start price.Start) (price.Movements, error) {
+func (s stairs) Movements(start prices.Start) (prices.Movements, error) {
 	chance := rand.New(rand.NewPCG(s.seed, 1))
 	step, at := market.Price(30_000_00), market.Interval1m.Floor(start.Beginning)
-	return func(m *price.Movement) (bool, error) {
+	return func(m *prices.Movement) (bool, error) {
 		for {
-			*m = price.Movement{At: at, Price: step, Amount: 1_00000000, Side: market.Buy}
+			*m = prices.Movement{At: at, Price: step, Amount: 1_00000000, Side: market.Buy}
 			if at = at.Add(30 * time.Second); at == market.Interval1m.Floor(at) {
 				step = min(60_000_00, max(10_000_00, step+market.Price(chance.IntN(7)-3)*1_000_00))
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/market/synthetic"
 )
@@ -73,9 +73,9 @@ func makeSeries(t *testing.T, name string, first, tick market.Price, from market
 }
 
 // source replays the series along its path.
-func (s *series) source() price.Source {
+func (s *series) source() prices.Source {
 	rest := s.candles
-	return price.Replay{Path: true, Candles: func() (c market.Candle, more bool, err error) {
+	return prices.Replay{Path: true, Candles: func() (c market.Candle, more bool, err error) {
 		if len(rest) == 0 {
 			return c, false, nil
 		}

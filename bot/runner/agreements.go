@@ -6,11 +6,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
@@ -20,7 +20,7 @@ import (
 func (j *botJournal) Checkpoint(asset market.AssetID, a live.BalanceCheckpoint) {
 	symbol := j.account.Catalog().Asset(asset).Symbol
 	before, known := j.agreed[symbol]
-	j.agreed[symbol] = folder.BalanceCheckpoint(a)
+	j.agreed[symbol] = statedir.BalanceCheckpoint(a)
 	if !known || before.Surplus != a.Surplus || j.explained {
 		j.explained = false
 		j.saveAgreed()
@@ -29,7 +29,7 @@ func (j *botJournal) Checkpoint(asset market.AssetID, a live.BalanceCheckpoint) 
 
 func (j *botJournal) saveAgreed() {
 	text, _ := json.Marshal(j.agreed) // names and numbers
-	j.batch.Blob(folder.AgreedBlob, text)
+	j.batch.Blob(statedir.AgreedBlob, text)
 }
 
 // Discrepancy journals a difference of the balances.
@@ -41,7 +41,7 @@ func (j *botJournal) Discrepancy(at market.Time, d *state.Discrepancy) {
 // agreements loads the balance checkpoints of the last run, less the money given to strategies
 // since.
 func (r *runner) agreements() (map[market.AssetID]live.BalanceCheckpoint, error) {
-	noted, err := folder.ReadCheckpoints(r.store)
+	noted, err := statedir.ReadCheckpoints(r.store)
 	if err != nil {
 		return nil, err
 	}
@@ -62,14 +62,14 @@ func (r *runner) agreements() (map[market.AssetID]live.BalanceCheckpoint, error)
 // owns reports whether an order that has ended is in the state file.
 func (r *runner) owns(client uuid.UUID) bool {
 	_, err := r.store.OrderByClientID(client)
-	return !errors.Is(err, boltfile.ErrNotFound)
+	return !errors.Is(err, bolt.ErrNotFound)
 }
 
 // ended is an own order from the state file, by client order id; nil where there is none or it
 // cannot be read.
 func (r *runner) ended(client uuid.UUID) *state.Order {
 	row, err := r.store.OrderByClientID(client)
-	if errors.Is(err, boltfile.ErrNotFound) {
+	if errors.Is(err, bolt.ErrNotFound) {
 		return nil
 	}
 	var fills []journal.FillRow

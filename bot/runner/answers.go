@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
@@ -263,7 +263,7 @@ func (c *control) backup(ctx context.Context, ask *operator.Request) (any, error
 	if !filepath.IsAbs(ask.File) {
 		return nil, config.Usagef("%q is no absolute path", config.Clip(ask.File))
 	}
-	if folder.SameFile(ask.File, c.r.store.Path()) {
+	if statedir.SameFile(ask.File, c.r.store.Path()) {
 		return nil, config.Usagef("%s is the state file itself; name another", ask.File)
 	}
 	if err := c.r.store.Backup(ask.File); err != nil {
@@ -271,7 +271,7 @@ func (c *control) backup(ctx context.Context, ask *operator.Request) (any, error
 	}
 	_ = c.do(ctx, func(at market.Time) []market.Command { // a loop that does not answer leaves the copy as good
 		if !ask.Passing {
-			c.r.journal.batch.Blob(folder.BackupBlob, operator.AppendBackup(nil, at.Millis()))
+			c.r.journal.batch.Blob(statedir.BackupBlob, operator.AppendBackup(nil, at.Millis()))
 		}
 		if c.r.journal.recording != nil {
 			c.r.journal.flushRecording()

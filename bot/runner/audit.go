@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/bot/alert"
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
@@ -26,16 +26,16 @@ func (j *botJournal) Breached(at market.Time, b *live.Breach, all []live.Breach)
 	}
 	j.batch.Journal(at, &journal.Difference{Discrepancy: state.Discrepancy{What: "answer: " + b.Rule, Ours: b.Wanted,
 		Theirs: b.Seen, Conclusion: "not booked", Order: b.Order}})
-	text, err := folder.AppendBreaches(nil, all)
+	text, err := statedir.AppendBreaches(nil, all)
 	if err == nil { // names and numbers
-		j.batch.Blob(folder.BreachesBlob, text)
+		j.batch.Blob(statedir.BreachesBlob, text)
 	}
 }
 
 // ChangedByOthers saves the orders that someone else has changed, for the next run.
 func (j *botJournal) ChangedByOthers(orders map[market.OrderID]string) {
-	if text, err := folder.AppendChanged(nil, orders); err == nil { // numbers and words
-		j.batch.Blob(folder.ChangedBlob, text)
+	if text, err := statedir.AppendChanged(nil, orders); err == nil { // numbers and words
+		j.batch.Blob(statedir.ChangedBlob, text)
 	}
 }
 
@@ -57,10 +57,10 @@ const maxFillAge = 7 * 24 * time.Hour
 // configureAudit sets the loop's references for checking answers: earlier breaches, fees, booked
 // fills and orders.
 func (r *runner) configureAudit(ctx context.Context, c *live.Config) (err error) {
-	if c.Breaches, err = folder.ReadBreaches(r.store); err != nil {
+	if c.Breaches, err = statedir.ReadBreaches(r.store); err != nil {
 		return err
 	}
-	if c.ChangedByOthers, err = folder.ReadChanged(r.store); err != nil {
+	if c.ChangedByOthers, err = statedir.ReadChanged(r.store); err != nil {
 		return err
 	}
 	fees := r.highestFees(ctx)

@@ -15,9 +15,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
-	"github.com/tidemark-trading/tidemark/bot/handover"
+	"github.com/tidemark-trading/tidemark/bot/adopt"
 	"github.com/tidemark-trading/tidemark/engine/bracket"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -202,7 +202,7 @@ func TestAHandoverAfterAStopTakesTheExitsAlong(t *testing.T) {
 			s.onlyExits(p)
 			s.rename("patient", "heir")
 			for _, check := range []bool{true, false} {
-				r, err := s.adopt("patient", "heir", func(a *handover.Ask) { a.Check = check })
+				r, err := s.adopt("patient", "heir", func(a *adopt.Ask) { a.Check = check })
 				require.NoError(t, err)
 				require.Equal(t, 1, r.Exits)
 				said := strings.Join(r.Notes, "\n")

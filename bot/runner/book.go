@@ -9,12 +9,12 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/killswitch"
 	"github.com/tidemark-trading/tidemark/bot/operator"
-	"github.com/tidemark-trading/tidemark/direct"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
@@ -31,7 +31,7 @@ type adoption struct {
 }
 
 // unbooked are the lines of a log that are not booked yet.
-func (r *runner) unbooked(lines []direct.Line) []direct.Line {
+func (r *runner) unbooked(lines []killswitch.Line) []killswitch.Line {
 	if len(lines) == 0 || lines[0].File != r.booked.File {
 		return lines
 	}
@@ -39,12 +39,12 @@ func (r *runner) unbooked(lines []direct.Line) []direct.Line {
 }
 
 func (r *runner) readBooked() error {
-	text, err := r.store.Blob(folder.DirectBlob)
+	text, err := r.store.Blob(statedir.DirectBlob)
 	if err != nil || text == nil {
 		return err
 	}
 	if err := json.Unmarshal(text, &r.booked); err != nil {
-		return fmt.Errorf("what of %s is booked, in the state file: %w", direct.LogFile, err)
+		return fmt.Errorf("what of %s is booked, in the state file: %w", killswitch.LogFile, err)
 	}
 	return nil
 }
@@ -53,7 +53,7 @@ func (r *runner) readBooked() error {
 // or traded: the books then expect its sales like any order of the last run. The log is moved away
 // once the bookings are on disk; a kill before that books nothing twice.
 func (r *runner) bookAtStart() ([]market.Command, error) {
-	log, err := direct.OpenExisting(filepath.Join(r.plan.Config.Bot.State, direct.LogFile))
+	log, err := killswitch.OpenExisting(filepath.Join(r.plan.Config.Bot.State, killswitch.LogFile))
 	if err != nil {
 		return nil, directError(err)
 	}
@@ -64,7 +64,7 @@ func (r *runner) bookAtStart() ([]market.Command, error) {
 	return commands, errors.Join(err, log.Close())
 }
 
-func (r *runner) bookAndRetire(log *direct.Log) (commands []market.Command, err error) {
+func (r *runner) bookAndRetire(log *killswitch.Log) (commands []market.Command, err error) {
 	if err := r.readBooked(); err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (r *runner) bookAndRetire(log *direct.Log) (commands []market.Command, err 
 		}
 		r.fault("direct booked")
 	} else if len(lines) > 0 {
-		r.log.Warn().Str("log", direct.LogFile).
+		r.log.Warn().Str("log", killswitch.LogFile).
 			Msg("the books begin anew: what the kill switch did before is not in them")
 	}
 	if r.resumed { // the sales are among the orders: the next switch queries them
@@ -102,7 +102,7 @@ func (r *runner) bookAndRetire(log *direct.Log) (commands []market.Command, err 
 // book books the new lines of the kill switch's log in engine and journal, to be committed. A
 // flatten halts all strategies, and so does any switch while the bot runs. Call it where engine and
 // account may be touched.
-func (r *runner) book(at market.Time, all []direct.Line, running bool) (commands []market.Command, sales []adoption,
+func (r *runner) book(at market.Time, all []killswitch.Line, running bool) (commands []market.Command, sales []adoption,
 	err error) {
 	lines, ends := r.unbooked(all), endsOf(all)
 	var cancelled []market.OrderID
@@ -110,11 +110,11 @@ func (r *runner) book(at market.Time, all []direct.Line, running bool) (commands
 	for i := range lines {
 		l := &lines[i]
 		switch l.Kind {
-		case direct.KindBegin:
+		case killswitch.KindBegin:
 			if l.Flatten || running {
 				halting = fmt.Sprintf("%s at %s", l.By, operator.ClockOf(l.AtMS))
 			}
-		case direct.KindCancel:
+		case killswitch.KindCancel:
 			if id := r.openOrder(l.Client); id != 0 {
 				cancelled = append(cancelled, id)
 			}
@@ -126,10 +126,10 @@ func (r *runner) book(at market.Time, all []direct.Line, running bool) (commands
 	dissolve := market.Input{Kind: market.InputDissolve, At: at, Orders: cancelled}
 	commands = append(commands, r.door.Enter(&dissolve).Commands...)
 	for i := range lines {
-		if l := &lines[i]; l.Kind == direct.KindSell {
+		if l := &lines[i]; l.Kind == killswitch.KindSell {
 			sale, err := r.adopt(at, l, ends)
 			if err != nil {
-				return nil, nil, fmt.Errorf("%s: line %d: %w", direct.LogFile, l.Number, err)
+				return nil, nil, fmt.Errorf("%s: line %d: %w", killswitch.LogFile, l.Number, err)
 			}
 			if sale.id != 0 {
 				sales = append(sales, sale)
@@ -141,20 +141,20 @@ func (r *runner) book(at market.Time, all []direct.Line, running bool) (commands
 	}
 	r.booked = directBooked{File: all[0].File, Lines: len(all)}
 	text, _ := json.Marshal(r.booked) // an id and a number
-	r.journal.batch.Blob(folder.DirectBlob, text)
+	r.journal.batch.Blob(statedir.DirectBlob, text)
 	return commands, sales, nil
 }
 
 // finish lets the bot go on with a flatten of the kill switch, where the switch has cancelled an
 // exit and not sold all: the rest is sold when the exchange takes it, and until then the exit
 // returns. Where a person typed the amounts, the rest is not the switch's to sell.
-func (r *runner) finish(at market.Time, lines []direct.Line) (commands []market.Command) {
+func (r *runner) finish(at market.Time, lines []killswitch.Line) (commands []market.Command) {
 	by := ""
 	for i := range lines {
 		switch l := &lines[i]; {
-		case l.Kind == direct.KindBegin && l.Flatten:
+		case l.Kind == killswitch.KindBegin && l.Flatten:
 			by = fmt.Sprintf("%s at %s", l.By, operator.ClockOf(l.AtMS))
-		case l.Kind == direct.KindSell && l.Strategy == "":
+		case l.Kind == killswitch.KindSell && l.Strategy == "":
 			return nil
 		}
 	}
@@ -178,10 +178,10 @@ func (r *runner) openOrder(client uuid.UUID) market.OrderID {
 }
 
 // endsOf are the confirmed amounts of sales, by client order id.
-func endsOf(lines []direct.Line) map[uuid.UUID]string {
+func endsOf(lines []killswitch.Line) map[uuid.UUID]string {
 	ends := map[uuid.UUID]string{}
 	for i := range lines {
-		if lines[i].Kind == direct.KindEnd {
+		if lines[i].Kind == killswitch.KindEnd {
 			ends[lines[i].Client] = lines[i].Amount
 		}
 	}
@@ -190,8 +190,8 @@ func endsOf(lines []direct.Line) map[uuid.UUID]string {
 
 // adopt books a sale as an own order of the strategy whose position it sold, unless it is known
 // that the exchange never executed it.
-func (r *runner) adopt(at market.Time, l *direct.Line, ends map[uuid.UUID]string) (sale adoption, err error) {
-	if _, err := r.store.OrderByClientID(l.Client); !errors.Is(err, boltfile.ErrNotFound) {
+func (r *runner) adopt(at market.Time, l *killswitch.Line, ends map[uuid.UUID]string) (sale adoption, err error) {
+	if _, err := r.store.OrderByClientID(l.Client); !errors.Is(err, bolt.ErrNotFound) {
 		return sale, err // it is an own order already
 	}
 	if ends[l.Client] == "0" {
@@ -219,7 +219,7 @@ func (r *runner) adopt(at market.Time, l *direct.Line, ends map[uuid.UUID]string
 		Type: market.TypeMarket,
 		OrderState: market.OrderState{TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel,
 			Amount: amount, AmountRemaining: amount},
-		Created: signed, Tag: fmt.Sprintf("flatten %s:%d", direct.LogFile, l.Number)}
+		Created: signed, Tag: fmt.Sprintf("flatten %s:%d", killswitch.LogFile, l.Number)}
 	own := r.door.Enter(&market.Input{Kind: market.InputAdopt, At: at, Order: &o}).Own
 	j := r.journal
 	j.intend(at, &journal.Intent{Command: market.Command{Kind: market.CommandPlace, At: at, Order: own.Order},
@@ -232,8 +232,8 @@ func (r *runner) adopt(at market.Time, l *direct.Line, ends map[uuid.UUID]string
 }
 
 // logID names the log for the journal.
-func (r *runner) logID(l *direct.Line) string {
-	return fmt.Sprintf("%s (%s)", direct.LogFile, l.Client)
+func (r *runner) logID(l *killswitch.Line) string {
+	return fmt.Sprintf("%s (%s)", killswitch.LogFile, l.Client)
 }
 
 // sellerOf is the strategy of a sale: the one it names, otherwise the one with the largest
@@ -305,9 +305,9 @@ func (r *runner) fault(point string) {
 // directError adds to an error of the kill switch's log what to do about it.
 func directError(err error) error {
 	switch {
-	case errors.Is(err, direct.ErrBusy):
+	case errors.Is(err, killswitch.ErrBusy):
 		return fmt.Errorf("%w: start the bot when it is done", err)
-	case errors.Is(err, direct.ErrDamaged):
+	case errors.Is(err, killswitch.ErrDamaged):
 		return fmt.Errorf("%w; it may tell of sales that are not in the books: compare it with the exchange's trades, "+
 			"then move it away", err)
 	}

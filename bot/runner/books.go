@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/tidemark-trading/tidemark/bot/books"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
@@ -18,7 +18,7 @@ func (c *control) trades(_ context.Context, ask *operator.Request) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	list, err := books.Trades(c.r.store, q, c.r.trading.Now())
+	list, err := profit.Trades(c.r.store, q, c.r.trading.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (c *control) equity(ctx context.Context, ask *operator.Request) (any, error
 	if err != nil {
 		return nil, err
 	}
-	curve, err := books.Equity(c.present(ctx), q, c.r.trading.Now())
+	curve, err := profit.Equity(c.present(ctx), q, c.r.trading.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -96,18 +96,18 @@ func (p *present) Equity(strategy string, from, to market.Time) ([]journal.Equit
 	return list, err
 }
 
-func (p *present) profit(q *books.Query, now market.Time) (*books.ProfitReport, error) {
+func (p *present) profit(q *profit.Query, now market.Time) (*profit.ProfitReport, error) {
 	if p.prices == nil {
 		return operator.ProfitOf(p.Store, q, now)
 	}
-	return books.Profit(p, q, func(id market.ID) market.Price { return p.prices[id] }, now)
+	return profit.Profit(p, q, func(id market.ID) market.Price { return p.prices[id] }, now)
 }
 
 // queryOf is the query of a request, checked.
-func queryOf(ask *operator.Request) (*books.Query, error) {
+func queryOf(ask *operator.Request) (*profit.Query, error) {
 	q := ask.Books
 	if q == nil {
-		q = &books.Query{}
+		q = &profit.Query{}
 	}
 	if err := q.Check(); err != nil {
 		return nil, config.Usagef("%w", err)

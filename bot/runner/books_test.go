@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/books"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -21,12 +21,12 @@ func TestTheBooksOfARunningBotEndWithThePresent(t *testing.T) {
 		p := s.start()
 		time.Sleep(20 * time.Second) // the first sample was taken before the buy, the next one comes later
 		c := &control{r: p.runner, ctx: context.Background()}
-		ask := &operator.Request{Books: &books.Query{}}
+		ask := &operator.Request{Books: &profit.Query{}}
 		var unrealised []float64
-		for _, ask.Books.By = range []string{books.ByDay, books.ByStrategy, books.ByMarket} {
+		for _, ask.Books.By = range []string{profit.ByDay, profit.ByStrategy, profit.ByMarket} {
 			answer, err := c.profit(t.Context(), ask)
 			require.NoError(t, err)
-			number, err := strconv.ParseFloat(answer.(*books.ProfitReport).Total.Unrealised, 64)
+			number, err := strconv.ParseFloat(answer.(*profit.ProfitReport).Total.Unrealised, 64)
 			require.NoError(t, err)
 			unrealised = append(unrealised, number)
 		}
@@ -35,7 +35,7 @@ func TestTheBooksOfARunningBotEndWithThePresent(t *testing.T) {
 		require.InDelta(t, unrealised[1], unrealised[2], 1e-9)
 		answer, err := c.equity(t.Context(), ask)
 		require.NoError(t, err)
-		curve := answer.(*books.Curve)
+		curve := answer.(*profit.Curve)
 		p.look(func() {
 			equity, err := p.account.Equity(p.plan.Currency.ID)
 			require.NoError(t, err)

@@ -13,19 +13,19 @@ import (
 	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 
-	"github.com/tidemark-trading/tidemark/bot/books"
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/bot/replay"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/bot/version"
 	"github.com/tidemark-trading/tidemark/engine"
-	"github.com/tidemark-trading/tidemark/engine/goroutine"
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange/poll"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/stream"
+	"github.com/tidemark-trading/tidemark/internal/goroutine"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
@@ -44,11 +44,11 @@ type runner struct {
 	orders       *streamedOrders // nil: orders leave over HTTP alone
 	paper        *paper          // nil in live mode
 	formerGroups []uint16        // cancel-on-disconnect groups of earlier runs whose timers may run
-	ledger       *rest.Ledger
+	ledger       *rest.WeightBudget
 	store        *journal.Store
 	account      *state.Account
 	engine       *engine.Engine
-	door         live.Door // to the engine
+	door         live.Inputs // to the engine
 	gate         *risk.Gate
 	core         *replay.Core // the three
 	journal      *botJournal
@@ -57,27 +57,28 @@ type runner struct {
 	streams      *streams // nil: everything is polled
 	loop         *live.Loop
 	watch        *watch // nil: no metrics, alerts or systemd
-	shown        *shown // for pictures
+	shown        *plots // for pictures
 	run          uuid.UUID
 	// on the exchange's clock: candles that had closed by then are history, later ones are traded
 	// on
-	began     market.Time
-	needs     []strategy.Needs  // by StrategyID − 1
-	given     market.Money      // of the currency, to strategies and the pool at this start
-	resumed   bool              // the state file had an earlier run …
-	parts     map[string][]byte // … which left these
-	manifest  *replay.Manifest  // what engine, account and gate are made of
-	banned    atomic.Bool       // a ban has begun since the weight ledger was last written down
-	rescued   rescuer
-	asked     atomic.Int64 // when the bot was asked to stop while it opened, in Unix ns; 0: it was not
-	booked    directBooked // how much of the kill switch's log is in the books
-	newer     *live.Newer  // what shows that an order is newer than the state file; nil: no run came before
-	valve     *valve       // through which the loop's orders leave
-	dog       *watchdog
-	armed     atomic.Pointer[armed] // what the kill switch of this process needs; nil: markets are not learnt yet
-	overdue   bool                  // stop_within is over, and the loop turns
-	ownSwitch atomic.Bool           // the kill switch's log is this process's own: the next start books it
-	keeper    *holdingsKeeper       // of the holdings; nil: none are left
+	began    market.Time
+	needs    []strategy.Needs  // by StrategyID − 1
+	given    market.Money      // of the currency, to strategies and the pool at this start
+	resumed  bool              // the state file had an earlier run …
+	parts    map[string][]byte // … which left these
+	manifest *replay.Manifest  // what engine, account and gate are made of
+	banned   atomic.Bool       // a ban has begun since the weight ledger was last written down
+	rescued  lastSave
+	asked    atomic.Int64  // when the bot was asked to stop while it opened, in Unix ns; 0: it was not
+	booked   directBooked  // how much of the kill switch's log is in the books
+	newer    *live.Newer   // what shows that an order is newer than the state file; nil: no run came before
+	valve    *orderGateway // through which the loop's orders leave
+	dog      *watchdog
+	// what the kill switch of this process needs; nil: markets are not learnt yet
+	armed     atomic.Pointer[killSwitchInputs]
+	overdue   bool            // stop_within is over, and the loop turns
+	ownSwitch atomic.Bool     // the kill switch's log is this process's own: the next start books it
+	keeper    *holdingsKeeper // of the holdings; nil: none are left
 	ranked    rankings
 	settings  atomic.Pointer[settings] // that hold now; nil: those of plan
 	reloading sync.Mutex               // a reload is under way
@@ -136,7 +137,7 @@ func (r *runner) close() (err error) {
 
 // warnOfFolder returns a warning of a state folder that other users may read.
 func warnOfFolder(dir string) []string {
-	if info, err := os.Stat(dir); err == nil && folder.OpenToOthers(info) {
+	if info, err := os.Stat(dir); err == nil && statedir.OpenToOthers(info) {
 		return []string{"others may read the state folder " + dir + "; do: chmod 700 " + config.InQuotes(dir)}
 	}
 	return nil
@@ -147,8 +148,8 @@ func (r *runner) openStore(ctx context.Context) (err error) {
 	if err := os.MkdirAll(r.plan.Config.Bot.State, 0o700); err != nil {
 		return fmt.Errorf("state folder: %w", err)
 	}
-	if r.store, err = journal.OpenUntil(ctx, filepath.Join(r.plan.Config.Bot.State, folder.StateFile)); err != nil {
-		return folder.Error{Err: err}
+	if r.store, err = journal.OpenUntil(ctx, filepath.Join(r.plan.Config.Bot.State, statedir.StateFile)); err != nil {
+		return statedir.Error{Err: err}
 	}
 	return nil
 }
@@ -178,14 +179,14 @@ func (r *runner) openEngine(ctx context.Context) (err error) {
 	r.account, r.gate, r.engine = r.core.Account, r.core.Gate, r.core.Engine
 	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account,
 		names: p.Names(), ledger: r.weights, banned: &r.banned, currency: p.Currency.ID,
-		shown: r.shown, agreed: map[string]folder.BalanceCheckpoint{},
+		shown: r.shown, agreed: map[string]statedir.BalanceCheckpoint{},
 		refusals: refusals{kinds: map[refusalKey]*refusedKind{}},
 		notes:    newNotes(r.log), trimming: trimming{keep: market.Duration(p.Config.Bot.Keep)}}
 	r.journal.limits = func(at market.Time) *operator.Risk { return r.riskOf(r.uses(at)) }
 	if err = r.openSeal(); err != nil {
 		return err
 	}
-	r.door = live.Door{Engine: r.engine, Recorder: r.journal}
+	r.door = live.Inputs{Engine: r.engine, Recorder: r.journal}
 	if r.paper == nil {
 		r.journal.onOpenOrders = r.ledger.SetOpenOrders
 	}
@@ -207,15 +208,15 @@ func (r *runner) openRecording() (err error) {
 	if r.plan.Config.Bot.RecordMB == 0 {
 		return nil
 	}
-	known, err := r.store.Blob(folder.RecordingBlob)
+	known, err := r.store.Blob(statedir.RecordingBlob)
 	if err != nil {
 		return err
 	}
 	if r.journal.entries, err = r.store.LastNumber(); err != nil {
 		return err
 	}
-	r.journal.recording, err = recording.Open(filepath.Join(r.plan.Config.Bot.State, folder.RecordingFolder),
-		recording.Options{Catalog: r.plan.Catalog, Strategies: r.plan.Names(), Next: folder.NextRecord(known),
+	r.journal.recording, err = recording.Open(filepath.Join(r.plan.Config.Bot.State, statedir.RecordingFolder),
+		recording.Options{Catalog: r.plan.Catalog, Strategies: r.plan.Names(), Next: statedir.NextRecord(known),
 			Limit: r.plan.Config.Bot.RecordMB << 20, Aside: r.packing.Go, Tee: r.openCanary()})
 	if err != nil {
 		return fmt.Errorf("recording of market events: %w", err)
@@ -227,15 +228,15 @@ func (r *runner) openRecording() (err error) {
 // their money.
 func (r *runner) begin(ctx context.Context) (err error) {
 	now := r.trading.Now()
-	r.journal.batch.Blob(folder.ModeBlob, []byte(r.plan.Config.Bot.FolderMode()))
-	r.journal.batch.Blob(books.ZoneBlob, []byte(r.plan.Config.Bot.Zone))
-	r.journal.batch.Blob(folder.KindsBlob, r.plan.Kinds())
+	r.journal.batch.Blob(statedir.ModeBlob, []byte(r.plan.Config.Bot.FolderMode()))
+	r.journal.batch.Blob(profit.ZoneBlob, []byte(r.plan.Config.Bot.Zone))
+	r.journal.batch.Blob(statedir.KindsBlob, r.plan.Kinds())
 	if err := r.keepGroups(); err != nil {
 		return err
 	}
 	if !r.plan.Config.Bot.Paper() {
-		r.journal.batch.Blob(folder.ExchangeBlob, []byte(r.plan.Config.Exchange.Origin()))
-		r.journal.batch.Blob(folder.KeyBlob, []byte(folder.KeyDigest(r.plan.Key)))
+		r.journal.batch.Blob(statedir.ExchangeBlob, []byte(r.plan.Config.Exchange.Origin()))
+		r.journal.batch.Blob(statedir.KeyBlob, []byte(statedir.KeyDigest(r.plan.Key)))
 	}
 	r.journal.batch.Start(now, &journal.Start{Run: r.run, Version: version.Of(debug.ReadBuildInfo()),
 		ConfigHash: r.plan.SettingsHash, Currency: r.plan.Currency.Symbol, Strategies: r.plan.Names()})
@@ -244,7 +245,7 @@ func (r *runner) begin(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if r.parts, r.resumed, err = folder.Parts(r.store); err != nil || r.resumed {
+	if r.parts, r.resumed, err = statedir.Parts(r.store); err != nil || r.resumed {
 		return err // openLoop restores, so that its commands are at hand
 	}
 	if _, err := r.openCore(ctx, now); err != nil {
@@ -260,7 +261,7 @@ func (r *runner) openOrders() error {
 		gone.note(r.plan.Catalog.MarketNamed(name).ID, market.Delisted)
 	}
 	r.journal.notes.delisted = gone.note
-	r.valve = &valve{Trading: gone}
+	r.valve = &orderGateway{Trading: gone}
 	if r.paper != nil || r.plan.Config.Stream.Orders != config.OrdersStream {
 		return nil
 	}
@@ -280,7 +281,7 @@ func (r *runner) openLoop(ctx context.Context) error {
 	if err := r.openOrders(); err != nil {
 		return err
 	}
-	r.armed.Store(&armed{client: r.client, catalog: p.Catalog, store: r.store, watch: r.watch})
+	r.armed.Store(&killSwitchInputs{client: r.client, catalog: p.Catalog, store: r.store, watch: r.watch})
 	if !p.Config.Bot.Paper() {
 		r.keeper = newHoldingsKeeper()
 	}

@@ -49,7 +49,7 @@ func (r *runner) endCanary() {
 		return
 	}
 	r.Canary.Wait()
-	if state := r.Canary.State(); state.Report.Report != nil {
+	if state := r.Canary.State(); state.Progress.Verdict != nil {
 		r.log.Info().Int("equal", state.Equal).Int("unchecked", state.Unchecked).Bool("differs", state.First != nil).
 			Msg("the canary has ended")
 	}
@@ -90,7 +90,7 @@ func (j *botJournal) judgeCanary(at market.Time) {
 		j.log.Warn().Int("dropped", state.Dropped).
 			Msg("the canary does not keep up: it is not given all records, and what follows from them is unchecked")
 	}
-	if state.Report.Report == nil || s.decided != "" {
+	if state.Progress.Verdict == nil || s.decided != "" {
 		return
 	}
 	switch {
@@ -164,7 +164,7 @@ func (c *control) decide(at market.Time, ask *operator.Request) error {
 	switch {
 	case j.shadow.decided != "":
 		return fmt.Errorf("the canary was %s before", j.shadow.decided)
-	case state.Report.Report == nil:
+	case state.Progress.Verdict == nil:
 		return errors.New("the canary has not compared anything yet")
 	case accept && state.First == nil && state.Equal < j.shadow.wanted:
 		return fmt.Errorf("the canary has decided %d commands, all as the bot; it is accepted after %d, or with a "+
@@ -179,7 +179,7 @@ func (j *botJournal) canaryStatus() operator.Canary {
 	state := j.shadow.State()
 	c := operator.Canary{Program: state.Program, Config: state.Config, Wanted: j.shadow.wanted, Dropped: state.Dropped,
 		Decided: j.shadow.decided, Notes: []string{}}
-	if state.Report.Report != nil {
+	if state.Progress.Verdict != nil {
 		c.Equal, c.Unchecked, c.Events = state.Equal, state.Unchecked, state.Records
 		for i := range state.Lost {
 			c.Notes = append(c.Notes, state.Lost[i].String())

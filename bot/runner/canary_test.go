@@ -11,10 +11,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/canary"
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/state/journal"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -37,7 +37,7 @@ func followed(t *testing.T, seed uint64, kinds ...strategy.Definition) *stage {
 
 // promotions are those in the journal of a stopped bot.
 func (s *stage) promotions() (all []journal.Promotion) {
-	store, err := journal.Read(filepath.Join(s.Folder, folder.StateFile))
+	store, err := journal.Read(filepath.Join(s.Folder, statedir.StateFile))
 	require.NoError(s.T, err)
 	defer func() { require.NoError(s.T, store.Close()) }()
 	require.NoError(s.T, store.Entries(0, func(e *journal.Entry) error {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -27,11 +27,11 @@ func (r *runner) openClient(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if r.plan.Held, err = folder.Held(r.store); err != nil {
+	if r.plan.Held, err = statedir.Held(r.store); err != nil {
 		return err
 	}
 	r.plan.Known = r.store.Catalog()
-	rules, err := folder.LatestRules(r.store)
+	rules, err := statedir.LatestRules(r.store)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (r *runner) warnOfBudget(w rest.Warning) {
 
 // restoreLedger loads an earlier run's weight budgets and bans.
 func (r *runner) restoreLedger() error {
-	data, err := r.store.Blob(folder.LedgerBlob)
+	data, err := r.store.Blob(statedir.LedgerBlob)
 	if err != nil || data == nil {
 		return err
 	}

@@ -85,7 +85,7 @@ func (c *control) routes() http.Handler {
 	} {
 		mux.HandleFunc("POST "+path, answer(look))
 	}
-	for path, act := range map[string]func(context.Context, *operator.Request) (*operator.Report, error){
+	for path, act := range map[string]func(context.Context, *operator.Request) (*operator.ActResult, error){
 		operator.PathHalt: c.halt, operator.PathResume: c.resume, operator.PathCancel: c.cancel,
 		operator.PathCancelAll: c.cancelAll, operator.PathFlatten: c.flatten, operator.PathResolve: c.resolve,
 	} {

@@ -12,13 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/backtest"
-	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 )
 
 // deaf is the socket of a bot whose loop has not begun to turn.
@@ -41,7 +41,7 @@ func TestABotThatReconcilesSaysThatItDoesNotAnswer(t *testing.T) {
 		bottest.Patience, &operator.Positions{})
 	require.EqualError(t, err, errNotTrading.Error())
 	require.NoError(t, c.close())
-	require.NoFileExists(t, filepath.Join(c.r.plan.Config.Bot.State, folder.SocketFile))
+	require.NoFileExists(t, filepath.Join(c.r.plan.Config.Bot.State, statedir.SocketFile))
 }
 
 func TestCommandsAreCarriedOutOneAtATime(t *testing.T) {
@@ -55,7 +55,7 @@ func TestCommandsAreCarriedOutOneAtATime(t *testing.T) {
 
 func halt(c *control) error {
 	_, err := operator.Call(context.Background(), c.r.plan.Config.Bot.State, operator.PathHalt,
-		&operator.Request{WaitMS: operator.MaxWait.Milliseconds()}, 2*operator.MaxWait, &operator.Report{})
+		&operator.Request{WaitMS: operator.MaxWait.Milliseconds()}, 2*operator.MaxWait, &operator.ActResult{})
 	return err
 }
 

@@ -25,7 +25,7 @@ const feeTimeout = market.Duration(10e9)
 
 // flatten halts strategies, and leaves all their positions as Close does: an exit goes when a sale
 // replaces it. What cannot be sold now is sold when it can, also after the answer.
-func (c *control) flatten(ctx context.Context, ask *operator.Request) (*operator.Report, error) {
+func (c *control) flatten(ctx context.Context, ask *operator.Request) (*operator.ActResult, error) {
 	ids, names, err := c.strategies(ask.Strategy)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ type flattening struct {
 	ids       []market.StrategyID
 	reason    string
 	progress  []flatProgress // by place in ids
-	report    *operator.Report
+	report    *operator.ActResult
 	sells     []market.OrderID // the orders that sell
 	last      market.OrderID   // before the command
 	feesUntil market.Time      // deadline for the fees; 0: an order is still open

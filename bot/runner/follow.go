@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/tidemark-trading/tidemark/direct"
+	"github.com/tidemark-trading/tidemark/bot/killswitch"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -16,17 +16,17 @@ import (
 // followEvery is the time between two reads of the kill switch's log.
 const followEvery = 250 * time.Millisecond
 
-// valve sends the loop's orders to the exchange until the kill switch is turned; from then on only
-// cancels.
-type valve struct {
+// orderGateway sends the loop's orders to the exchange until the kill switch is turned; from then
+// on only cancels.
+type orderGateway struct {
 	exchange.Trading
 	shut atomic.Bool
 }
 
 // Send sends an intent once, or returns exchange.ErrNotSent while the valve is shut.
-func (v *valve) Send(ctx context.Context, i *exchange.Intent) (exchange.Record, error) {
+func (v *orderGateway) Send(ctx context.Context, i *exchange.Intent) (exchange.WireOrder, error) {
 	if v.shut.Load() && i.Command != market.CommandCancel {
-		return exchange.Record{}, fmt.Errorf("%w: the kill switch was turned (bot cancel-all --direct)",
+		return exchange.WireOrder{}, fmt.Errorf("%w: the kill switch was turned (bot cancel-all --direct)",
 			exchange.ErrNotSent)
 	}
 	return v.Trading.Send(ctx, i)
@@ -36,7 +36,7 @@ func (v *valve) Send(ctx context.Context, i *exchange.Intent) (exchange.Record, 
 // that it sees the log until all strategies are halted only cancels leave, even where the loop
 // hangs meanwhile.
 func (r *runner) followDirect(ctx context.Context) {
-	path, said := filepath.Join(r.plan.Config.Bot.State, direct.LogFile), false
+	path, said := filepath.Join(r.plan.Config.Bot.State, killswitch.LogFile), false
 	ticker := time.NewTicker(followEvery)
 	defer ticker.Stop()
 	for {
@@ -45,7 +45,7 @@ func (r *runner) followDirect(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		lines, err := direct.Read(path)
+		lines, err := killswitch.Read(path)
 		if err == nil && len(lines) > 0 && !r.ownSwitch.Load() {
 			r.valve.shut.Store(true)
 			err = r.bookRunning(ctx, path, lines)
@@ -58,12 +58,12 @@ func (r *runner) followDirect(ctx context.Context) {
 }
 
 // bookRunning books the new lines of the log, and moves the log away once its writer has ended.
-func (r *runner) bookRunning(ctx context.Context, path string, lines []direct.Line) error {
+func (r *runner) bookRunning(ctx context.Context, path string, lines []killswitch.Line) error {
 	if err := r.bookLines(ctx, lines); err != nil {
 		return err
 	}
-	log, err := direct.OpenExisting(path)
-	if errors.Is(err, direct.ErrBusy) || log == nil {
+	log, err := killswitch.OpenExisting(path)
+	if errors.Is(err, killswitch.ErrBusy) || log == nil {
 		return nil // the switch still writes
 	}
 	if err != nil {
@@ -85,7 +85,7 @@ func (r *runner) bookRunning(ctx context.Context, path string, lines []direct.Li
 }
 
 // bookLines books lines in the loop and waits for the commit.
-func (r *runner) bookLines(ctx context.Context, lines []direct.Line) (err error) {
+func (r *runner) bookLines(ctx context.Context, lines []killswitch.Line) (err error) {
 	fresh := r.unbooked(lines) // only bookLines changes it while the bot runs
 	if len(fresh) == 0 {
 		return nil
@@ -109,7 +109,7 @@ func (r *runner) bookLines(ctx context.Context, lines []direct.Line) (err error)
 	if err := errors.Join(failed, err); err != nil {
 		return err
 	}
-	var h *direct.Holdings
+	var h *killswitch.Holdings
 	// the turn that booked is committed
 	if err := r.loop.Inspect(ctx, func(at market.Time) { h = r.holdings(at) }); err != nil {
 		return err
@@ -121,9 +121,9 @@ func (r *runner) bookLines(ctx context.Context, lines []direct.Line) (err error)
 const openWait = 5 * time.Second
 
 // OpenSwitchLog opens the kill switch's log for writing.
-func OpenSwitchLog(path string) (log *direct.Log, err error) {
+func OpenSwitchLog(path string) (log *killswitch.Log, err error) {
 	for began := time.Now(); ; time.Sleep(followEvery) {
-		if log, err = direct.Open(path); !errors.Is(err, direct.ErrBusy) || time.Since(began) > openWait {
+		if log, err = killswitch.Open(path); !errors.Is(err, killswitch.ErrBusy) || time.Since(began) > openWait {
 			return log, err
 		}
 	}

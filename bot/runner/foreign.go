@@ -9,7 +9,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
@@ -18,7 +18,7 @@ const foreignEvery = 500 * time.Millisecond
 
 // cancelForeign cancels the account's open orders of others in the markets that this bot trades,
 // and waits for each to end.
-func (c *control) cancelForeign(ctx context.Context, report *operator.Report) error {
+func (c *control) cancelForeign(ctx context.Context, report *operator.ActResult) error {
 	foreign, err := c.foreign(ctx)
 	if err != nil {
 		return fmt.Errorf("open orders of others: %w", err)
@@ -50,14 +50,14 @@ func (c *control) cancelForeign(ctx context.Context, report *operator.Report) er
 }
 
 // foreign lists the open orders of the account that this bot never sent.
-func (c *control) foreign(ctx context.Context) (foreign []exchange.Record, err error) {
+func (c *control) foreign(ctx context.Context) (foreign []exchange.WireOrder, err error) {
 	records, err := c.r.trading.OpenOrders(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for i := range records {
 		_, err := c.r.store.OrderByClientID(records[i].Order.ClientOrderID)
-		if errors.Is(err, boltfile.ErrNotFound) {
+		if errors.Is(err, bolt.ErrNotFound) {
 			foreign = append(foreign, records[i])
 		} else if err != nil {
 			return nil, err

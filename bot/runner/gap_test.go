@@ -14,11 +14,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/gap"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
@@ -30,7 +30,7 @@ var gaps = flag.Bool("gaps", false, "compare each replayed bot with its backtest
 
 // explained requires that the run with all facts has the live books to the last unit, that the
 // shares of the facts add up to the whole, and that every run ends.
-func (s *stage) explained() *gap.Report {
+func (s *stage) explained() *gap.Comparison {
 	r, err := gap.Run(context.Background(), gap.Options{Dir: s.Folder, Kinds: s.kinds})
 	require.NoError(s.T, err)
 	for _, one := range append([]gap.Bridge{r.Account}, r.Strategies...) {
@@ -51,7 +51,7 @@ func (s *stage) explained() *gap.Report {
 }
 
 // split compares what came before a full minute, and what came after. Together they are the whole.
-func (s *stage) split(whole *gap.Report, middle market.Time) *gap.Report {
+func (s *stage) split(whole *gap.Comparison, middle market.Time) *gap.Comparison {
 	options := gap.Options{Dir: s.Folder, Kinds: s.kinds, From: middle + 7e9}
 	after, err := gap.Run(context.Background(), options)
 	require.NoError(s.T, err)
@@ -179,7 +179,7 @@ func TestARunningBotIsCompared(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, r.Short)
 
-		segments, err := filepath.Glob(filepath.Join(s.Folder, folder.RecordingFolder, "*"))
+		segments, err := filepath.Glob(filepath.Join(s.Folder, statedir.RecordingFolder, "*"))
 		require.NoError(t, err)
 		last := segments[len(segments)-1]
 		info, err := os.Stat(last)

@@ -45,7 +45,7 @@ func (d *delistings) notFound(m market.ID, err error) error {
 }
 
 // Send sends an intent once: a cancel in a market that has gone finds no order.
-func (d *delistings) Send(ctx context.Context, i *exchange.Intent) (exchange.Record, error) {
+func (d *delistings) Send(ctx context.Context, i *exchange.Intent) (exchange.WireOrder, error) {
 	record, err := d.Trading.Send(ctx, i)
 	if i.Command == market.CommandPlace {
 		return record, err
@@ -54,19 +54,19 @@ func (d *delistings) Send(ctx context.Context, i *exchange.Intent) (exchange.Rec
 }
 
 // Order queries one order.
-func (d *delistings) Order(ctx context.Context, m market.ID, client, name uuid.UUID) (exchange.Record, error) {
+func (d *delistings) Order(ctx context.Context, m market.ID, client, name uuid.UUID) (exchange.WireOrder, error) {
 	record, err := d.Trading.Order(ctx, m, client, name)
 	return record, d.notFound(m, err)
 }
 
 // OrderUrgent queries one order.
-func (d *delistings) OrderUrgent(ctx context.Context, m market.ID, client, name uuid.UUID) (exchange.Record, error) {
+func (d *delistings) OrderUrgent(ctx context.Context, m market.ID, client, name uuid.UUID) (exchange.WireOrder, error) {
 	record, err := d.Trading.OrderUrgent(ctx, m, client, name)
 	return record, d.notFound(m, err)
 }
 
 // OpenOrdersIn lists the open orders of a market.
-func (d *delistings) OpenOrdersIn(ctx context.Context, m market.ID) ([]exchange.Record, error) {
+func (d *delistings) OpenOrdersIn(ctx context.Context, m market.ID) ([]exchange.WireOrder, error) {
 	records, err := d.Trading.OpenOrdersIn(ctx, m)
 	if d.ends(m, err) {
 		return nil, nil
@@ -86,7 +86,7 @@ func (d *delistings) Trades(ctx context.Context, m market.ID, from market.Time) 
 // writeOff takes out of the books what strategies hold in a market that the exchange lists no more,
 // as a withdrawal: at cost, without a profit or a loss. What the account still has of it is
 // unallocated.
-func (c *control) writeOff(ctx context.Context, ask *operator.Request) (*operator.Report, error) {
+func (c *control) writeOff(ctx context.Context, ask *operator.Request) (*operator.ActResult, error) {
 	m := c.r.plan.Catalog.MarketNamed(ask.Gone)
 	if m == nil {
 		return nil, config.Usagef("the bot knows no market %q", config.Clip(ask.Gone))
@@ -102,7 +102,7 @@ func (c *control) writeOff(ctx context.Context, ask *operator.Request) (*operato
 }
 
 // writeOffNow is writeOff in the loop's goroutine.
-func (c *control) writeOffNow(at market.Time, m *market.Market, report *operator.Report) error {
+func (c *control) writeOffNow(at market.Time, m *market.Market, report *operator.ActResult) error {
 	r := c.r
 	if m.Status != market.Delisted {
 		return config.Usagef("the exchange lists %s (%s): bot flatten sells what is held there", m.Name, m.Status)

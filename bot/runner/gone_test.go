@@ -12,22 +12,22 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
-	"github.com/tidemark-trading/tidemark/bot/handover"
+	"github.com/tidemark-trading/tidemark/bot/adopt"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
 // refusing answers every request that names a market as the exchange does after a delisting.
 type refusing struct{ exchange.Trading }
 
-func (refusing) Order(context.Context, market.ID, uuid.UUID, uuid.UUID) (exchange.Record, error) {
-	return exchange.Record{}, exchange.Invalid("market")
+func (refusing) Order(context.Context, market.ID, uuid.UUID, uuid.UUID) (exchange.WireOrder, error) {
+	return exchange.WireOrder{}, exchange.Invalid("market")
 }
 
-func (refusing) OpenOrdersIn(context.Context, market.ID) ([]exchange.Record, error) {
+func (refusing) OpenOrdersIn(context.Context, market.ID) ([]exchange.WireOrder, error) {
 	return nil, exchange.Invalid("market")
 }
 
@@ -35,8 +35,8 @@ func (refusing) Trades(context.Context, market.ID, market.Time) ([]exchange.Trad
 	return nil, false, exchange.Invalid("market")
 }
 
-func (refusing) Send(context.Context, *exchange.Intent) (exchange.Record, error) {
-	return exchange.Record{}, exchange.Invalid("market")
+func (refusing) Send(context.Context, *exchange.Intent) (exchange.WireOrder, error) {
+	return exchange.WireOrder{}, exchange.Invalid("market")
 }
 
 func TestInAMarketThatHasGoneTheExchangeKnowsNoOrder(t *testing.T) {
@@ -101,7 +101,7 @@ func TestAHandoverSaysThatAMarketThatHasGoneHasNoExit(t *testing.T) {
 		time.Sleep(6 * time.Minute)
 		require.NoError(t, p.end())
 		s.rename("held", "heir")
-		r, err := s.adopt("held", "heir", func(*handover.Ask) {})
+		r, err := s.adopt("held", "heir", func(*adopt.Ask) {})
 		require.NoError(t, err)
 		said := strings.Join(r.Notes, "\n")
 		require.Contains(t, said, "0.01 of BTC-EUR have no exit: the exchange lists BTC-EUR no more")
@@ -219,7 +219,7 @@ func TestDustHindersNoStartAndIsNamed(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := dusty(t, gone)
 			s.rename("held", "heir")
-			_, err := s.adopt("held", "heir", func(*handover.Ask) {})
+			_, err := s.adopt("held", "heir", func(*adopt.Ask) {})
 			require.NoError(t, err)
 			p := s.start()
 			time.Sleep(time.Minute)

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 )
 
 // keepGroups notes the cancel-on-disconnect groups of the config in the state file, beside those of
 // earlier runs that the config does not have: their timers may run until they are stopped.
 func (r *runner) keepGroups() error {
-	text, err := r.store.Blob(folder.GroupsBlob)
+	text, err := r.store.Blob(statedir.GroupsBlob)
 	if err != nil {
 		return err
 	}
@@ -29,5 +29,5 @@ func (r *runner) keepGroups() error {
 // saveGroups writes the groups whose timers may run with the next commit.
 func (r *runner) saveGroups(groups []uint16) {
 	text, _ := json.Marshal(groups) // numbers
-	r.journal.batch.Blob(folder.GroupsBlob, text)
+	r.journal.batch.Blob(statedir.GroupsBlob, text)
 }

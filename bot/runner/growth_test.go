@@ -17,9 +17,9 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
@@ -69,7 +69,7 @@ func TestTheFileOfABusyBotGrowsSlowly(t *testing.T) {
 		s := newStage(t, 1, func(c *sandbox.Config) {
 			c.Tiers = nil // no fees, or the money would not last
 			c.Retention, c.Budget = sandbox.Retention{Orders: 50, Trades: 50, Candles: 10,
-				Transactions: 50}, door.Budget{PerKey: -1, PerIP: -1}
+				Transactions: 50}, api.Budget{PerKey: -1, PerIP: -1}
 		})
 		s.config = busyBot()
 		s.everySet = []config.Override{{Path: []string{"poll", "tickers"}, Text: "2s"},
@@ -85,7 +85,7 @@ func TestTheFileOfABusyBotGrowsSlowly(t *testing.T) {
 		after, grown := fileNow(t, p.store)
 		require.NoError(t, p.end())
 		orders, bytes := after.Orders-before.Orders, grown-size
-		path := filepath.Join(s.Folder, folder.StateFile)
+		path := filepath.Join(s.Folder, statedir.StateFile)
 		info, err := os.Stat(path)
 		require.NoError(t, err)
 		t.Logf("%d orders, %d fills, %d entries and a file of %d bytes in %s; in the second half %d orders and %d "+
@@ -134,7 +134,7 @@ func TestTheFileOfABotThatKeepsLittleStopsGrowing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 1, func(c *sandbox.Config) {
 			c.Tiers = nil // no fees, or the money would not last
-			c.Budget = door.Budget{PerKey: -1, PerIP: -1}
+			c.Budget = api.Budget{PerKey: -1, PerIP: -1}
 			c.Retention = sandbox.Retention{Orders: 1e6, Trades: 1e6, Candles: 10, Transactions: 1e6}
 		})
 		s.config = busyBot()

@@ -17,12 +17,12 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
@@ -128,7 +128,7 @@ func newHearing(b *testing.B, folder string) *hearing {
 func (h *hearing) open(folder string) {
 	b := h.b
 	c := bottest.Exchange(1)
-	c.Markets[0].Source, c.Markets[0].Liquidity = price.Fixed("30000"), sandbox.Liquidity{}
+	c.Markets[0].Source, c.Markets[0].Liquidity = prices.Fixed("30000"), sandbox.Liquidity{}
 	c.Accounts[0].Keys[0].Budget = 1_000_000
 	c.Accounts[0].Balances = map[string]string{"EUR": "1000000000"}
 	c.Accounts[1].Balances = map[string]string{"BTC": "1000000"}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/direct"
+	"github.com/tidemark-trading/tidemark/bot/killswitch"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -15,14 +15,14 @@ import (
 //
 // Queue: only the latest holdings.
 type holdingsKeeper struct {
-	latest atomic.Pointer[direct.Holdings]
+	latest atomic.Pointer[killswitch.Holdings]
 	wake   chan struct{} // has room for one
 }
 
 func newHoldingsKeeper() *holdingsKeeper { return &holdingsKeeper{wake: make(chan struct{}, 1)} }
 
 // put hands holdings to the writer. On a nil keeper it does nothing.
-func (k *holdingsKeeper) put(h *direct.Holdings) {
+func (k *holdingsKeeper) put(h *killswitch.Holdings) {
 	if k == nil {
 		return
 	}
@@ -54,7 +54,7 @@ func (r *runner) keepHoldings(ctx context.Context) {
 
 // writeHoldings writes the holdings to disk; in paper mode nothing, for the kill switch sells
 // nothing there.
-func (r *runner) writeHoldings(h *direct.Holdings) error {
+func (r *runner) writeHoldings(h *killswitch.Holdings) error {
 	if r.plan.Config.Bot.Paper() {
 		return nil
 	}
@@ -62,21 +62,21 @@ func (r *runner) writeHoldings(h *direct.Holdings) error {
 }
 
 // holdings are the strategies' positions and orders. Call it where the account may be touched.
-func (r *runner) holdings(at market.Time) *direct.Holdings {
-	h := &direct.Holdings{AtMS: at.Millis(), Exchange: config.OriginOf(r.plan.Config.Exchange.BaseURL),
+func (r *runner) holdings(at market.Time) *killswitch.Holdings {
+	h := &killswitch.Holdings{AtMS: at.Millis(), Exchange: config.OriginOf(r.plan.Config.Exchange.BaseURL),
 		Mode: r.plan.Config.Bot.FolderMode(), Run: r.run, LastOrder: int64(r.engine.LastOrder()),
-		Positions: []direct.Position{}, Orders: []direct.HeldOrder{}}
+		Positions: []killswitch.Position{}, Orders: []killswitch.HeldOrder{}}
 	for i, name := range r.plan.Names() {
 		for _, m := range r.plan.Catalog.Markets() {
 			if held := r.account.Position(strategyID(i+1), m.ID); held.Amount != 0 {
-				h.Positions = append(h.Positions, direct.Position{Strategy: name, Market: m.Name,
+				h.Positions = append(h.Positions, killswitch.Position{Strategy: name, Market: m.Name,
 					Amount: m.FormatQty(held.Amount), OpenedMS: held.Opened.Millis()})
 			}
 		}
 	}
 	for _, o := range r.account.Pending(nil) {
 		m := r.plan.Catalog.Market(o.Market)
-		held := direct.HeldOrder{Client: o.ClientOrderID, Order: o.ExchangeID, Strategy: r.nameOf(o.Strategy),
+		held := killswitch.HeldOrder{Client: o.ClientOrderID, Order: o.ExchangeID, Strategy: r.nameOf(o.Strategy),
 			Market: m.Name, Side: o.Side.String(), Filled: m.FormatQty(o.Booked())}
 		if o.InFlight == market.CommandPlace {
 			held.SentMS, held.WindowMS = o.Created.Millis(), time.Duration(r.plan.Config.Exchange.Window).Milliseconds()

@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/seal"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange"
@@ -32,7 +32,7 @@ type botJournal struct {
 
 	recording  *recording.Writer                      // of what enters the engine; nil: none is kept
 	input      recording.Record                       // reused
-	shown      *shown                                 // gets candles and books; nil: nothing is shown
+	shown      *plots                                 // gets candles and books; nil: nothing is shown
 	dataNumber uint64                                 // of the latest input in the recording; 0: it was no market data
 	entries    uint64                                 // of the journal, as of the last commit
 	commands   bool                                   // the batch has intents
@@ -48,23 +48,24 @@ type botJournal struct {
 
 	onCommit func(took time.Duration) // called after each commit; nil: not called
 
-	at             market.Time
-	cause          journal.Cause
-	grouped        []market.ID // the markets of the candles of cause
-	halts          int         // how many of the engine's halts are journalled
-	savedAll       market.Time
-	names          []string                            // strategies by StrategyID − 1
-	ledger         func() []byte                       // state of the weight ledger; nil: there is none
-	banned         *atomic.Bool                        // a ban has begun that is not saved yet; nil: no ledger
-	onOpenOrders   func(int)                           // called with the number of open orders; nil: not called
-	askRules       func()                              // called where a command broke a market's rules; nil: not called
-	agreed         map[string]folder.BalanceCheckpoint // by symbol
-	explained      bool                                // a difference of the balances, since they were last kept
-	earned         map[string]market.Money             // by the strategies, as last saved
-	deferred       int                                 // entries of the batch that are no reason for a commit
-	positionsMoved bool                                // a position has changed since the last commit
-	limits         func(at market.Time) *operator.Risk // of the bot, with their use; nil: not saved
-	onHoldings     func(at market.Time)                // writes the holdings for the kill switch; nil: not called
+	at           market.Time
+	cause        journal.Cause
+	grouped      []market.ID // the markets of the candles of cause
+	halts        int         // how many of the engine's halts are journalled
+	savedAll     market.Time
+	names        []string      // strategies by StrategyID − 1
+	ledger       func() []byte // state of the weight ledger; nil: there is none
+	banned       *atomic.Bool  // a ban has begun that is not saved yet; nil: no ledger
+	onOpenOrders func(int)     // called with the number of open orders; nil: not called
+	// called where a command broke a market's rules; nil: not called
+	askRules       func()
+	agreed         map[string]statedir.BalanceCheckpoint // by symbol
+	explained      bool                                  // a difference of the balances, since they were last kept
+	earned         map[string]market.Money               // by the strategies, as last saved
+	deferred       int                                   // entries of the batch that are no reason for a commit
+	positionsMoved bool                                  // a position has changed since the last commit
+	limits         func(at market.Time) *operator.Risk   // of the bot, with their use; nil: not saved
+	onHoldings     func(at market.Time)                  // writes the holdings for the kill switch; nil: not called
 	seal           *seal.Keeper
 	newer          savedNewer
 	onBroken       func(text string) // called when the promise of the seal is broken
@@ -79,7 +80,7 @@ func (j *botJournal) Event(ev *market.Event) {
 	j.at = ev.At
 	if j.onEvent(ev); j.ruled {
 		j.ruled = false
-		j.batch.Blob(folder.RulesBlob, folder.AppendRules(j.rules))
+		j.batch.Blob(statedir.RulesBlob, statedir.AppendRules(j.rules))
 	}
 	j.cause = journal.Cause{Kind: ev.Kind, Market: ev.Market, At: ev.At, Recorded: j.dataNumber}
 	j.grouped = j.grouped[:0]
@@ -200,7 +201,7 @@ func (j *botJournal) Sent(at market.Time, i *exchange.Intent) {
 // Outcome journals the outcome of an intent.
 func (j *botJournal) Outcome(at market.Time, i *exchange.Intent, err error) {
 	j.at = at
-	answer := journal.Outcome{Order: i.Order, Command: i.Command, Answer: journal.AnswerAccepted}
+	answer := journal.AnswerEntry{Order: i.Order, Command: i.Command, Answer: journal.AnswerAccepted}
 	if err != nil {
 		answer.Message = err.Error()
 		answer.Answer = journal.AnswerUnknown
@@ -243,7 +244,7 @@ func (j *botJournal) Commit(at market.Time) error {
 		j.batch.Halt(h.At, &journal.Halt{Scope: "strategy " + h.Name, Reason: h.Reason, By: j.haltedBy()})
 	}
 	if j.banned != nil && j.ledger != nil && j.banned.Swap(false) {
-		j.batch.Blob(folder.LedgerBlob, j.ledger()) // the next process must not send during the ban
+		j.batch.Blob(statedir.LedgerBlob, j.ledger()) // the next process must not send during the ban
 	}
 	all := at >= j.savedAll+saveAllEvery
 	snapshot, copied := j.newSnapshot(at, all), j.newCopy()
@@ -291,9 +292,9 @@ func (j *botJournal) saveEngine(all bool, snapshot, copied snapshot) error {
 		snapshot.add(part, data)
 		copied.add(part, data)
 		if data == nil {
-			j.batch.RemoveBlob(folder.PartPrefix + part)
+			j.batch.RemoveBlob(statedir.PartPrefix + part)
 		} else {
-			j.batch.Blob(folder.PartPrefix+part, data)
+			j.batch.Blob(statedir.PartPrefix+part, data)
 		}
 		return nil
 	})
@@ -308,7 +309,7 @@ func (j *botJournal) writeMinute(at market.Time) error {
 		j.saveAgreed()
 	}
 	if j.ledger != nil {
-		j.batch.Blob(folder.LedgerBlob, j.ledger())
+		j.batch.Blob(statedir.LedgerBlob, j.ledger())
 	}
 	if err := j.saveCurves(at); err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 
 // compared grows a run and compares it with its backtest. Whatever is planted, the first rung is
 // that backtest, the last one the live books, and steps and episodes add up to the difference.
-func (d *bed) compared(t *testing.T, plants ...*plant) *gap.Report {
+func (d *bed) compared(t *testing.T, plants ...*plant) *gap.Comparison {
 	g := d.grow(t, plants...)
 	store, err := candles.Open(g.db)
 	require.NoError(t, err)
@@ -54,7 +54,7 @@ func (d *bed) compared(t *testing.T, plants ...*plant) *gap.Report {
 }
 
 // noise is how far the terms of a run without a plant reach, over all orders of the facts.
-func noise(twin *gap.Report) (most market.Money) {
+func noise(twin *gap.Comparison) (most market.Money) {
 	for i := range twin.Account.Terms {
 		one := &twin.Account.Terms[i]
 		most = max(most, -one.Least.Units, one.Most.Units)
@@ -122,7 +122,7 @@ func TestTwoPlantedCausesLieWithinTheirRanges(t *testing.T) {
 	for seed := range uint64(*liveSeeds) {
 		d := &bed{seed: 2 + seed, minutes: 60}
 		twin := d.compared(t)
-		alone := make([]*gap.Report, len(plants))
+		alone := make([]*gap.Comparison, len(plants))
 		for i, one := range plants {
 			if *liveSeeds > 1 || i%2 == 0 {
 				alone[i] = d.compared(t, one)
@@ -140,9 +140,9 @@ func TestTwoPlantedCausesLieWithinTheirRanges(t *testing.T) {
 }
 
 // mixed compares a run with two causes with those that have none and the first one.
-func (d *bed) mixed(t *testing.T, ranges *hits, twin, one *gap.Report, first, second *plant) {
+func (d *bed) mixed(t *testing.T, ranges *hits, twin, one *gap.Comparison, first, second *plant) {
 	both := d.compared(t, first, second)
-	live := func(r *gap.Report) market.Money { return r.Account.Live.Units }
+	live := func(r *gap.Comparison) market.Money { return r.Account.Live.Units }
 	for fact, truth := range map[gap.Fact]market.Money{first.fact: live(one) - live(twin),
 		second.fact: live(both) - live(one)} {
 		term := &both.Account.Terms[fact]

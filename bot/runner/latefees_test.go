@@ -70,7 +70,7 @@ func TestFlattenTellsWhatIsEarnedOnceTheFeesAreKnown(t *testing.T) {
 }
 
 // flatten asks a running bot to sell all.
-func (s *stage) flatten(p *process) (*operator.Report, error) {
+func (s *stage) flatten(p *process) (*operator.ActResult, error) {
 	c := &control{r: p.runner, ctx: context.Background()}
 	return c.act("flatten", &operator.Request{WaitMS: 60_000}, c.flatten)
 }

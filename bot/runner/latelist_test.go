@@ -14,10 +14,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -89,7 +89,7 @@ func TestNoCommandBelievesAListThatIsLate(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newStage(t, 7, func(c *sandbox.Config) {
 					c.Admin = "open"
-					c.Markets[0].Source = price.Fixed("30000")
+					c.Markets[0].Source = prices.Fixed("30000")
 				})
 				s.kinds = append(s.kinds, halfKind)
 				s.config = strings.NewReplacer("strategies.restless", "strategies.half", `"restless"`, `"half"`,

@@ -5,7 +5,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
@@ -59,7 +59,7 @@ func strategyID(n int) market.StrategyID { return market.StrategyID(n) }
 // logAway logs, as the last lines of a run, how each position of a bracket is protected while the
 // bot is away, as of the last commit. It returns the same for the alert.
 func (r *runner) logAway(store *journal.Store, catalog *market.Catalog) (told string) {
-	parts, _, err := folder.Parts(store)
+	parts, _, err := statedir.Parts(store)
 	if err != nil || parts[engine.PartEngine] == nil {
 		return ""
 	}

@@ -280,7 +280,7 @@ func (t *traffic) carriedOut(p *passage) {
 
 // snapshot is the balances and the open orders of one moment: a fill between the two questions
 // would count in both.
-func (t *traffic) snapshot() (held []exchange.Holding, records []exchange.Record) {
+func (t *traffic) snapshot() (held []exchange.Holding, records []exchange.WireOrder) {
 	for {
 		held, err := t.gauge.auditor.Holdings(context.Background())
 		require.NoError(t.t, err)

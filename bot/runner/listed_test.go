@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -62,7 +62,7 @@ func TestAnOrderThatTheExchangeListsAsOpenAfterItsEndIsTakenBack(t *testing.T) {
 	for allocation, open := range map[string]int{"18000": 2, "12000": 1} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, 1, func(c *sandbox.Config) {
-				c.Markets[0].Source, c.Markets[0].Liquidity = price.Fixed("30000"), sandbox.Liquidity{}
+				c.Markets[0].Source, c.Markets[0].Liquidity = prices.Fixed("30000"), sandbox.Liquidity{}
 			})
 			s.kinds = append(s.kinds, keeperKind)
 			s.config = strings.NewReplacer("keep_orders = true\n", "", `"12000"`, `"`+allocation+`"`).Replace(keeperBot)

@@ -19,8 +19,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/killswitch"
 	"github.com/tidemark-trading/tidemark/bot/operator"
-	"github.com/tidemark-trading/tidemark/direct"
 	"github.com/tidemark-trading/tidemark/internal/lives"
 )
 
@@ -136,7 +136,7 @@ func (b *inside) kill() {
 		return
 	}
 	b.process.kill()
-	for _, name := range []string{direct.LogFile, direct.HoldingsFile} {
+	for _, name := range []string{killswitch.LogFile, killswitch.HoldingsFile} {
 		if was != b.p.Folder { // the same file: the switch may be at work
 			_ = os.Link(filepath.Join(was, name), filepath.Join(b.p.Folder, name))
 		}
@@ -166,7 +166,7 @@ func (b *inside) ask(path string, ask *operator.Request, value any) error {
 
 // command asks as a command of the program does, and returns its exit code and its words.
 func (b *inside) command(path string, ask *operator.Request) (code int, text string) {
-	var report operator.Report
+	var report operator.ActResult
 	switch err := b.ask(path, ask, &report); {
 	case err != nil:
 		return 1, err.Error()

@@ -8,11 +8,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/internal/lives"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -23,7 +23,7 @@ type paperRecord struct {
 	turn   turn
 	books  *bottest.Books // nil: it is closed
 	ledger map[string]lives.Ledger
-	open   []exchange.Record
+	open   []exchange.WireOrder
 }
 
 // record is what the ledger is read of; nil: the exchange of paper mode is closed.
@@ -35,7 +35,7 @@ func (p *player) record() *bottest.Books {
 }
 
 // orders are the open orders of the bot's account.
-func (p *player) orders() []exchange.Record {
+func (p *player) orders() []exchange.WireOrder {
 	if !p.life.Setup.Paper {
 		return p.OpenAtTheExchange()
 	}
@@ -93,10 +93,10 @@ func (b *inside) killPaper() {
 	was := b.p.Folder
 	require.NoError(b.p.T, b.paper.Close())
 	b.process.kill()
-	from, err := os.Open(filepath.Join(was, folder.PaperFile))
+	from, err := os.Open(filepath.Join(was, statedir.PaperFile))
 	require.NoError(b.p.T, err)
 	defer from.Close()
-	to, err := os.Create(filepath.Join(b.p.Folder, folder.PaperFile))
+	to, err := os.Create(filepath.Join(b.p.Folder, statedir.PaperFile))
 	require.NoError(b.p.T, err)
 	defer to.Close()
 	_, err = io.Copy(to, from)
@@ -105,7 +105,7 @@ func (b *inside) killPaper() {
 
 // agreesOnPaper compares the files of both sides.
 func (p *player) agreesOnPaper() {
-	file := filepath.Join(p.Folder, folder.PaperFile)
+	file := filepath.Join(p.Folder, statedir.PaperFile)
 	config, err := p.begins.runner.plan.PaperExchange(file, market.Time(p.now().UnixNano()))
 	require.NoError(p.T, err)
 	ex, err := sandbox.New(config)

@@ -24,13 +24,13 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/bot/killswitch"
 	"github.com/tidemark-trading/tidemark/bot/operator"
-	"github.com/tidemark-trading/tidemark/direct"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/internal/lives"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -123,10 +123,10 @@ func newPlayer(t *testing.T, l *lives.Life) *player {
 		if l.Setup.Own != "" {
 			c.Accounts[0].Balances["BTC"] = l.Setup.Own
 		}
-		c.Markets[0].Source = price.Fixed("30000")
+		c.Markets[0].Source = prices.Fixed("30000")
 		c.Markets[0].Liquidity = sandbox.Liquidity{Levels: 1, HalfSpread: 5_000, Endless: true}
 		second := c.Markets[0]
-		second.Name, second.Source = "ETH-EUR", price.Fixed("2000")
+		second.Name, second.Source = "ETH-EUR", prices.Fixed("2000")
 		c.Markets = append(c.Markets, second)
 	})
 	p := &player{stage: s, life: l, around: newAround(),
@@ -300,7 +300,7 @@ func (p *player) reads() map[string]lives.Ledger {
 	return p.readsOf(&p.Books, p.OpenAtTheExchange())
 }
 
-func (p *player) readsOf(from *bottest.Books, open []exchange.Record) map[string]lives.Ledger {
+func (p *player) readsOf(from *bottest.Books, open []exchange.WireOrder) map[string]lives.Ledger {
 	all, held := map[string]lives.Ledger{}, from.Holdings()
 	p.ledger.mu.Lock()
 	defer p.ledger.mu.Unlock()
@@ -804,12 +804,12 @@ func (p *player) barer(before map[string]lives.Ledger, asked time.Time) {
 
 // switches turns the kill switch without selling: bot cancel-all --direct.
 func (p *player) switches() {
-	log, err := OpenSwitchLog(filepath.Join(p.Folder, direct.LogFile))
-	if errors.Is(err, direct.ErrBusy) {
+	log, err := OpenSwitchLog(filepath.Join(p.Folder, killswitch.LogFile))
+	if errors.Is(err, killswitch.ErrBusy) {
 		return // another switch is at work
 	}
 	require.NoError(p.T, err)
-	s := &direct.Switch{Exchange: p.Auditor, Catalog: p.Units, Log: log, Operator: 7, Say: p.says,
+	s := &killswitch.Switch{Exchange: p.Auditor, Catalog: p.Units, Log: log, Operator: 7, Say: p.says,
 		Own: func(o *market.Order) bool { return !p.ledger.owns(o.ClientOrderID) }}
 	if err = s.Begin("bot cancel-all --direct", false); err == nil {
 		err = s.Cancel(context.Background())
@@ -820,8 +820,8 @@ func (p *player) switches() {
 }
 
 // own lists the bot's open orders in a market; "": in all.
-func (p *player) own(name string) []exchange.Record {
-	return slices.DeleteFunc(slices.Clone(p.orders()), func(r exchange.Record) bool {
+func (p *player) own(name string) []exchange.WireOrder {
+	return slices.DeleteFunc(slices.Clone(p.orders()), func(r exchange.WireOrder) bool {
 		return p.ledger.owns(r.Order.ClientOrderID) || name != "" && p.Units.Market(r.Order.Market).Name != name
 	})
 }
@@ -855,7 +855,7 @@ func (p *player) touches(e *lives.Event) {
 
 // changes cancels or changes an exit of the bot.
 func (p *player) changes(e *lives.Event) {
-	sells := slices.DeleteFunc(p.own(e.Arg(0)), func(r exchange.Record) bool { return r.Order.Side != market.Sell })
+	sells := slices.DeleteFunc(p.own(e.Arg(0)), func(r exchange.WireOrder) bool { return r.Order.Side != market.Sell })
 	if len(sells) == 0 {
 		return
 	}
@@ -884,7 +884,7 @@ func moved(at market.Price, percent int) market.Price {
 	return (at + at*market.Price(percent)/100) / 5000 * 5000
 }
 
-func (p *player) cancels(r *exchange.Record) {
+func (p *player) cancels(r *exchange.WireOrder) {
 	p.byOwner(http.MethodDelete, "/order", map[string]any{"market": p.Units.Market(r.Order.Market).Name,
 		"orderId": r.Order.ExchangeID.String(), "operatorId": 99})
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/internal/lives"
@@ -148,8 +148,8 @@ func (p *player) restoresBackup(e *lives.Event) {
 		p.around.with(func(a *around) { a.restored = true })
 		p.around.blinds(0)
 		p.ledger.disown(later)
-		require.NoError(p.T, os.RemoveAll(filepath.Join(p.Folder, folder.RecordingFolder)))
-		require.NoError(p.T, os.Rename(backup, filepath.Join(p.Folder, folder.StateFile)))
+		require.NoError(p.T, os.RemoveAll(filepath.Join(p.Folder, statedir.RecordingFolder)))
+		require.NoError(p.T, os.Rename(backup, filepath.Join(p.Folder, statedir.StateFile)))
 		p.config = config
 		p.begin()
 		p.free()
@@ -157,7 +157,7 @@ func (p *player) restoresBackup(e *lives.Event) {
 }
 
 // disown makes orders the owner's: what they bought is not the bot's.
-func (l *ledgerOfLife) disown(orders map[uuid.UUID]exchange.Record) {
+func (l *ledgerOfLife) disown(orders map[uuid.UUID]exchange.WireOrder) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for id := range orders {

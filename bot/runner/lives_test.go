@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/replay"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/internal/lives"
 )
 
@@ -42,7 +42,7 @@ func TestTheReplayOfAnyLifeIsEqual(t *testing.T) {
 // is equal or unchecked. It returns how often the replay went on from a snapshot.
 func (s *stage) damaged(seed uint64, commands int) (resumed int) {
 	chance := rand.New(rand.NewPCG(seed, 15))
-	segments, err := filepath.Glob(filepath.Join(s.Folder, folder.RecordingFolder, "*"))
+	segments, err := filepath.Glob(filepath.Join(s.Folder, statedir.RecordingFolder, "*"))
 	require.NoError(s.T, err)
 	for range 6 {
 		undo := flip(s.T, segments[chance.IntN(len(segments))], chance, 4)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/direct"
+	"github.com/tidemark-trading/tidemark/bot/killswitch"
 	"github.com/tidemark-trading/tidemark/internal/lives"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -24,18 +24,18 @@ func (p *player) sellsDirectly(*lives.Event) {
 	p.switching.Add(1)
 	p.done.Go(func() {
 		defer p.switching.Add(-1)
-		holdings, err := direct.ReadHoldings(folder)
+		holdings, err := killswitch.ReadHoldings(folder)
 		if err != nil || holdings == nil {
 			p.says("bot cancel-all --direct --flatten: %v", err)
 			return
 		}
-		log, err := OpenSwitchLog(filepath.Join(folder, direct.LogFile))
-		if errors.Is(err, direct.ErrBusy) {
+		log, err := OpenSwitchLog(filepath.Join(folder, killswitch.LogFile))
+		if errors.Is(err, killswitch.ErrBusy) {
 			return // another switch is at work
 		}
 		require.NoError(p.T, err)
-		names := direct.NewNames(holdings, log.Lines())
-		s := &direct.Switch{Exchange: p.Auditor, Catalog: p.Units, Log: log, Operator: 7, Say: p.says,
+		names := killswitch.NewNames(holdings, log.Lines())
+		s := &killswitch.Switch{Exchange: p.Auditor, Catalog: p.Units, Log: log, Operator: 7, Say: p.says,
 			Own: func(o *market.Order) bool { return names.Own(o.ClientOrderID) }}
 		err = p.sellsOut(s, holdings)
 		report, ended := s.End()
@@ -44,8 +44,8 @@ func (p *player) sellsDirectly(*lives.Event) {
 	})
 }
 
-func (p *player) sellsOut(s *direct.Switch, holdings *direct.Holdings) error {
-	ctx, names := context.Background(), direct.NewNames(holdings, s.Log.Lines())
+func (p *player) sellsOut(s *killswitch.Switch, holdings *killswitch.Holdings) error {
+	ctx, names := context.Background(), killswitch.NewNames(holdings, s.Log.Lines())
 	operator := func(string) int64 { return 7 }
 	if err := s.Begin("bot cancel-all --direct --flatten", true); err != nil {
 		return err
@@ -67,11 +67,11 @@ func (p *player) sellsOut(s *direct.Switch, holdings *direct.Holdings) error {
 	if err != nil {
 		return err
 	}
-	wants, err := s.Wants(ctx, direct.NewNames(holdings, s.Log.Lines()), operator)
+	wants, err := s.Wants(ctx, killswitch.NewNames(holdings, s.Log.Lines()), operator)
 	if err != nil {
 		return s.Fail(err)
 	}
-	return s.Sell(ctx, slices.DeleteFunc(wants, func(w direct.Want) bool {
+	return s.Sell(ctx, slices.DeleteFunc(wants, func(w killswitch.Want) bool {
 		return unknown[s.Catalog.Market(w.Market).Name] || w.Amount <= 0
 	}))
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 )
@@ -53,7 +53,7 @@ func loseAndDie(t *testing.T, seed uint64, reason risk.Reason) (told bool) {
 	s := newStage(t, seed, func(c *sandbox.Config) {
 		c.Clock = sandbox.NewClock(midnight.Add(-market.Duration(evening)), 1)
 		// so little that its fees are what it loses
-		c.Markets[0].Source = price.Synthetic{Price: "30000", Volatility: 0.1}
+		c.Markets[0].Source = prices.Synthetic{Price: "30000", Volatility: 0.1}
 	})
 	s.tighten(uint64(reason - risk.ReasonDailyLoss + 1))
 	g, chance := &s.traffic.gauge, rand.New(rand.NewPCG(seed, 7))

@@ -111,7 +111,7 @@ func (r *runner) addCandles(v *operator.Market, q *operator.MarketQuery, m *mark
 
 // older are the candles of a series in the recording that start before a time. What was read of a
 // market is kept: it is read anew when the tape has lost candles since.
-func (s *shown) older(store *journal.Store, m *market.Market, interval market.Interval,
+func (s *plots) older(store *journal.Store, m *market.Market, interval market.Interval,
 	before market.Time) ([]market.Candle, error) {
 	s.reading.Lock()
 	defer s.reading.Unlock()
@@ -131,7 +131,7 @@ func (s *shown) older(store *journal.Store, m *market.Market, interval market.In
 }
 
 // addPlots sets the plots of a market in the time of a picture.
-func (s *shown) addPlots(v *operator.Market, m *market.Market) {
+func (s *plots) addPlots(v *operator.Market, m *market.Market) {
 	listed := s.listed.Load()
 	if listed == nil {
 		return
@@ -157,7 +157,7 @@ func (s *shown) addPlots(v *operator.Market, m *market.Market) {
 }
 
 // addBook sets the latest book of a market.
-func (s *shown) addBook(v *operator.Market, m *market.Market) {
+func (s *plots) addBook(v *operator.Market, m *market.Market) {
 	book := s.books[m.ID].Load()
 	if book == nil {
 		return

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
@@ -48,7 +48,7 @@ func (r *runner) fund(ctx context.Context, now market.Time) error {
 		given[name] = r.plan.Allocations[i+1]
 	}
 	text, _ := json.Marshal(given) // names and numbers
-	r.journal.batch.Blob(folder.AllocationBlob, text)
+	r.journal.batch.Blob(statedir.AllocationBlob, text)
 	return r.engine.Err()
 }
 
@@ -58,7 +58,7 @@ func (r *runner) allocated() (before map[string]market.Money, err error) {
 	if !r.resumed {
 		return before, nil
 	}
-	text, err := r.store.Blob(folder.AllocationBlob)
+	text, err := r.store.Blob(statedir.AllocationBlob)
 	if err != nil {
 		return nil, err
 	}

@@ -15,9 +15,9 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 )
 
 // A month of longer days, with a state file in memory:
@@ -54,7 +54,7 @@ func TestAMonthOfABotIsBounded(t *testing.T) {
 		s := newStage(t, 1, func(c *sandbox.Config) {
 			c.Tiers = nil // no fees, or the money would not last
 			c.Retention, c.Budget = sandbox.Retention{Orders: 50, Trades: 50, Candles: 10,
-				Transactions: 50}, door.Budget{PerKey: -1, PerIP: -1}
+				Transactions: 50}, api.Budget{PerKey: -1, PerIP: -1}
 		})
 		s.config = busyBot()
 		s.everySet = []config.Override{{Path: []string{"poll", "tickers"}, Text: "2s"},
@@ -94,10 +94,10 @@ func TestAMonthOfABotIsBounded(t *testing.T) {
 func (p *process) month(logs string) (m month) {
 	report, _ := fileNow(p.stage.T, p.store)
 	m.orders, m.bookings = report.Orders, report.Bookings
-	info, err := os.Stat(filepath.Join(p.stage.Folder, folder.StateFile))
+	info, err := os.Stat(filepath.Join(p.stage.Folder, statedir.StateFile))
 	require.NoError(p.stage.T, err)
 	m.file, m.logs = info.Size(), bytesIn(p.stage.T, logs)
-	m.recording, m.alive = bytesIn(p.stage.T, filepath.Join(p.stage.Folder, folder.RecordingFolder)), aliveNow()
+	m.recording, m.alive = bytesIn(p.stage.T, filepath.Join(p.stage.Folder, statedir.RecordingFolder)), aliveNow()
 	return m
 }
 

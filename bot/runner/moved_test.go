@@ -110,7 +110,7 @@ func TestAnExitThatTheOwnerMovesBeforeItsFirstAnswerIsTakenOver(t *testing.T) {
 				_, halted := p.engine.Halted(1)
 				require.False(t, halted)
 				require.Empty(t, s.rules(p))
-				at := slices.IndexFunc(s.OpenAtTheExchange(), func(r exchange.Record) bool {
+				at := slices.IndexFunc(s.OpenAtTheExchange(), func(r exchange.WireOrder) bool {
 					return r.Order.ClientOrderID == o.ClientOrderID && r.Order.TriggerAmount == o.TriggerAmount
 				})
 				require.Equal(t, name == "and rests", at >= 0)

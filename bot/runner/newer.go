@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
@@ -29,7 +29,7 @@ func (r *runner) newerThan(last market.OrderID) (*live.Newer, error) {
 	if len(runs) > 0 {
 		n.First = runs[0].At
 	}
-	saved, err := folder.ReadNewer(r.store)
+	saved, err := statedir.ReadNewer(r.store)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (r *runner) newerThan(last market.OrderID) (*live.Newer, error) {
 
 // unknownExits are the purchases of earlier starts whose exits are not known. Those of a strategy
 // or a market that is gone are left out: a start refuses where more than dust of them is held.
-func (r *runner) unknownExits(saved []folder.UnknownExit) (list []live.UnknownExit, err error) {
+func (r *runner) unknownExits(saved []statedir.UnknownExit) (list []live.UnknownExit, err error) {
 	for i := range saved {
 		u := &saved[i]
 		at, m := slices.Index(r.plan.Names(), u.Strategy), r.plan.Catalog.MarketNamed(u.Market)
@@ -94,17 +94,17 @@ func (j *botJournal) saveNewer() {
 		return
 	}
 	was.begun, was.settled, was.list, was.orders = true, n.Settled, slices.Clone(left), orders
-	saved := folder.Newer{Orders: orders}
+	saved := statedir.Newer{Orders: orders}
 	if !n.Settled {
 		saved.Since, saved.Last = n.Since, n.Last
 	}
 	for _, u := range left {
 		m := j.account.Catalog().Market(u.Market)
-		saved.Unknown = append(saved.Unknown, folder.UnknownExit{Strategy: j.names[u.Strategy-1], Market: m.Name,
+		saved.Unknown = append(saved.Unknown, statedir.UnknownExit{Strategy: j.names[u.Strategy-1], Market: m.Name,
 			Amount: m.FormatQty(u.Amount), Since: u.Since})
 	}
 	if text, err := saved.Append(nil); err == nil { // names and numbers
-		j.batch.Blob(folder.NewerBlob, text)
+		j.batch.Blob(statedir.NewerBlob, text)
 	}
 }
 

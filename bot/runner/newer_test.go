@@ -15,8 +15,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -106,8 +106,8 @@ func TestAnOrderThatIsOlderThanTheFileIsAnothers(t *testing.T) {
 		s, p := inBracket(t, true)
 		require.NoError(t, p.end())
 		exit := s.resting()
-		require.NoError(t, os.Remove(filepath.Join(s.Folder, folder.StateFile)))
-		require.NoError(t, os.RemoveAll(filepath.Join(s.Folder, folder.RecordingFolder)))
+		require.NoError(t, os.Remove(filepath.Join(s.Folder, statedir.StateFile)))
+		require.NoError(t, os.RemoveAll(filepath.Join(s.Folder, statedir.RecordingFolder)))
 		for range 3 {
 			p = s.start()
 			time.Sleep(time.Minute)
@@ -337,8 +337,8 @@ func TestAnExitOfALaterRunHaltsBothStrategiesOfItsOperatorID(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		require.Len(t, s.OpenAtTheExchange(), 2)
 		require.NoError(t, p.end())
-		file := filepath.Join(s.T.TempDir(), folder.StateFile)
-		text, err := os.ReadFile(filepath.Join(s.Folder, folder.StateFile))
+		file := filepath.Join(s.T.TempDir(), statedir.StateFile)
+		text, err := os.ReadFile(filepath.Join(s.Folder, statedir.StateFile))
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(file, text, 0o600))
 		p = s.start()

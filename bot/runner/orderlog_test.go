@@ -13,10 +13,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/orderlog"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/state/osfile"
@@ -58,7 +58,7 @@ func TestTheOrderLogSaysWhatTheExchangeSays(t *testing.T) {
 		p = s.start()
 		time.Sleep(2 * time.Minute)
 		require.NoError(t, p.end())
-		watched := &lockWatch{Context: context.Background(), path: filepath.Join(s.Folder, folder.StateFile)}
+		watched := &lockWatch{Context: context.Background(), path: filepath.Join(s.Folder, statedir.StateFile)}
 		log, err := orderlog.Read(watched, s.Folder, orderlog.Options{})
 		require.NoError(t, err)
 		require.NoError(t, watched.held, "a bot can start while the recording is read")

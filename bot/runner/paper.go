@@ -15,7 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange"
@@ -47,11 +47,11 @@ func (r *runner) openTrading(ctx context.Context) error {
 	if r.trading = r.client; !r.plan.Config.Bot.Paper() {
 		return r.checkAccount(ctx, began)
 	}
-	path := filepath.Join(r.plan.Config.Bot.State, folder.PaperFile)
+	path := filepath.Join(r.plan.Config.Bot.State, statedir.PaperFile)
 	info, err := os.Stat(path)
 	if gone := errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0; began && gone {
 		return fmt.Errorf("%s is gone, or empty: without it %s speaks of orders and money that are nowhere; begin "+
-			"anew with another bot.state", path, folder.StateFile)
+			"anew with another bot.state", path, statedir.StateFile)
 	}
 	p := &paper{catalog: r.plan.Catalog, log: r.log, events: make(chan market.Event, 64)}
 	config, err := r.plan.PaperExchange(path, r.client.Now())
@@ -81,11 +81,11 @@ func (r *runner) openTrading(ctx context.Context) error {
 // checkMode refuses a state folder of the other mode. began reports whether the folder was traded
 // with at all.
 func (r *runner) checkMode() (began bool, err error) {
-	before, err := r.store.Blob(folder.ModeBlob)
+	before, err := r.store.Blob(statedir.ModeBlob)
 	if err != nil {
 		return false, err
 	}
-	account, err := r.store.Blob(folder.PartPrefix + engine.PartAccount)
+	account, err := r.store.Blob(statedir.PartPrefix + engine.PartAccount)
 	if err != nil {
 		return false, err
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
@@ -48,14 +48,14 @@ func cutCompaction(t *testing.T, seed uint64, moment string) {
 	}
 	switch moment {
 	case "the archive is written":
-		write(folder.StateFile, whole)
+		write(statedir.StateFile, whole)
 		write("."+archiveFile+".1.tmp", sectorsOf(archive, chance))
 	case "the new file is written":
-		write(folder.StateFile, whole)
+		write(statedir.StateFile, whole)
 		write(archiveFile, archive)
-		write("."+folder.StateFile+".2.tmp", sectorsOf(cut, chance))
+		write("."+statedir.StateFile+".2.tmp", sectorsOf(cut, chance))
 	default:
-		write(folder.StateFile, cut)
+		write(statedir.StateFile, cut)
 		write(archiveFile, archive)
 	}
 	s.Folder = dir
@@ -80,8 +80,8 @@ func (s *stage) compacted() (whole, archive, cut []byte) {
 		require.NoError(t, err)
 		return image
 	}
-	whole = read(filepath.Join(s.Folder, folder.StateFile))
-	path := filepath.Join(dir, folder.StateFile)
+	whole = read(filepath.Join(s.Folder, statedir.StateFile))
+	path := filepath.Join(dir, statedir.StateFile)
 	require.NoError(t, os.WriteFile(path, whole, 0o600))
 	var out, errs bytes.Buffer
 	to := filepath.Join(dir, archiveFile)
@@ -108,7 +108,7 @@ func (s *stage) agreeWithArchive(atLeast int) {
 	t, theirs := s.T, s.OrdersAtTheExchange()
 	rows, fills := map[uuid.UUID]journal.OrderRow{}, map[uuid.UUID]market.Qty{}
 	archive := filepath.Join(s.Folder, archiveFile)
-	files := []string{filepath.Join(s.Folder, folder.StateFile)}
+	files := []string{filepath.Join(s.Folder, statedir.StateFile)}
 	if _, err := os.Stat(archive); err == nil {
 		files = append([]string{archive}, files...)
 	}

@@ -14,10 +14,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/engine/live"
+	"github.com/tidemark-trading/tidemark/internal/powercut"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/blackout"
 )
 
 // What the power fails in the middle of, in paper mode: a commit of the bot, one of its simulated
@@ -62,7 +62,7 @@ type paperCut struct {
 	mu      sync.Mutex
 	seen    int
 	dead    bool
-	steps   []blackout.Step
+	steps   []powercut.Step
 	request *halfDone     // under way when the bot commits
 	nobody  chan struct{} // hears of that request
 }
@@ -78,9 +78,9 @@ func (c *paperCut) image(file string) []byte {
 
 // cut is what is left of a commit.
 func (c *paperCut) cut(before, after []byte) []byte {
-	step := blackout.Step(1 + c.chance.IntN(3))
+	step := powercut.Step(1 + c.chance.IntN(3))
 	c.steps = append(c.steps, step)
-	return blackout.Cut(before, after, step, c.chance)
+	return powercut.Cut(before, after, step, c.chance)
 }
 
 // due counts what may be the moment.
@@ -103,15 +103,15 @@ func (j *cutJournal) Commit(at market.Time) error {
 		!c.due() {
 		return j.Journal.Commit(at)
 	}
-	before := c.image(folder.StateFile)
+	before := c.image(statedir.StateFile)
 	if err := j.Journal.Commit(at); err != nil {
 		return err
 	}
-	after := c.image(folder.StateFile)
+	after := c.image(statedir.StateFile)
 	if string(before) == string(after) {
 		return nil // there was nothing to be committed
 	}
-	paper := c.image(folder.PaperFile)
+	paper := c.image(statedir.PaperFile)
 	if c.request != nil && string(paper) == string(c.request.after) { // else prices have moved it on
 		paper = c.cut(c.request.before, c.request.after)
 	}
@@ -137,13 +137,13 @@ func (c *paperCut) before(h http.Handler) http.Handler {
 			h.ServeHTTP(w, r)
 			return
 		}
-		before := c.image(folder.PaperFile)
+		before := c.image(statedir.PaperFile)
 		h.ServeHTTP(w, r)
-		after := c.image(folder.PaperFile)
+		after := c.image(statedir.PaperFile)
 		switch {
 		case string(before) == string(after):
 		case c.moment == inPaperFile:
-			c.leave(c.image(folder.StateFile), c.cut(before, after))
+			c.leave(c.image(statedir.StateFile), c.cut(before, after))
 		default:
 			c.request = &halfDone{before, after}
 			c.mu.Unlock()
@@ -160,8 +160,8 @@ func (c *paperCut) leave(bot, paper []byte) {
 	require.True(s.T, c.wire.die())
 	dir := fmt.Sprintf("%s-%d", strings.TrimSuffix(s.Folder, filepath.Ext(s.Folder)), s.starts)
 	require.NoError(s.T, os.MkdirAll(dir, 0o700))
-	require.NoError(s.T, os.WriteFile(filepath.Join(dir, folder.StateFile), bot, 0o600))
-	require.NoError(s.T, os.WriteFile(filepath.Join(dir, folder.PaperFile), paper, 0o600))
+	require.NoError(s.T, os.WriteFile(filepath.Join(dir, statedir.StateFile), bot, 0o600))
+	require.NoError(s.T, os.WriteFile(filepath.Join(dir, statedir.PaperFile), paper, 0o600))
 	require.NoError(s.T, c.store.Close()) // the next commit fails, and with it the loop
 	s.Folder = dir
 	close(c.over)
@@ -169,7 +169,7 @@ func (c *paperCut) leave(bot, paper []byte) {
 }
 
 // cutPaper lets a bot trade on paper until the power has failed.
-func (s *stage) cutPaper(moment string, chance *rand.Rand) (steps []blackout.Step) {
+func (s *stage) cutPaper(moment string, chance *rand.Rand) (steps []powercut.Step) {
 	c := &paperCut{moment: moment, nth: 1 + chance.IntN(25), chance: chance, over: make(chan struct{}),
 		nobody: make(chan struct{})}
 	s.within = c.before

@@ -15,12 +15,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
-	"github.com/tidemark-trading/tidemark/direct"
+	"github.com/tidemark-trading/tidemark/bot/killswitch"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/internal/powercut"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/blackout"
 )
 
 // The moments in the life of a write at which the power fails. What is in the middle of a commit is
@@ -44,7 +44,7 @@ type powerCut struct {
 	nth    int // write of its kind
 	chance *rand.Rand
 	over   chan struct{}
-	step   blackout.Step // that the commit was cut at; 0: the power failed between commits
+	step   powercut.Step // that the commit was cut at; 0: the power failed between commits
 
 	mu    sync.Mutex // of commits, and of what follows
 	seen  int        // writes of the kind
@@ -77,8 +77,8 @@ func (j *powerJournal) Commit(at market.Time) error {
 		return err
 	}
 	if after := c.image(); string(after) != string(before) { // something was to be committed
-		c.step = blackout.Step(1 + c.chance.IntN(3))
-		c.leave(blackout.Cut(before, after, c.step, c.chance))
+		c.step = powercut.Step(1 + c.chance.IntN(3))
+		c.leave(powercut.Cut(before, after, c.step, c.chance))
 		return errPower
 	}
 	return nil
@@ -112,17 +112,17 @@ func (c *powerCut) leave(image []byte) {
 		return
 	}
 	dir := fmt.Sprintf("%s-%d", strings.TrimSuffix(s.Folder, filepath.Ext(s.Folder)), s.starts)
-	require.NoError(s.T, os.MkdirAll(filepath.Join(dir, folder.RecordingFolder), 0o700))
-	require.NoError(s.T, os.WriteFile(filepath.Join(dir, folder.StateFile), image, 0o600))
-	for _, synced := range []string{direct.LogFile, direct.HoldingsFile} {
+	require.NoError(s.T, os.MkdirAll(filepath.Join(dir, statedir.RecordingFolder), 0o700))
+	require.NoError(s.T, os.WriteFile(filepath.Join(dir, statedir.StateFile), image, 0o600))
+	for _, synced := range []string{killswitch.LogFile, killswitch.HoldingsFile} {
 		if data, err := os.ReadFile(filepath.Join(s.Folder, synced)); err == nil {
 			require.NoError(s.T, os.WriteFile(filepath.Join(dir, synced), data, 0o600))
 		}
 	}
-	segments, err := filepath.Glob(filepath.Join(s.Folder, folder.RecordingFolder, "*"))
+	segments, err := filepath.Glob(filepath.Join(s.Folder, statedir.RecordingFolder, "*"))
 	require.NoError(s.T, err)
 	for _, segment := range segments {
-		c.tear(segment, filepath.Join(dir, folder.RecordingFolder, filepath.Base(segment)))
+		c.tear(segment, filepath.Join(dir, statedir.RecordingFolder, filepath.Base(segment)))
 	}
 	require.NoError(s.T, c.store.Close()) // the next commit fails, and with it the loop
 	s.Folder = dir
@@ -271,9 +271,9 @@ func failPowerInAReload(t *testing.T, seed uint64, takesNew bool) {
 	}
 	s.Sound()
 	switch kept := len(s.reloads()); c.step {
-	case blackout.Pages:
+	case powercut.Pages:
 		require.Zero(t, kept)
-	case blackout.Done:
+	case powercut.Done:
 		require.Equal(t, 1, kept)
 	}
 	t.Logf("seed %d: %s, %d reloads in the journal", seed, c.step, len(s.reloads()))

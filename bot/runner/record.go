@@ -3,8 +3,8 @@ package runner
 import (
 	"bytes"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/replay"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/recording"
 )
@@ -101,7 +101,7 @@ func (j *botJournal) recordTurn() {
 	if j.commands {
 		j.flushRecording()
 	}
-	j.batch.Blob(folder.RecordingBlob, folder.AppendNextRecord(nil, j.recording.Next()))
+	j.batch.Blob(statedir.RecordingBlob, statedir.AppendNextRecord(nil, j.recording.Next()))
 }
 
 func (j *botJournal) flushRecording() {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -138,7 +138,8 @@ func TestACompactionBetweenAKillAndAStartIsNothing(t *testing.T) {
 			if compact {
 				var out, errs bytes.Buffer
 				require.Zero(t, Command(context.Background(), []string{"state", "compact", "--keep", "1s", "--state",
-					filepath.Join(s.Folder, folder.StateFile), "--archive", filepath.Join(s.Folder, archiveFile)}, &out,
+					filepath.Join(s.Folder, statedir.StateFile), "--archive", filepath.Join(s.Folder, archiveFile)},
+					&out,
 					&errs), errs.String())
 			}
 			return s.start()

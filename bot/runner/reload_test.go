@@ -14,8 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -55,7 +55,7 @@ func (p *process) reloadAny(chance *rand.Rand) {
 
 // reloads are those in the journal of a stopped bot.
 func (s *stage) reloads() (all []journal.Reload) {
-	store, err := journal.Read(filepath.Join(s.Folder, folder.StateFile))
+	store, err := journal.Read(filepath.Join(s.Folder, statedir.StateFile))
 	require.NoError(s.T, err)
 	defer func() { require.NoError(s.T, store.Close()) }()
 	require.NoError(s.T, store.Entries(0, func(e *journal.Entry) error {

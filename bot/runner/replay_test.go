@@ -15,12 +15,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/replay"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/journal"
 	"github.com/tidemark-trading/tidemark/strategy"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
@@ -29,14 +29,14 @@ import (
 // replayed plays the recording of a stage again: every command whose events exist is equal. The
 // tests of the live bot call it at their ends, so a replay is proven with their faults, kills,
 // power cuts and strategies.
-func (s *stage) replayed() *replay.Report {
+func (s *stage) replayed() *replay.Verdict {
 	r, err := replay.Run(context.Background(), s.Folder, s.kinds, nil)
 	require.NoError(s.T, err)
 	if d := r.First; d != nil {
 		s.T.Fatalf("after %d equal commands: record %d, %s, journal entry %d\nthen: %s\nnow:  %s\n%v\n%s", r.Equal,
 			d.Record, d.Event, d.Entry, d.Then, d.Now, d.Fields, d.Hint)
 	}
-	store, err := journal.Read(filepath.Join(s.Folder, folder.StateFile))
+	store, err := journal.Read(filepath.Join(s.Folder, statedir.StateFile))
 	require.NoError(s.T, err)
 	defer func() { require.NoError(s.T, store.Close()) }()
 	commands := 0
@@ -101,7 +101,7 @@ func TestOneFlippedBitIsFoundAndPlaced(t *testing.T) {
 		require.Contains(t, r.First.Event, "ticker BTC-EUR of 2000-01-01T00:0")
 		require.Contains(t, r.First.Hint, "this program decides otherwise than the one that ran")
 
-		segments, err := filepath.Glob(filepath.Join(s.Folder, folder.RecordingFolder, "*"))
+		segments, err := filepath.Glob(filepath.Join(s.Folder, statedir.RecordingFolder, "*"))
 		require.NoError(t, err)
 		random := rand.New(rand.NewPCG(5, 5))
 		for range 20 {
@@ -118,7 +118,7 @@ func TestOneFlippedBitIsFoundAndPlaced(t *testing.T) {
 			require.LessOrEqual(t, r.Lost[0].From, r.Lost[0].To)
 		}
 		for range 20 {
-			undo := flip(t, filepath.Join(s.Folder, folder.StateFile), random, 1)
+			undo := flip(t, filepath.Join(s.Folder, statedir.StateFile), random, 1)
 			r, err = replay.Run(t.Context(), s.Folder, s.kinds, nil)
 			undo()
 			if err == nil { // a page that is free, or a part of one
@@ -126,7 +126,7 @@ func TestOneFlippedBitIsFoundAndPlaced(t *testing.T) {
 				require.Equal(t, whole.Equal, r.Equal)
 				continue
 			}
-			require.True(t, errors.Is(err, boltfile.ErrCorrupt) || errors.Is(err, boltfile.ErrNewer), "%v", err)
+			require.True(t, errors.Is(err, bolt.ErrCorrupt) || errors.Is(err, bolt.ErrNewer), "%v", err)
 		}
 	})
 }
@@ -240,7 +240,7 @@ func TestWhatCannotBeReplayedIsNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		require.NoError(t, os.CopyFS(theirs, os.DirFS(traded(t, 8, time.Minute, nil).Folder)))
 	})
-	recordings := filepath.Join(ours, folder.RecordingFolder)
+	recordings := filepath.Join(ours, statedir.RecordingFolder)
 	segments, err := filepath.Glob(filepath.Join(recordings, "*"))
 	require.NoError(t, err)
 	whole, err := os.ReadFile(segments[0])
@@ -269,14 +269,14 @@ func TestWhatCannotBeReplayedIsNamed(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile(segments[0], nil, 0o600))
 	refused(kinds, "no start in the recording is one of the 1 runs of the journal")
-	other, err := filepath.Glob(filepath.Join(theirs, folder.RecordingFolder, "*"))
+	other, err := filepath.Glob(filepath.Join(theirs, statedir.RecordingFolder, "*"))
 	require.NoError(t, err)
 	strange, err := os.ReadFile(other[0])
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(segments[0], strange, 0o600))
 	refused(kinds, "it is of another bot")
 	require.NoError(t, os.RemoveAll(recordings))
-	require.ErrorIs(t, refused(kinds, "there is no recording"), boltfile.ErrNotFound)
+	require.ErrorIs(t, refused(kinds, "there is no recording"), bolt.ErrNotFound)
 }
 
 // contents are the files of a folder.
@@ -317,7 +317,7 @@ func overMidnight(t *testing.T, kind strategy.Definition) *stage {
 
 // lose takes a block out of the recording: that of the start, or one between it and the snapshot.
 func (s *stage) lose(start bool) {
-	segments, err := filepath.Glob(filepath.Join(s.Folder, folder.RecordingFolder, "*"))
+	segments, err := filepath.Glob(filepath.Join(s.Folder, statedir.RecordingFolder, "*"))
 	require.NoError(s.T, err)
 	data, err := os.ReadFile(segments[0])
 	require.NoError(s.T, err)

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 )
 
 const (
@@ -20,8 +20,8 @@ const (
 	maxRescued = 100
 )
 
-// rescuer saves files that were deleted or replaced while the bot runs.
-type rescuer struct {
+// lastSave saves files that were deleted or replaced while the bot runs.
+type lastSave struct {
 	sync.Mutex
 	saved map[string]string // path → the copy
 }
@@ -100,7 +100,7 @@ func (r *runner) rescue() (err error) {
 }
 
 // save writes the copy and returns its name.
-func (s *rescuer) save(file openFile) (name string, err error) {
+func (s *lastSave) save(file openFile) (name string, err error) {
 	name = s.saved[file.Path()]
 	if name == "" {
 		if name, err = rescueName(file.Path()); err != nil {
@@ -121,7 +121,7 @@ func rescueName(path string) (string, error) {
 		return "", err
 	}
 	for n := 1; n <= maxRescued; n++ {
-		name := path + folder.RescuedExt
+		name := path + statedir.RescuedExt
 		if n > 1 {
 			name = fmt.Sprintf("%s.%d", name, n)
 		}

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
@@ -21,7 +21,7 @@ const reserveSize = 2 << 20
 // makeReserve writes the reserve file of a state folder, unless an earlier run left it. Its content
 // is random: some file systems would compress anything else and reserve no room.
 func makeReserve(dir string) (path string, err error) {
-	path = filepath.Join(dir, folder.ReserveFile)
+	path = filepath.Join(dir, statedir.ReserveFile)
 	if info, err := os.Stat(path); err == nil && info.Size() == reserveSize {
 		return path, nil
 	}

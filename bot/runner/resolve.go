@@ -10,7 +10,7 @@ import (
 )
 
 // resolve books an order as the operator says: as the exchange has it, or as absent.
-func (c *control) resolve(ctx context.Context, ask *operator.Request) (*operator.Report, error) {
+func (c *control) resolve(ctx context.Context, ask *operator.Request) (*operator.ActResult, error) {
 	if ask.Gone != "" {
 		return c.writeOff(ctx, ask)
 	}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -69,7 +69,7 @@ func TestABackupFromBeforeAnExitSoldAPartKeepsTheRestGuarded(t *testing.T) {
 func following(t *testing.T, paper bool) *stage {
 	s := newStage(t, 7, func(c *sandbox.Config) {
 		c.Admin = "open"
-		c.Markets[0].Source = price.Fixed("30000")
+		c.Markets[0].Source = prices.Fixed("30000")
 		c.Markets[0].Liquidity = sandbox.Liquidity{Levels: 1, HalfSpread: 5_000, Endless: true}
 	})
 	s.kinds = append(s.kinds, holderKind)

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 )
@@ -16,14 +16,14 @@ import (
 // them, and they become text beside it.
 type limitUses struct {
 	at  market.Time
-	all []risk.Use
+	all []risk.LimitUse
 	of  []int // where the account and each strategy end in all
 }
 
 // uses reads the limits. Only the loop's goroutine may call it.
 func (r *runner) uses(at market.Time) *limitUses {
 	strategies := r.plan.Strategies
-	u := &limitUses{at: at, all: make([]risk.Use, 0, 16+16*len(strategies)), of: make([]int, 0, len(strategies)+1)}
+	u := &limitUses{at: at, all: make([]risk.LimitUse, 0, 16+16*len(strategies)), of: make([]int, 0, len(strategies)+1)}
 	u.all = r.gate.AccountUse(u.all, r.account)
 	u.of = append(u.of, len(u.all))
 	for i := range strategies {
@@ -69,7 +69,7 @@ func (r *runner) riskOf(u *limitUses) *operator.Risk {
 }
 
 // limitOf is a limit as text.
-func (r *runner) limitOf(scope string, u *risk.Use) operator.Limit {
+func (r *runner) limitOf(scope string, u *risk.LimitUse) operator.Limit {
 	text := func(n int64) string { return unitText(u.Unit, n, r.plan.Currency.Digits) }
 	l := operator.Limit{Scope: scope, Name: u.Name, Unit: unitNames[u.Unit], Reached: u.Reached,
 		UntilMS: u.Until.Millis()}
@@ -124,6 +124,6 @@ func (j *botJournal) saveLimits(at market.Time) error {
 	if err != nil {
 		return err
 	}
-	j.batch.Blob(folder.RiskBlob, text)
+	j.batch.Blob(statedir.RiskBlob, text)
 	return nil
 }

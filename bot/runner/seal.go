@@ -7,9 +7,9 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/alert"
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/seal"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/bot/version"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
@@ -28,7 +28,7 @@ func (r *runner) openSeal() error {
 	if err != nil {
 		return err
 	}
-	saved, err := r.store.Blob(folder.SealBlob)
+	saved, err := r.store.Blob(statedir.SealBlob)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (j *botJournal) judge(at market.Time) error {
 // saveSeal saves the day so far, where it has changed.
 func (j *botJournal) saveSeal() {
 	if text := j.seal.Pending(); text != nil {
-		j.batch.Blob(folder.SealBlob, text)
+		j.batch.Blob(statedir.SealBlob, text)
 	}
 }
 

@@ -14,10 +14,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/seal"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/research/stats"
 	"github.com/tidemark-trading/tidemark/state/journal"
@@ -43,7 +43,7 @@ func (s *stage) sealNow(strict bool) {
 	text, err := d.Encode()
 	require.NoError(s.T, err)
 	require.NoError(s.T, os.MkdirAll(s.Folder, 0o700))
-	store, err := journal.Open(filepath.Join(s.Folder, folder.StateFile))
+	store, err := journal.Open(filepath.Join(s.Folder, statedir.StateFile))
 	require.NoError(s.T, err)
 	b := store.NewBatch()
 	b.Seal(market.Time(time.Now().UnixNano()), &journal.Seal{Scope: seal.Scope, By: "ann", Document: text})
@@ -65,7 +65,7 @@ func exportOf(t *testing.T, store *journal.Store, key ed25519.PrivateKey) []byte
 
 // proven exports the stage's journal and checks it as others do.
 func (s *stage) proven() *seal.Proof {
-	store, err := journal.Read(filepath.Join(s.Folder, folder.StateFile))
+	store, err := journal.Read(filepath.Join(s.Folder, statedir.StateFile))
 	require.NoError(s.T, err)
 	defer func() { require.NoError(s.T, store.Close()) }()
 	text := exportOf(s.T, store, sealKey(1))
@@ -89,25 +89,25 @@ func (s *stage) forged(store *journal.Store, export []byte) {
 		proof, err := seal.ReadExport(bytes.NewReader(text))
 		require.True(s.T, err != nil || len(proof.Flaws) > 0, "one flipped bit")
 	}
-	for says, change := range map[string]func(r journal.Record){
-		"the evidence is": func(r journal.Record) {
+	for says, change := range map[string]func(r journal.Payload){
+		"the evidence is": func(r journal.Payload) {
 			if v, is := r.(*journal.Verdict); is && v.Broken {
 				v.Broken = false
 			} else if is {
 				v.Document = bytes.Replace(v.Document, []byte(`"total":`), []byte(`"total":0.5,"was":`), 1)
 			}
 		},
-		"fills and transfers make": func(r journal.Record) {
-			if f, is := r.(*journal.Report); is && len(f.Fills) > 0 {
+		"fills and transfers make": func(r journal.Payload) {
+			if f, is := r.(*journal.ReportEntry); is && len(f.Fills) > 0 {
 				f.Fills[0].Price -= 10
 			}
 		},
-		"the day's return is": func(r journal.Record) {
+		"the day's return is": func(r journal.Payload) {
 			if v, is := r.(*journal.Verdict); is {
 				v.Document = bytes.Replace(v.Document, []byte(`"return":`), []byte(`"return":0.5,"was":`), 1)
 			}
 		},
-		"signed with another key": func(journal.Record) {},
+		"signed with another key": func(journal.Payload) {},
 	} {
 		again := rewritten(s.T, store, change)
 		proof, err := seal.ReadExport(bytes.NewReader(exportOf(s.T, again, sealKey(2))))
@@ -118,7 +118,7 @@ func (s *stage) forged(store *journal.Store, export []byte) {
 }
 
 // rewritten is a journal of the same entries, but for a change, with a chain of its own.
-func rewritten(t *testing.T, store *journal.Store, change func(journal.Record)) *journal.Store {
+func rewritten(t *testing.T, store *journal.Store, change func(journal.Payload)) *journal.Store {
 	into, err := journal.Open(filepath.Join(memoryFolder(t), "bot.db"))
 	require.NoError(t, err)
 	catalog := store.Catalog()
@@ -207,7 +207,7 @@ func TestABrokenPromiseStaysBrokenUntilTheNextSeal(t *testing.T) {
 		c := &control{r: p.runner, ctx: context.Background()}
 		answer, err := c.seal(t.Context(), &operator.Request{By: "ann", Document: document})
 		require.NoError(t, err)
-		require.Contains(t, answer.(*seal.Standing).Sentence(), "no whole UTC day has been judged yet")
+		require.Contains(t, answer.(*seal.SealStatus).Sentence(), "no whole UTC day has been judged yet")
 		_, err = c.seal(t.Context(), &operator.Request{By: "ann", Document: []byte(`{"version":9}`)})
 		require.ErrorContains(t, err, "update the program")
 		require.NoError(t, p.end())

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -65,7 +65,7 @@ func (s *meeter) OnTicker(d *strategy.Desk, t market.Ticker) {
 func meeting(t *testing.T, hears string, mode market.SelfTradePrevention, amount int) *stage {
 	s := newStage(t, 7, func(c *sandbox.Config) {
 		c.Admin = "open"
-		c.Markets[0].Source = price.Fixed("30000")
+		c.Markets[0].Source = prices.Fixed("30000")
 		c.Markets[0].Liquidity = sandbox.Liquidity{Levels: 1, HalfSpread: 50_000, Endless: true}
 	})
 	s.hears, s.kinds = hears, append(s.kinds, targetedKind, meeterKind)

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -22,7 +22,7 @@ func (r *runner) serve(ctx context.Context) (err error) {
 	defer rest()
 	beside.Go(func() { r.dog.run(watching) })
 	if err := r.open(ctx); err != nil {
-		err = withHint(folder.Wrap(err))
+		err = withHint(statedir.Wrap(err))
 		r.watch.stopped("it could not start: "+err.Error(), 0, r.logAbandoned())
 		return r.stoppedEarly(ctx, err)
 	}

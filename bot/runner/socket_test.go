@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 

@@ -18,13 +18,13 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/canary"
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
@@ -295,7 +295,7 @@ func (p *process) kill() {
 	if !p.wire.die() {
 		return // it is dead
 	}
-	require.NoError(s.T, p.store.Backup(filepath.Join(dir, folder.StateFile)))
+	require.NoError(s.T, p.store.Backup(filepath.Join(dir, statedir.StateFile)))
 	copyRecording(s.T, s.Folder, dir)
 	require.NoError(s.T, p.store.Close()) // the next commit fails, and with it the loop
 	s.Folder = dir
@@ -303,8 +303,8 @@ func (p *process) kill() {
 
 // copyRecording copies what the operating system has of a recording.
 func copyRecording(t *testing.T, from, to string) {
-	if err := os.CopyFS(filepath.Join(to, folder.RecordingFolder),
-		os.DirFS(filepath.Join(from, folder.RecordingFolder))); !errors.Is(err, fs.ErrNotExist) {
+	if err := os.CopyFS(filepath.Join(to, statedir.RecordingFolder),
+		os.DirFS(filepath.Join(from, statedir.RecordingFolder))); !errors.Is(err, fs.ErrNotExist) {
 		require.NoError(t, err)
 	}
 }

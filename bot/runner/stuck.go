@@ -11,18 +11,18 @@ import (
 	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/killswitch"
 	"github.com/tidemark-trading/tidemark/bot/plan"
-	"github.com/tidemark-trading/tidemark/direct"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// armed holds the parts that the kill switch needs in a running bot.
-type armed struct {
+// killSwitchInputs holds the parts that the kill switch needs in a running bot.
+type killSwitchInputs struct {
 	client  *rest.Client
 	catalog *market.Catalog
 	store   *journal.Store
@@ -66,7 +66,7 @@ func (r *runner) awaitStop(ended <-chan error) error {
 	half, whole := time.NewTimer(within/2), time.NewTimer(within)
 	defer half.Stop()
 	defer whole.Stop()
-	var report *direct.Report
+	var report *killswitch.SwitchResult
 	for {
 		select {
 		case err := <-ended:
@@ -113,7 +113,7 @@ func (r *runner) secondStop() (context.Context, context.CancelFunc) {
 
 // runSwitch cancels the bot's open orders without the loop, which can send only cancels from then
 // on.
-func (r *runner) runSwitch(by string, within time.Duration) (*direct.Report, error) {
+func (r *runner) runSwitch(by string, within time.Duration) (*killswitch.SwitchResult, error) {
 	tools := r.armed.Load()
 	switch {
 	case r.plan.Config.Bot.Paper(), r.plan.Config.Bot.KeepOrders:
@@ -124,7 +124,7 @@ func (r *runner) runSwitch(by string, within time.Duration) (*direct.Report, err
 	r.ownSwitch.Store(true)
 	r.valve.shut.Store(true)
 	r.log.Warn().Str("by", by).Msg("open orders are cancelled without the loop")
-	log, err := OpenSwitchLog(filepath.Join(r.plan.Config.Bot.State, direct.LogFile))
+	log, err := OpenSwitchLog(filepath.Join(r.plan.Config.Bot.State, killswitch.LogFile))
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (r *runner) runSwitch(by string, within time.Duration) (*direct.Report, err
 	if err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
-	s := &direct.Switch{Exchange: tools.client, Catalog: tools.catalog, Log: log,
+	s := &killswitch.Switch{Exchange: tools.client, Catalog: tools.catalog, Log: log,
 		Operator: r.plan.Config.OperatorID(""), Say: r.logSwitch,
 		Own:   func(o *market.Order) bool { return tools.owns(o.ClientOrderID) && !keeps[o.ClientOrderID] },
 		Fault: r.Faults}
@@ -150,7 +150,7 @@ func (r *runner) runSwitch(by string, within time.Duration) (*direct.Report, err
 
 // awaitWrites waits until the exchange has answered the writes that are under way, or cannot take
 // them any more, and cancels what has arrived meanwhile.
-func (r *runner) awaitWrites(ctx context.Context, tools *armed, s *direct.Switch) error {
+func (r *runner) awaitWrites(ctx context.Context, tools *killSwitchInputs, s *killswitch.Switch) error {
 	timer := time.NewTimer(writesEvery)
 	defer timer.Stop()
 	for waited := false; ; waited = true {
@@ -164,7 +164,7 @@ func (r *runner) awaitWrites(ctx context.Context, tools *armed, s *direct.Switch
 				return true
 			}
 			until, known := r.sentUntil(o.ID, o.InFlight)
-			return known && now > until.Add(direct.Margin)
+			return known && now > until.Add(killswitch.Margin)
 		})
 		if len(rows) == 0 {
 			if waited {
@@ -191,7 +191,7 @@ func (r *runner) awaitWrites(ctx context.Context, tools *armed, s *direct.Switch
 // last commit: an order that was sent later than that does not exist.
 func (r *runner) keptExits(store *journal.Store) (map[uuid.UUID]bool, error) {
 	kept := map[uuid.UUID]bool{}
-	parts, resumed, err := folder.Parts(store)
+	parts, resumed, err := statedir.Parts(store)
 	if err != nil || !resumed || !r.plan.Config.Bot.KeepExits {
 		return kept, err
 	}
@@ -210,9 +210,9 @@ func (r *runner) keptExits(store *journal.Store) (map[uuid.UUID]bool, error) {
 }
 
 // owns reports whether an order is the bot's own.
-func (t *armed) owns(client uuid.UUID) bool {
+func (t *killSwitchInputs) owns(client uuid.UUID) bool {
 	_, err := t.store.OrderByClientID(client)
-	return !errors.Is(err, boltfile.ErrNotFound)
+	return !errors.Is(err, bolt.ErrNotFound)
 }
 
 func (r *runner) logSwitch(format string, args ...any) {
@@ -220,7 +220,7 @@ func (r *runner) logSwitch(format string, args ...any) {
 }
 
 // afterSwitch ends a bot after a second Ctrl-C.
-func (r *runner) afterSwitch(ended <-chan error, report *direct.Report, failed error) error {
+func (r *runner) afterSwitch(ended <-chan error, report *killswitch.SwitchResult, failed error) error {
 	timer := time.NewTimer(loopGrace)
 	defer timer.Stop()
 	select {
@@ -230,7 +230,7 @@ func (r *runner) afterSwitch(ended <-chan error, report *direct.Report, failed e
 	}
 	if failed == nil && report != nil && report.Done {
 		how := "ended without the loop: the exchange has confirmed that " + r.noneOpen()
-		r.log.Warn().Int("cancelled", report.Cancelled).Msg(how + "; the next start reads " + direct.LogFile)
+		r.log.Warn().Int("cancelled", report.Cancelled).Msg(how + "; the next start reads " + killswitch.LogFile)
 		r.tellAbandoned(how, 0)
 		return nil
 	}
@@ -238,7 +238,7 @@ func (r *runner) afterSwitch(ended <-chan error, report *direct.Report, failed e
 }
 
 // abandon logs and returns what is left of a bot whose loop does not end.
-func (r *runner) abandon(report *direct.Report) error {
+func (r *runner) abandon(report *killswitch.SwitchResult) error {
 	why := fmt.Errorf("the loop has not ended within %s", time.Duration(r.plan.Config.Bot.StopWithin))
 	if b := r.dog.blockage(); b != nil {
 		why = fmt.Errorf("%s: the stop could not be finished", b.text(time.Now()))
@@ -253,7 +253,7 @@ func (r *runner) abandon(report *direct.Report) error {
 		}
 		remains = fmt.Sprintf("%d orders may be open: bot cancel-all --direct cancels them", open)
 		if r.plan.Config.Bot.Paper() {
-			remains = fmt.Sprintf("%s has %d open orders, with which the next start goes on", folder.PaperFile, open)
+			remains = fmt.Sprintf("%s has %d open orders, with which the next start goes on", statedir.PaperFile, open)
 		}
 	}
 	why = fmt.Errorf("%w; %s", why, remains)

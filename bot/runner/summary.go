@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/bot/alert"
-	"github.com/tidemark-trading/tidemark/bot/books"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -23,28 +23,28 @@ const (
 
 // summaries sums up each day or week once it is over.
 type summaries struct {
-	by    string // books.ByDay or books.ByWeek
+	by    string // profit.ByDay or profit.ByWeek
 	zone  *time.Location
 	began market.Time // of the day or week that is not summed up yet
 }
 
 // newSummaries begins with the day or week in which a bot was alive last.
 func newSummaries(c *config.Run, alive market.Time) (*summaries, error) {
-	s := &summaries{by: books.ByDay}
+	s := &summaries{by: profit.ByDay}
 	if c.Alerts.Summary == config.SummaryWeekly {
-		s.by = books.ByWeek
+		s.by = profit.ByWeek
 	}
 	var err error
-	if s.zone, err = books.Zone(c.Bot.Zone); err != nil {
+	if s.zone, err = profit.Zone(c.Bot.Zone); err != nil {
 		return nil, err
 	}
-	s.began, _, _ = books.PeriodOf(alive.Add(-summaryAfter), s.by, s.zone)
+	s.began, _, _ = profit.PeriodOf(alive.Add(-summaryAfter), s.by, s.zone)
 	return s, nil
 }
 
 // aliveBefore is when the bot took its last sample of equity before a start: the start itself where
 // it took none.
-func aliveBefore(store books.Source, start market.Time) (market.Time, error) {
+func aliveBefore(store profit.Source, start market.Time) (market.Time, error) {
 	curve, err := store.Equity("", 0, start)
 	if err != nil || len(curve) == 0 {
 		return start, err
@@ -53,13 +53,13 @@ func aliveBefore(store books.Source, start market.Time) (market.Time, error) {
 }
 
 // due returns the query of the day or week that is over, nil where none is.
-func (s *summaries) due(now market.Time) *books.Query {
-	from, _, _ := books.PeriodOf(now.Add(-summaryAfter), s.by, s.zone)
+func (s *summaries) due(now market.Time) *profit.Query {
+	from, _, _ := profit.PeriodOf(now.Add(-summaryAfter), s.by, s.zone)
 	if from == s.began {
 		return nil
 	}
-	_, until, _ := books.PeriodOf(s.began, s.by, s.zone)
-	q := &books.Query{By: s.by, Since: s.began.String(), Until: until.String()}
+	_, until, _ := profit.PeriodOf(s.began, s.by, s.zone)
+	q := &profit.Query{By: s.by, Since: s.began.String(), Until: until.String()}
 	s.began = from
 	return q
 }
@@ -108,22 +108,22 @@ func (r *runner) keepSummaries(ctx context.Context) {
 }
 
 // summaryText is the summary of a day or a week.
-func summaryText(r *books.ProfitReport) string {
+func summaryText(r *profit.ProfitReport) string {
 	t := &r.Total
 	name := "nothing was traded"
 	if len(r.Groups) > 0 {
 		name = r.By + " " + r.Groups[0].Name
 	}
 	lines := []string{fmt.Sprintf("%s (%s): realised %s, unrealised %s, fees %s %s", name, r.Zone,
-		books.Brief(t.Realised),
-		cmp.Or(books.Brief(t.Unrealised), "unknown"), books.Brief(t.Fees), r.Currency),
+		profit.Brief(t.Realised),
+		cmp.Or(profit.Brief(t.Unrealised), "unknown"), profit.Brief(t.Fees), r.Currency),
 		fmt.Sprintf("%d round trips, %d won, turnover %s",
-			t.Trips, t.Won, books.Brief(t.Turnover))}
+			t.Trips, t.Won, profit.Brief(t.Turnover))}
 	if t.Equity != "" {
 		lines = append(lines, fmt.Sprintf("equity %s %s", t.Equity, r.Currency))
 	}
 	if t.Return != nil && t.Drawdown != nil {
-		lines = append(lines, fmt.Sprintf("return %s, drawdown %s", books.Part(t.Return, "%+.2f%%"), t.DrawdownText()))
+		lines = append(lines, fmt.Sprintf("return %s, drawdown %s", profit.Part(t.Return, "%+.2f%%"), t.DrawdownText()))
 	}
 	if t.Flows != "" && t.Flows != "0" {
 		lines = append(lines, fmt.Sprintf("came or left %s %s", t.Flows, r.Currency))

@@ -8,8 +8,8 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
 	"github.com/tidemark-trading/tidemark/state/recording"
@@ -53,7 +53,7 @@ func TestATapeKeepsTheLatestValuesWhileOthersRead(t *testing.T) {
 }
 
 // shownOf is what a bot shows of one market with two price digits.
-func shownOf(t testing.TB) (*shown, *market.Market) {
+func shownOf(t testing.TB) (*plots, *market.Market) {
 	c := &market.Catalog{}
 	eur, err := c.AddAsset("EUR", 2)
 	require.NoError(t, err)
@@ -62,7 +62,7 @@ func shownOf(t testing.TB) (*shown, *market.Market) {
 	m := &market.Market{Name: "BTC-EUR", Base: btc.ID, Quote: eur.ID, PriceDigits: 2, AmountDigits: 8, QuoteDigits: 2}
 	require.NoError(t, c.AddMarket(m))
 	at := market.Time(0)
-	return &shown{plots: map[shownPlot]*tape[plotted]{}, catalog: c, log: zerolog.Nop(),
+	return &plots{plots: map[shownPlot]*ring[plotted]{}, catalog: c, log: zerolog.Nop(),
 		names: func(market.StrategyID) string { return "trend" },
 		last:  func(market.ID) market.Price { return 123_45 },
 		now:   func() market.Time { at += 1e9; return at }}, m
@@ -94,11 +94,11 @@ func TestCandlesBeforeTheTapeComeFromTheRecording(t *testing.T) {
 	s, m := shownOf(t)
 	s.recorded = map[market.ID]recordedCandles{}
 	dir := t.TempDir()
-	store, err := journal.Open(filepath.Join(dir, folder.StateFile))
+	store, err := journal.Open(filepath.Join(dir, statedir.StateFile))
 	require.NoError(t, err)
 	defer func() { require.NoError(t, store.Close()) }()
 	require.NoError(t, store.Bind(s.catalog, nil))
-	w, err := recording.Open(filepath.Join(dir, folder.RecordingFolder), recording.Options{Catalog: s.catalog})
+	w, err := recording.Open(filepath.Join(dir, statedir.RecordingFolder), recording.Options{Catalog: s.catalog})
 	require.NoError(t, err)
 	const began = market.Time(1_700_000_040_000_000_000)
 	starts := func(list []market.Candle) (all []market.Time) {

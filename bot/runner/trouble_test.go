@@ -14,13 +14,13 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -294,7 +294,7 @@ func TestASecondBotOnTheSameStateIsRefused(t *testing.T) {
 		p := s.start()
 		time.Sleep(10 * time.Second)
 		_, err := s.open()
-		require.ErrorIs(t, err, boltfile.ErrLocked)
+		require.ErrorIs(t, err, bolt.ErrLocked)
 		require.NoError(t, p.end())
 		s.agree(p)
 	})
@@ -413,7 +413,7 @@ func TestFillsOfAWeekendAreBookedAtTheNextStart(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 1, func(c *sandbox.Config) {
-			c.Markets[0].Source, c.Markets[0].Liquidity = price.Fixed("30000"), sandbox.Liquidity{}
+			c.Markets[0].Source, c.Markets[0].Liquidity = prices.Fixed("30000"), sandbox.Liquidity{}
 		})
 		s.config, s.traffic.limits = keeperBot, limits{value: 9000}
 		s.kinds = append(s.kinds, keeperKind)

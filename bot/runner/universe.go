@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -42,7 +42,7 @@ func (all rankings) at(name string, now market.Time) *plan.Ranking {
 
 // restoreRankings gives the plan the rankings of an earlier run.
 func (r *runner) restoreRankings() error {
-	text, err := r.store.Blob(folder.UniverseBlob)
+	text, err := r.store.Blob(statedir.UniverseBlob)
 	if err != nil || text == nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (r *runner) setRankings(next map[string]plan.Ranking) error {
 	if err != nil {
 		return fmt.Errorf("universes for the state file: %w", err)
 	}
-	r.journal.batch.Blob(folder.UniverseBlob, text)
+	r.journal.batch.Blob(statedir.UniverseBlob, text)
 	for name, ranking := range next {
 		list := r.ranked[name]
 		r.ranked[name] = append(list[max(0, len(list)-1):], ranking)

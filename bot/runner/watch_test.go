@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/backtest"
-	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
@@ -111,7 +111,7 @@ func TestHaltsAndResumesAreToldAsTheyCome(t *testing.T) {
 	m, catalog := &recorder{}, &market.Catalog{}
 	gate := risk.New(catalog, risk.Config{Strategies: []risk.Limits{{}}})
 	seats := engine.New(engine.Config{Catalog: catalog, Account: state.NewAccount(catalog, 1, nil), Gate: gate,
-		Slots: []engine.Slot{{Name: "trend", Strategy: strategy.Base{}}}})
+		Slots: []engine.StrategyConfig{{Name: "trend", Strategy: strategy.Base{}}}})
 	w := &watch{now: time.Now, halted: make([]bool, 2), alerts: m,
 		r: &runner{plan: &plan.Live{Plan: plan.Plan{Strategies: []backtest.StrategyPlan{{Name: "trend"}}}}, gate: gate,
 			engine: seats}}

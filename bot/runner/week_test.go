@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 )
 
 // A week with the default plan takes ten minutes with a state file in memory:
@@ -41,7 +41,7 @@ func TestTheMemoryOfABotStaysFlat(t *testing.T) {
 		s := newStage(t, 1, func(c *sandbox.Config) {
 			c.Tiers = nil // no fees, or its money would not last the week
 			c.Retention, c.Budget = sandbox.Retention{Orders: 50, Trades: 50, Candles: 10,
-				Transactions: 50}, door.Budget{PerKey: -1, PerIP: -1}
+				Transactions: 50}, api.Budget{PerKey: -1, PerIP: -1}
 		})
 		s.everySet = []config.Override{{Path: []string{"poll", "tickers"}, Text: ticker.String()},
 			{Path: []string{"risk", "max_daily_loss"}, Text: "0"}}
@@ -53,7 +53,7 @@ func TestTheMemoryOfABotStaysFlat(t *testing.T) {
 		var alive, file [7]int64 // bytes, after each part of the time
 		for part := range alive {
 			time.Sleep(*simulate / time.Duration(len(alive)))
-			info, err := os.Stat(filepath.Join(s.Folder, folder.StateFile))
+			info, err := os.Stat(filepath.Join(s.Folder, statedir.StateFile))
 			require.NoError(t, err)
 			alive[part], file[part] = aliveNow(), info.Size()
 		}

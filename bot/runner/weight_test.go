@@ -11,11 +11,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
@@ -46,14 +46,14 @@ func tenMarkets(c *sandbox.Config) {
 		name := fmt.Sprint("M", i)
 		c.Assets = append(c.Assets, sandbox.Asset{Symbol: name, Decimals: 8})
 		one.Name, one.Liquidity.Levels, one.Liquidity.Size = name+"-EUR", 5, "5"
-		one.Source = price.Synthetic{Price: fmt.Sprint(3000 + 700*i), Volatility: 0.3}
+		one.Source = prices.Synthetic{Price: fmt.Sprint(3000 + 700*i), Volatility: 0.3}
 		c.Markets = append(c.Markets, one)
 	}
 	c.Markets[0].Name, c.Assets[1].Symbol = "BTC-EUR", "BTC"
 	c.Accounts[0].Balances = map[string]string{"EUR": "100000"}
 	c.Accounts[1].Balances = map[string]string{"EUR": "100000"}
 	c.Accounts[0].Keys[0].Budget, c.Accounts[0].Keys[1].Budget = 1_000_000, 0
-	c.Budget = door.Budget{PerIP: 1_000_000, PerAccount: true}
+	c.Budget = api.Budget{PerIP: 1_000_000, PerAccount: true}
 }
 
 // used are the points of a minute that the exchange has counted, and the writes among them: they

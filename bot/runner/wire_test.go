@@ -19,9 +19,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
-	"github.com/tidemark-trading/tidemark/direct"
+	"github.com/tidemark-trading/tidemark/bot/killswitch"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
@@ -274,9 +274,9 @@ func (w *wire) examine(r *http.Request, body []byte, store *journal.Store, p *pa
 
 // switchedOff reports whether the log of the kill switch has a cancel of an order.
 func switchedOff(store *journal.Store, name string) bool {
-	lines, err := direct.Read(filepath.Join(filepath.Dir(store.Path()), direct.LogFile))
-	return err == nil && slices.ContainsFunc(lines, func(l direct.Line) bool {
-		return l.Kind == direct.KindCancel && l.Client.String() == name
+	lines, err := killswitch.Read(filepath.Join(filepath.Dir(store.Path()), killswitch.LogFile))
+	return err == nil && slices.ContainsFunc(lines, func(l killswitch.Line) bool {
+		return l.Kind == killswitch.KindCancel && l.Client.String() == name
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/research/stats"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // Scope is the scope of the seals of this package in the journal: all strategies of a bot together.
@@ -95,13 +95,13 @@ func (d *Document) Encode() ([]byte, error) {
 func decode(text []byte) (*Document, error) {
 	d := &Document{}
 	if err := json.Unmarshal(text, d); err != nil {
-		return nil, fmt.Errorf("%w: document of the seal: %w", boltfile.ErrCorrupt, err)
+		return nil, fmt.Errorf("%w: document of the seal: %w", bolt.ErrCorrupt, err)
 	}
 	if err := checkVersion(d.Version); err != nil {
 		return nil, err
 	}
 	if err := d.Promise.Check(); err != nil {
-		return nil, fmt.Errorf("%w: document of the seal: %w", boltfile.ErrCorrupt, err)
+		return nil, fmt.Errorf("%w: document of the seal: %w", bolt.ErrCorrupt, err)
 	}
 	return d, nil
 }
@@ -115,10 +115,10 @@ func Check(text []byte) error {
 func checkVersion(version int) error {
 	switch {
 	case version > documentVersion:
-		return fmt.Errorf("%w: a seal of version %d, this program reads %d; update the program", boltfile.ErrNewer,
+		return fmt.Errorf("%w: a seal of version %d, this program reads %d; update the program", bolt.ErrNewer,
 			version, documentVersion)
 	case version < 1:
-		return fmt.Errorf("%w: a seal of version %d", boltfile.ErrCorrupt, version)
+		return fmt.Errorf("%w: a seal of version %d", bolt.ErrCorrupt, version)
 	}
 	return nil
 }

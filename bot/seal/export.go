@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
@@ -76,18 +76,18 @@ func Export(w io.Writer, store *journal.Store, key ed25519.PrivateKey, at market
 
 // Proof is what an export shows to someone without the bot.
 type Proof struct {
-	Signature Signature `json:"signature"`
-	Key       string    `json:"public_key"` // as text
-	From      uint64    `json:"from"`       // entries of the journal
-	To        uint64    `json:"to"`
-	Last      string    `json:"last_hash"`
-	Runs      []string  `json:"runs"` // starts of the bot: time, version, hash of the config
-	Fills     int       `json:"fills"`
-	Sums      int       `json:"sums"` // verdicts whose money, positions and trips follow from the fills
-	Standing  *Standing `json:"standing"`
-	Flaws     []string  `json:"flaws"`
-	SealKey   string    `json:"sealed_key"` // the key that the seal names; empty: none
-	Unproven  []string  `json:"does_not_prove"`
+	Signature Signature   `json:"signature"`
+	Key       string      `json:"public_key"` // as text
+	From      uint64      `json:"from"`       // entries of the journal
+	To        uint64      `json:"to"`
+	Last      string      `json:"last_hash"`
+	Runs      []string    `json:"runs"` // starts of the bot: time, version, hash of the config
+	Fills     int         `json:"fills"`
+	Sums      int         `json:"sums"` // verdicts whose money, positions and trips follow from the fills
+	Standing  *SealStatus `json:"standing"`
+	Flaws     []string    `json:"flaws"`
+	SealKey   string      `json:"sealed_key"` // the key that the seal names; empty: none
+	Unproven  []string    `json:"does_not_prove"`
 }
 
 // unproven is what no export proves.
@@ -111,7 +111,7 @@ func ReadExport(r io.Reader) (*Proof, error) {
 	}
 	p := &Proof{Runs: []string{}, Flaws: []string{}, Unproven: unproven}
 	if err := json.Unmarshal(tail, &p.Signature); err != nil {
-		return nil, fmt.Errorf("%w: signature: %w", boltfile.ErrCorrupt, err)
+		return nil, fmt.Errorf("%w: signature: %w", bolt.ErrCorrupt, err)
 	}
 	if err := checkVersion(p.Signature.Version); err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func ReadExport(r io.Reader) (*Proof, error) {
 	f := newFold()
 	x, err := journal.ReadExcerpt(bytes.NewReader(excerpt), f.add)
 	if err != nil {
-		if errors.Is(err, boltfile.ErrNewer) {
+		if errors.Is(err, bolt.ErrNewer) {
 			return nil, err
 		}
 		p.flaw("%v", err)
@@ -144,15 +144,15 @@ func split(text []byte) (excerpt, signature []byte, err error) {
 	head := len(exportMagic) + 8
 	switch {
 	case len(text) < head || string(text[:3]) != exportMagic[:3]:
-		return nil, nil, fmt.Errorf("%w: it is no signed export of bot seal", boltfile.ErrCorrupt)
+		return nil, nil, fmt.Errorf("%w: it is no signed export of bot seal", bolt.ErrCorrupt)
 	case string(text[:len(exportMagic)]) != exportMagic:
-		return nil, nil, fmt.Errorf("%w: export %q, this program reads %s; update the program", boltfile.ErrNewer,
+		return nil, nil, fmt.Errorf("%w: export %q, this program reads %s; update the program", bolt.ErrNewer,
 			text[:4],
 			exportMagic)
 	}
 	length := binary.BigEndian.Uint64(text[len(exportMagic):])
 	if length > uint64(len(text)-head) {
-		return nil, nil, fmt.Errorf("%w: the export is cut off", boltfile.ErrCorrupt)
+		return nil, nil, fmt.Errorf("%w: the export is cut off", bolt.ErrCorrupt)
 	}
 	return text[head : head+int(length)], text[head+int(length):], nil
 }

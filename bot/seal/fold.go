@@ -64,7 +64,7 @@ func (f *fold) add(c *market.Catalog, e *journal.Entry) error {
 		f.runs = append(f.runs, fmt.Sprintf("%s program %s, config %.12s", e.At, r.Version, r.ConfigHash))
 	case *journal.Intent:
 		f.sides[r.Command.Order.ID] = r.Command.Order.Side
-	case *journal.Report:
+	case *journal.ReportEntry:
 		f.addFills(r.Fills)
 		f.report(&r.Report)
 	case *journal.Fills:

@@ -59,8 +59,8 @@ func (k *Keeper) Load(rows []journal.KeptRow, saved []byte) (err error) {
 	return nil
 }
 
-// Standing is how the bot stands to its seal.
-func (k *Keeper) Standing() *Standing { return k.sealed.standing() }
+// SealStatus is how the bot stands to its seal.
+func (k *Keeper) Standing() *SealStatus { return k.sealed.standing() }
 
 // Changes lists what differs from the sealed strategies.
 func (k *Keeper) Changes() []string {

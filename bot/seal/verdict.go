@@ -6,7 +6,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/research/stats"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
@@ -68,7 +68,7 @@ func (o *Observation) day() *stats.Day {
 func decodeObservation(v *journal.Verdict) (*Observation, error) {
 	o := &Observation{}
 	if err := json.Unmarshal(v.Document, o); err != nil {
-		return nil, fmt.Errorf("%w: verdict on %s: %w", boltfile.ErrCorrupt, dateOf(v.Day), err)
+		return nil, fmt.Errorf("%w: verdict on %s: %w", bolt.ErrCorrupt, dateOf(v.Day), err)
 	}
 	return o, checkVersion(o.Version)
 }

@@ -12,13 +12,13 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 )
 
 // credential is a key of an account, as the start prints it.
 type credential struct {
 	account string
-	key     *door.Key
+	key     *api.Key
 	secret  config.Secret
 }
 
@@ -82,8 +82,8 @@ func (p *Plan) account(name string, s *config.ClientAccount) (a sandbox.Account,
 }
 
 // key reads one API key. A missing key or secret is derived from the key's place in the config.
-func (p *Plan) key(path []string, s *config.KeySecret) (k door.Key, c credential, err error) {
-	k = door.Key{Key: s.Key, Addresses: s.Addresses, Unconfirmed: s.Unconfirmed, Budget: int(s.Budget)}
+func (p *Plan) key(path []string, s *config.KeySecret) (k api.Key, c credential, err error) {
+	k = api.Key{Key: s.Key, Addresses: s.Addresses, Unconfirmed: s.Unconfirmed, Budget: int(s.Budget)}
 	madeKey, madeSecret := madeFor(path)
 	if k.Key == "" {
 		k.Key = madeKey

@@ -12,7 +12,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -91,7 +91,7 @@ func (p *Plan) accountFacts(a *sandbox.Account) accountFacts {
 	return facts
 }
 
-func permissionsOf(k *door.Key) []string {
+func permissionsOf(k *api.Key) []string {
 	words := []string{}
 	for _, right := range [...]struct {
 		has  bool
@@ -154,10 +154,10 @@ func (p *Plan) examples(root string) []string {
 		typed = " -H " + config.InQuotes(contentType)
 	}
 	lines := []string{"curl -s" + typed + " " + config.InQuotes(root+"/v2/"+first) + "; echo"}
-	if c := p.usable(func(k *door.Key) bool { return k.Read }); c != nil {
+	if c := p.usable(func(k *api.Key) bool { return k.Read }); c != nil {
 		lines = append(lines, p.signed(root, c, "GET", "/balance", ""))
 	}
-	if c := p.usable(func(k *door.Key) bool { return k.Trade }); c != nil {
+	if c := p.usable(func(k *api.Key) bool { return k.Trade }); c != nil {
 		if body := p.smallOrder(c.account); body != "" {
 			lines = append(lines, p.signed(root, c, "POST", "/order", body))
 		}
@@ -171,7 +171,7 @@ func (p *Plan) examples(root string) []string {
 }
 
 // usable finds a key that has a permission and works from this machine.
-func (p *Plan) usable(may func(*door.Key) bool) *credential {
+func (p *Plan) usable(may func(*api.Key) bool) *credential {
 	for i := range p.credentials {
 		c := &p.credentials[i]
 		if may(c.key) && !c.key.Unconfirmed &&

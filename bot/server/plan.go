@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
@@ -114,7 +114,7 @@ func (p *Plan) setClock() error {
 // sandbox.Config it means the default. So 0 becomes the smallest or a negative value there.
 func (p *Plan) setRules() (err error) {
 	r, b, k, path := &p.Rules, &p.Budget, &p.Keep, []string{"rules"}
-	p.Config.Budget = door.Budget{PerKey: orNegative(b.PerKey), PerIP: orNegative(b.PerIP),
+	p.Config.Budget = api.Budget{PerKey: orNegative(b.PerKey), PerIP: orNegative(b.PerIP),
 		KeyBan: market.Duration(max(b.KeyBan, 1)), IPBan: market.Duration(max(b.IPBan, 1)), PerAccount: b.PerAccount}
 	p.Config.Retention = sandbox.Retention{Orders: int(k.Orders), Trades: int(k.Trades),
 		Transactions: int(k.Transactions), Candles: int(k.Candles)}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
@@ -50,7 +50,7 @@ func alike(c sandbox.Config) sandbox.Config {
 	for i := range c.Markets {
 		m := &c.Markets[i]
 		m.Status, m.Liquidity.Step = max(m.Status, market.Trading), max(m.Liquidity.Step, 1)
-		y := m.Source.(price.Synthetic)
+		y := m.Source.(prices.Synthetic)
 		if y.Step == 0 {
 			y.Step = time.Second
 		}

@@ -8,13 +8,13 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/plan"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
 // source makes the source of a market's prices; nil: only the orders of accounts make prices.
-func (p *Plan) source(path []string, name string, m *config.TradedMarket) (price.Source, error) {
+func (p *Plan) source(path []string, name string, m *config.TradedMarket) (prices.Source, error) {
 	s := &m.Source
 	if err := config.OneOf(config.Join(path, "kind"), s.Kind, config.PriceSynthetic, config.PriceReplay,
 		config.PriceFixed, config.PriceNone); err != nil {
@@ -34,7 +34,7 @@ func (p *Plan) source(path []string, name string, m *config.TradedMarket) (price
 			return nil, config.At(config.Join(path, "refill"),
 				fmt.Errorf("%s is less than %s; want 0 for never", market.Duration(s.Refill), shortestStep))
 		}
-		return price.Steady{Price: string(s.Price), Refill: market.Duration(s.Refill)}, nil
+		return prices.Steady{Price: string(s.Price), Refill: market.Duration(s.Refill)}, nil
 	}
 	volatility, err := strconv.ParseFloat(string(s.Volatility), 64)
 	if err != nil || volatility <= 0 || volatility > 0.5 {
@@ -45,7 +45,7 @@ func (p *Plan) source(path []string, name string, m *config.TradedMarket) (price
 		return nil, config.At(config.Join(path, "step"), fmt.Errorf("%s is less than %s", market.Duration(s.Step),
 			shortestStep))
 	}
-	return price.Synthetic{Seed: s.Seed, Anchor: market.Time(s.Anchor), Price: string(s.Price), Volatility: volatility,
+	return prices.Synthetic{Seed: s.Seed, Anchor: market.Time(s.Anchor), Price: string(s.Price), Volatility: volatility,
 		Volume: string(s.Volume), Step: market.Duration(s.Step)}, nil
 }
 
@@ -68,7 +68,7 @@ func checkPrice(path []string, m *config.TradedMarket) error {
 }
 
 // replay is a market's stored candles as its price.
-func (p *Plan) replay(path []string, name string, m *config.TradedMarket) (price.Source, error) {
+func (p *Plan) replay(path []string, name string, m *config.TradedMarket) (prices.Source, error) {
 	s := &m.Source
 	interval, err := market.ParseInterval(s.Interval)
 	switch {
@@ -102,7 +102,7 @@ func (p *Plan) replay(path []string, name string, m *config.TradedMarket) (price
 				stored.To))
 	}
 	candles := &storedCandles{store: store, options: candles.ReadOptions{Interval: interval, From: from, To: to},
-		replay: price.Replay{Speed: int(s.Speed), Step: market.Duration(s.Step)}}
+		replay: prices.Replay{Speed: int(s.Speed), Step: market.Duration(s.Step)}}
 	if s.Walk == config.WalkPath {
 		candles.replay.Path, candles.replay.Step = true, 0
 	}
@@ -127,12 +127,12 @@ func (p *Plan) openStore(file string) (*candles.Store, error) {
 type storedCandles struct {
 	store   *candles.Store
 	options candles.ReadOptions
-	replay  price.Replay    // without its candles
+	replay  prices.Replay   // without its candles
 	reader  *candles.Reader // nil until the exchange asks
 }
 
 // Movements replays the candles from the first on. It ends an earlier replay.
-func (c *storedCandles) Movements(s price.Start) (price.Movements, error) {
+func (c *storedCandles) Movements(s prices.Start) (prices.Movements, error) {
 	options := c.options
 	options.Market = s.Market
 	err := c.Close()

@@ -25,8 +25,8 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -50,7 +50,7 @@ func newClient(t *testing.T, seed uint64) *client {
 		return sandbox.Market{Name: name, PriceDigits: 5, TickSize: "0.00001", QuantityDecimals: 8,
 			NotionalDecimals: notional,
 			MinOrderInBase:   "0.0001", MinOrderInQuote: "0.01", MaxOpenOrders: 100, FeeCategory: "A",
-			Source:    price.Synthetic{Price: at, Volatility: 0.5},
+			Source:    prices.Synthetic{Price: at, Volatility: 0.5},
 			Liquidity: sandbox.Liquidity{Levels: 5, HalfSpread: 500_000, Size: "0.4"}}
 	}
 	c := &client{t: t, chance: rand.New(rand.NewPCG(seed, 1)), signer: rest.NewSigner(rest.NewSecret("a secret"))}
@@ -61,11 +61,11 @@ func newClient(t *testing.T, seed uint64) *client {
 		Markets: []sandbox.Market{traded("BTC-EUR", "30000", 2), traded("ETH-EUR", "2000", 2),
 			traded("ETH-BTC", "0.07", 8)},
 		Accounts: []sandbox.Account{{Name: "me",
-			Keys: []door.Key{{Key: clientKey, Secret: "a secret", Read: true, Trade: true, Withdraw: true}}}},
+			Keys: []api.Key{{Key: clientKey, Secret: "a secret", Read: true, Trade: true, Withdraw: true}}}},
 		Tiers: []sandbox.Tier{{Volume: "0", Fees: map[string]exchange.Fees{"": {Maker: 150_000, Taker: 250_000}}}},
 		Rules: sandbox.Rules{SettleAfter: 3 * time.Hour, WithdrawalStage: time.Hour, FeeRounding: exchange.RoundFill},
 		Clock: sandbox.ManualClock(1_772_452_800_000_000_000), Seed: seed, Admin: "open",
-		Budget: door.Budget{PerKey: 1e6, PerIP: -1},
+		Budget: api.Budget{PerKey: 1e6, PerIP: -1},
 	})
 	require.NoError(t, err)
 	c.Client, err = rest.New(rest.Config{BaseURL: "https://exchange.test/v2", Key: rest.NewSecret(clientKey),

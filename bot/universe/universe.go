@@ -72,8 +72,8 @@ type Member struct {
 // after the day, and one may be missing.
 const fresh = 2
 
-// Book has the daily volumes of markets. Fill it first, then ask.
-type Book struct {
+// Ranking has the daily volumes of markets. Fill it first, then ask.
+type Ranking struct {
 	markets  map[string]*history
 	listings []listing // by time
 	sorted   bool
@@ -108,7 +108,7 @@ type listing struct {
 
 // AddCandleDays adds the volumes of whole UTC days, made of candles. They stand before records of
 // the same days.
-func (b *Book) AddCandleDays(name string, first int64, volumes []market.Value) error {
+func (b *Ranking) AddCandleDays(name string, first int64, volumes []market.Value) error {
 	h, err := b.history(name)
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (b *Book) AddCandleDays(name string, first int64, volumes []market.Value) e
 
 // AddListing adds a record. Its volumes belong to the UTC day in which most of its 24 hours lie.
 // Records come in any order.
-func (b *Book) AddListing(l *candles.Listing) error {
+func (b *Ranking) AddListing(l *candles.Listing) error {
 	status := listing{at: l.At, trading: make(map[string]bool, len(l.Markets))}
 	for i := range l.Markets {
 		m := &l.Markets[i]
@@ -162,7 +162,7 @@ func quoteVolume(m *candles.Listed) (market.Value, error) {
 	return volume, err
 }
 
-func (b *Book) history(name string) (*history, error) {
+func (b *Ranking) history(name string) (*history, error) {
 	if h := b.markets[name]; h != nil {
 		return h, nil
 	}
@@ -194,7 +194,7 @@ func (h *history) at(n int64) *day {
 
 // At ranks the markets by what was known at an instant: the members, the best first. Markets of the
 // same mean stand by name.
-func (b *Book) At(t market.Time, r Rule) ([]Member, error) {
+func (b *Ranking) At(t market.Time, r Rule) ([]Member, error) {
 	if err := b.sort(); err != nil {
 		return nil, err
 	}
@@ -250,7 +250,7 @@ func (h *history) day(n int64) *day {
 
 // listedAt is the newest record that was known at an instant; nil where it is too old to say which
 // markets there are.
-func (b *Book) listedAt(t market.Time) *listing {
+func (b *Ranking) listedAt(t market.Time) *listing {
 	n, _ := slices.BinarySearchFunc(b.listings, t+1, func(l listing, t market.Time) int { return cmp.Compare(l.at, t) })
 	if n == 0 || candles.DayOf(b.listings[n-1].at) < candles.DayOf(t)-fresh {
 		return nil
@@ -259,7 +259,7 @@ func (b *Book) listedAt(t market.Time) *listing {
 }
 
 // sort makes the book ready for questions.
-func (b *Book) sort() error {
+func (b *Ranking) sort() error {
 	if b.sorted {
 		return nil
 	}

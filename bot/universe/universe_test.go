@@ -49,8 +49,8 @@ func (w *world) known(t market.Time) *world {
 }
 
 // book puts a world into a Book.
-func (w *world) book(t require.TestingT) *universe.Book {
-	b := &universe.Book{}
+func (w *world) book(t require.TestingT) *universe.Ranking {
+	b := &universe.Ranking{}
 	for _, l := range w.listings {
 		require.NoError(t, b.AddListing(l))
 	}
@@ -182,7 +182,7 @@ func TestARankingReadsOnlyWhatWasKnown(t *testing.T) {
 }
 
 func TestAYoungMarketWaitsAndOneThatStopsLeavesInTwoDays(t *testing.T) {
-	b, volumes := &universe.Book{}, make([]market.Value, 40)
+	b, volumes := &universe.Ranking{}, make([]market.Value, 40)
 	for i := range volumes {
 		volumes[i] = market.ValueOf(100e8)
 	}
@@ -205,11 +205,11 @@ func TestAYoungMarketWaitsAndOneThatStopsLeavesInTwoDays(t *testing.T) {
 
 func TestAVolumeThatIsNoNumberIsNamed(t *testing.T) {
 	for text, want := range map[string]string{"x": "A-EUR", "-1": "a volume of -1", "1e99": "A-EUR"} {
-		err := new(universe.Book).AddListing(&candles.Listing{Markets: []candles.Listed{{Market: "A-EUR",
+		err := new(universe.Ranking).AddListing(&candles.Listing{Markets: []candles.Listed{{Market: "A-EUR",
 			VolumeQuote24h: text}}})
 		require.ErrorContains(t, err, want)
 	}
-	b := &universe.Book{}
+	b := &universe.Ranking{}
 	require.NoError(t, b.AddListing(&candles.Listing{At: 5, Markets: []candles.Listed{
 		{Market: "A-EUR", Status: "trading", VolumeQuote24h: "1.123456789123"},
 		{Market: "B-EUR", Status: "trading", VolumeQuote24h: "1e3"}, {Market: "C-EUR", Status: "trading"}}}))

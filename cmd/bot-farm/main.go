@@ -5,7 +5,7 @@ package main
 
 import (
 	"github.com/tidemark-trading/tidemark/bot"
-	"github.com/tidemark-trading/tidemark/research/farm"
+	"github.com/tidemark-trading/tidemark/research/machines/farm"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 

@@ -26,14 +26,14 @@ type Core interface {
 type Set struct {
 	core  Core
 	clock *market.Time // arrival of the current event
-	all   []gathering  // by strategy
+	all   []openGroup  // by strategy
 	open  int          // groups that wait for candles
 	wants bool         // a strategy wants groups
 	whole bool         // each event has all candles that closed at its instant
 }
 
-// gathering is the group of candles that a strategy is waiting for.
-type gathering struct {
+// openGroup is the group of candles that a strategy is waiting for.
+type openGroup struct {
 	wants bool           // the strategy has OnCandles
 	group strategy.Group // End is 0 while no candle of the next group has come
 	since market.Time    // arrival of its first candle
@@ -43,7 +43,7 @@ type gathering struct {
 // New is the groups of an engine's strategies, of which there are a number. clock is the engine's.
 // whole: each event has all candles that closed at its instant.
 func New(core Core, clock *market.Time, strategies int, whole bool) *Set {
-	return &Set{core: core, clock: clock, all: make([]gathering, strategies), whole: whole}
+	return &Set{core: core, clock: clock, all: make([]openGroup, strategies), whole: whole}
 }
 
 // Want says that a strategy wants groups.
@@ -76,7 +76,7 @@ func (s *Set) Add(candles []market.Candle) {
 			}
 		}
 	}
-	s.handOver(func(id market.StrategyID, g *gathering) bool {
+	s.handOver(func(id market.StrategyID, g *openGroup) bool {
 		return s.whole || len(g.group.Candles) == len(s.core.Markets(id))
 	})
 }
@@ -93,7 +93,7 @@ func (s *Set) over(id market.StrategyID, end market.Time) bool {
 func (s *Set) EndOlder(candles []market.Candle) {
 	for i := range candles {
 		c := &candles[i]
-		s.handOver(func(id market.StrategyID, g *gathering) bool {
+		s.handOver(func(id market.StrategyID, g *openGroup) bool {
 			return c.Interval == s.core.Main(id) && c.End() > g.group.End &&
 				slices.Contains(s.core.Markets(id), c.Market)
 		})
@@ -102,7 +102,7 @@ func (s *Set) EndOlder(candles []market.Candle) {
 
 // EndDue hands over the groups whose wait is over.
 func (s *Set) EndDue() {
-	s.handOver(func(_ market.StrategyID, g *gathering) bool { return g.since.Add(strategy.GroupGrace) <= *s.clock })
+	s.handOver(func(_ market.StrategyID, g *openGroup) bool { return g.since.Add(strategy.GroupGrace) <= *s.clock })
 }
 
 // Due is the time at which the first wait for a candle ends; any is false where no group waits.
@@ -120,7 +120,7 @@ func (s *Set) Due() (at market.Time, any bool) {
 }
 
 // handOver calls OnCandles of the strategies whose open group has ended, in their order.
-func (s *Set) handOver(ended func(id market.StrategyID, g *gathering) bool) {
+func (s *Set) handOver(ended func(id market.StrategyID, g *openGroup) bool) {
 	for i := 0; i < len(s.all) && s.open > 0; i++ {
 		id, g := market.StrategyID(i+1), &s.all[i]
 		if g.group.End == 0 || !ended(id, g) {

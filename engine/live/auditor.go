@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/tidemark-trading/tidemark/engine/audit"
+	"github.com/tidemark-trading/tidemark/engine/verify"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
@@ -105,7 +105,7 @@ func (l *Loop) audit(own *state.Order, r *reply) (problem string, ok bool) {
 		return "", true
 	}
 	known, check := l.auditor.knownOf(own, r), l.checkOf(own.Market)
-	var verdict audit.Verdict
+	var verdict verify.Verdict
 	switch {
 	case r.from == fromTrades:
 		verdict.Broken = tradesBroken(check, known, r.trades)
@@ -141,9 +141,9 @@ func (l *Loop) audit(own *state.Order, r *reply) (problem string, ok bool) {
 		return verdict.Broken[0].String(), false
 	case verdict.Short && r.whole:
 		m := l.Account.Catalog().Market(own.Market)
-		b := audit.Broken{Rule: audit.RuleFilled, Wanted: "the sum of the market's trades",
+		b := verify.Broken{Rule: verify.RuleFilled, Wanted: "the sum of the market's trades",
 			Seen: m.FormatQty(r.record.Order.FilledAmount)}
-		l.breach(own, []audit.Broken{b})
+		l.breach(own, []verify.Broken{b})
 		return b.String(), false
 	case verdict.Short:
 		l.queryRest(own.ID, r)
@@ -160,12 +160,12 @@ func (l *Loop) audit(own *state.Order, r *reply) (problem string, ok bool) {
 }
 
 // knownOf is what is known of an order before an answer.
-func (j *auditor) knownOf(own *state.Order, r *reply) *audit.Order {
+func (j *auditor) knownOf(own *state.Order, r *reply) *verify.Order {
 	fills, kept := j.fills[own.ID]
 	if !kept && j.config.FillsOf != nil && own.FilledAmount > 0 { // the account has forgotten it
 		fills = j.config.FillsOf(own.ID)
 	}
-	known := &audit.Order{Order: &own.Order, Ended: own.State.Terminal(), Fills: fills,
+	known := &verify.Order{Order: &own.Order, Ended: own.State.Terminal(), Fills: fills,
 		Counted: max(own.Booked(), sumOf(fills))}
 	if own.InFlight == market.CommandUpdate {
 		known.Change = j.changeOf(own, r)
@@ -183,28 +183,28 @@ func sumOf(fills []market.Fill) (sum market.Qty) {
 }
 
 // changeOf is an order's unanswered update.
-func (j *auditor) changeOf(own *state.Order, r *reply) *audit.Change {
+func (j *auditor) changeOf(own *state.Order, r *reply) *verify.Change {
 	if r.write != nil && r.write.command.Kind == market.CommandUpdate {
-		return &audit.Change{Order: r.write.command.Order}
+		return &verify.Change{Order: r.write.command.Order}
 	}
 	if order, known := j.changes[own.ID]; known {
-		return &audit.Change{Order: order}
+		return &verify.Change{Order: order}
 	}
 	if j.config.Asked != nil {
 		if order, known := j.config.Asked(own.ID); known {
 			j.changes[own.ID] = order
-			return &audit.Change{Order: order}
+			return &verify.Change{Order: order}
 		}
 	}
-	return &audit.Change{Order: own.Order, Unknown: true}
+	return &verify.Change{Order: own.Order, Unknown: true}
 }
 
 // checkOf is the check of answers about orders of a market.
-func (l *Loop) checkOf(id market.ID) *audit.Check {
+func (l *Loop) checkOf(id market.ID) *verify.Check {
 	catalog := l.Account.Catalog()
 	m := catalog.Market(id)
-	c := &audit.Check{Catalog: catalog, Market: m, Fees: HighestFees, Now: l.now,
-		Prices:  func(at market.Time) audit.Prices { return l.auditor.prices[id].about(at, l.Account.Last(id)) },
+	c := &verify.Check{Catalog: catalog, Market: m, Fees: HighestFees, Now: l.now,
+		Prices:  func(at market.Time) verify.Prices { return l.auditor.prices[id].about(at, l.Account.Last(id)) },
 		FillOf:  func(fill uuid.UUID) market.OrderID { return l.auditor.owners.of[fillName{id, fill}] },
 		OrderOf: func(name uuid.UUID) market.OrderID { return l.named(id, name) }}
 	if l.Fees != nil {
@@ -228,7 +228,7 @@ func (l *Loop) named(id market.ID, name uuid.UUID) market.OrderID {
 }
 
 // tradesBroken checks trades against an order: their names, then their fills.
-func tradesBroken(check *audit.Check, known *audit.Order, trades []exchange.Trade) []audit.Broken {
+func tradesBroken(check *verify.Check, known *verify.Order, trades []exchange.Trade) []verify.Broken {
 	fills := make([]market.Fill, len(trades))
 	for i := range trades {
 		t := &trades[i]
@@ -242,9 +242,9 @@ func tradesBroken(check *audit.Check, known *audit.Order, trades []exchange.Trad
 
 // nameBroken checks the exchange's id of an order, where both have one. The answer to a cancel has
 // nothing else.
-func nameBroken(known *market.Order, got uuid.UUID) []audit.Broken {
+func nameBroken(known *market.Order, got uuid.UUID) []verify.Broken {
 	if got == uuid.Nil || known.ExchangeID == uuid.Nil || got == known.ExchangeID {
 		return nil
 	}
-	return []audit.Broken{{Rule: audit.RuleOrderID, Wanted: known.ExchangeID.String(), Seen: got.String()}}
+	return []verify.Broken{{Rule: verify.RuleOrderID, Wanted: known.ExchangeID.String(), Seen: got.String()}}
 }

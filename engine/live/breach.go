@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tidemark-trading/tidemark/engine/audit"
+	"github.com/tidemark-trading/tidemark/engine/verify"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
@@ -26,9 +26,9 @@ const breachTTL = 24 * time.Hour
 
 // breach records an answer that breaks rules. Only the first of its rules counts: the others follow
 // from it.
-func (l *Loop) breach(own *state.Order, broken []audit.Broken) {
+func (l *Loop) breach(own *state.Order, broken []verify.Broken) {
 	first := broken[0]
-	if at := slices.IndexFunc(broken, func(b audit.Broken) bool { return b.Rule.Counts() }); at >= 0 {
+	if at := slices.IndexFunc(broken, func(b verify.Broken) bool { return b.Rule.Counts() }); at >= 0 {
 		first = broken[at]
 	}
 	j := &l.auditor
@@ -55,7 +55,7 @@ func (l *Loop) breach(own *state.Order, broken []audit.Broken) {
 }
 
 // also are the other rules that an answer breaks.
-func also(broken []audit.Broken, but audit.Rule) (rules []string) {
+func also(broken []verify.Broken, but verify.Rule) (rules []string) {
 	for i := range broken {
 		if broken[i].Rule != but {
 			rules = append(rules, string(broken[i].Rule))

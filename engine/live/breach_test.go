@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/engine/audit"
+	"github.com/tidemark-trading/tidemark/engine/verify"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -20,7 +20,7 @@ func (p *play) lie(id market.OrderID, change func(o *market.Order)) {
 	require.NoError(p.t, p.loop.Do(p.t.Context(), func(at market.Time) []market.Command {
 		own := p.account.Known(id)
 		require.NotNil(p.t, own, "order %d", id)
-		record := exchange.Record{Order: own.Order}
+		record := exchange.WireOrder{Order: own.Order}
 		change(&record.Order)
 		p.loop.receive(p.loop.queryOf(id), &reply{from: fromQuery, asked: at, record: &record})
 		return nil
@@ -107,7 +107,7 @@ func TestTheSecondBreachHaltsTheStrategyAndTheThirdAll(t *testing.T) {
 			require.NotEmpty(t, b.Wanted)
 			require.NotEqual(t, b.Wanted, b.Seen)
 		}
-		require.Equal(t, []string{string(audit.RuleSide), string(audit.RuleHold), string(audit.RuleSide)}, rules)
+		require.Equal(t, []string{string(verify.RuleSide), string(verify.RuleHold), string(verify.RuleSide)}, rules)
 		p.end()
 	})
 }
@@ -210,7 +210,7 @@ func TestAFilledAmountThatNoTradesMakeUpIsABreach(t *testing.T) {
 		p.tick(10)
 		require.NotEmpty(t, p.journal.breached)
 		b := p.journal.breached[0]
-		require.Equal(t, []string{string(audit.RuleFilled), "the sum of the market's trades", "0.125"},
+		require.Equal(t, []string{string(verify.RuleFilled), "the sum of the market's trades", "0.125"},
 			[]string{b.Rule, b.Wanted, b.Seen})
 		require.Len(t, p.loop.Breaches(), 1, "however often it is queried")
 		require.Zero(t, p.account.Position(1, 1).Amount, "nothing of it is booked")

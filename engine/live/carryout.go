@@ -34,7 +34,7 @@ func commandOf(q *query, r *reply) *market.Command {
 }
 
 // enter notes an unresolved write. The account knows all other outcomes.
-func (l *Loop) enter(q *query, r *reply, next outcome) {
+func (l *Loop) enter(q *query, r *reply, next resolution) {
 	switch next {
 	case placeInFlight, updateInFlight, cancelInFlight:
 	default:
@@ -52,7 +52,7 @@ func (l *Loop) enter(q *query, r *reply, next outcome) {
 
 // unresolvedBy is a write that was sent and is not resolved since its answer came or failed to. Its
 // signature says until when the exchange may take it.
-func (l *Loop) unresolvedBy(o *outgoing, since market.Time, next outcome) *unresolved {
+func (l *Loop) unresolvedBy(o *outgoing, since market.Time, next resolution) *unresolved {
 	until, _ := market.TimeOfMillis(o.intent.Timestamp + o.intent.Window)
 	return &unresolved{outcome: next, command: o.command, since: since, until: until.Add(l.Margin)}
 }
@@ -142,7 +142,7 @@ func (l *Loop) answer(c *market.Command, exec market.ExecutionType, code int) {
 }
 
 // report steps the engine with an order's record.
-func (l *Loop) report(id market.OrderID, record *exchange.Record, exec market.ExecutionType) {
+func (l *Loop) report(id market.OrderID, record *exchange.WireOrder, exec market.ExecutionType) {
 	order := record.Order
 	order.ID = id
 	if own := l.Account.Known(id); own != nil { // also of an order that has ended and waits for a fee

@@ -130,7 +130,7 @@ func (l *Loop) checkOwed() {
 // none: the order is queried, and counts against every limit until then. An event shows an update
 // that has no answer yet where it is newer than what is known, and tells of an update, or shows
 // values that the order did not have.
-func (l *Loop) readNotice(q *query, now outcome, own *state.Order, r *reply) answer {
+func (l *Loop) readNotice(q *query, now resolution, own *state.Order, r *reply) answer {
 	got, changed := &r.record.Order, false
 	if unasked(now, own, got) {
 		q.doubt(&doubt{told: r.asked, updated: got.Updated, filled: got.FilledAmount, ended: true, order: true},

@@ -268,7 +268,7 @@ func TestARefusalAfterAnEventThatShowsTheOrderEndsNothing(t *testing.T) {
 		require.NoError(t, p.loop.Do(t.Context(), func(at market.Time) []market.Command {
 			own := p.account.Known(1)
 			o := &outgoing{command: market.Command{Kind: market.CommandPlace, Order: own.Order}, provedBy: fromNotice}
-			p.loop.answered(o, exchange.Record{}, exchange.ErrCode(exchange.CodeHalted))
+			p.loop.answered(o, exchange.WireOrder{}, exchange.ErrCode(exchange.CodeHalted))
 			return nil
 		}))
 		_, open := p.own(1)
@@ -431,7 +431,7 @@ func TestAnAnswerThatIsOlderThanAnEventAnswersItsWrite(t *testing.T) {
 		p := resting(t)
 		require.NoError(t, p.loop.Do(t.Context(), func(at market.Time) []market.Command {
 			own := p.account.Known(1)
-			answer := exchange.Record{Order: own.Order}
+			answer := exchange.WireOrder{Order: own.Order}
 			o := &outgoing{command: market.Command{Kind: market.CommandUpdate, Order: own.Order,
 				Changed: market.ChangePrice}}
 			p.account.SendUpdate(own, 0)

@@ -42,7 +42,7 @@ func filledMore(own *state.Order, got *market.Order) bool {
 
 // unasked reports whether an event tells of an end that neither a command nor the terms of the
 // order ask for: a limit or a trigger that rests ends by a cancel of this bot, or by its fills.
-func unasked(now outcome, own *state.Order, got *market.Order) bool {
+func unasked(now resolution, own *state.Order, got *market.Order) bool {
 	if own == nil || !got.Done() || got.Status == market.StatusFilled {
 		return false
 	}

@@ -80,8 +80,8 @@ func TestAGroupThatOrdersOfOthersCarryIsNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := playing(t, nil, bid(80_00))
 		p.loop.Groups, p.loop.OpenEvery = []uint16{1, 2}, 10*time.Second
-		stranger := exchange.Record{Order: market.Order{ClientOrderID: uuid.New(), Market: 1, CodGroupID: 2}}
-		p.box.strangers = []exchange.Record{stranger}
+		stranger := exchange.WireOrder{Order: market.Order{ClientOrderID: uuid.New(), Market: 1, CodGroupID: 2}}
+		p.box.strangers = []exchange.WireOrder{stranger}
 		p.run()
 		p.tick(15)
 		list := p.notGuarded()

@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
@@ -64,7 +64,7 @@ func (until) Closed(*state.Order) {}
 func ExampleLoop() {
 	config := sandbox.Default()
 	config.Markets = config.Markets[:1]
-	config.Markets[0].Source = price.Fixed("50000")
+	config.Markets[0].Source = prices.Fixed("50000")
 	ex, err := sandbox.New(config)
 	if err != nil {
 		fmt.Println(err)
@@ -96,7 +96,7 @@ func ExampleLoop() {
 	account := state.NewAccount(catalog, 1, nil)
 	e := engine.New(engine.Config{Catalog: catalog, Account: account,
 		Gate: risk.New(catalog, risk.Config{Strategies: []risk.Limits{{OperatorID: 1}}}), Run: uuid.New(),
-		Observer: until{cancel}, Slots: []engine.Slot{
+		Observer: until{cancel}, Slots: []engine.StrategyConfig{
 			{Name: "eager", Strategy: &eager{}, Markets: []market.ID{1}, Ticker: true, Log: zerolog.Nop()},
 		}})
 	events := make(chan market.Event, 2)

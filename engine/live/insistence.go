@@ -3,7 +3,7 @@ package live
 import (
 	"fmt"
 
-	"github.com/tidemark-trading/tidemark/engine/audit"
+	"github.com/tidemark-trading/tidemark/engine/verify"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
@@ -11,7 +11,7 @@ import (
 // insistence is an answer about an order that cannot be true, by what the bot knows, and that the
 // exchange repeats.
 type insistence struct {
-	rule  audit.Rule
+	rule  verify.Rule
 	seen  string
 	asked market.Time // the latest answer
 	times int         // in a row
@@ -25,7 +25,7 @@ const insistedTimes = 3
 
 // counts counts the answers to queries of an order that break the same rule in the same way, and
 // reports whether there are enough of them.
-func (i insistences) counts(own *state.Order, r *reply, broken []audit.Broken) bool {
+func (i insistences) counts(own *state.Order, r *reply, broken []verify.Broken) bool {
 	was := i[own.ID]
 	if r.from != fromQuery || r.asked <= was.asked {
 		return false
@@ -41,7 +41,7 @@ func (i insistences) counts(own *state.Order, r *reply, broken []audit.Broken) b
 
 // believe tells of an answer that is booked because the exchange repeats it, and other rules of the
 // market explain it.
-func (l *Loop) believe(own *state.Order, broken []audit.Broken) {
+func (l *Loop) believe(own *state.Order, broken []verify.Broken) {
 	l.Log.Warn().Int64("order", int64(own.ID)).Str("rule", string(broken[0].Rule)).Str("want", broken[0].Wanted).
 		Str("got", broken[0].Seen).Msg("the exchange repeats its answer, and fewer decimals of amounts explain it: " +
 		"it is booked")
@@ -51,7 +51,7 @@ func (l *Loop) believe(own *state.Order, broken []audit.Broken) {
 
 // haltInsisted halts the strategy of an order about which the exchange repeats an answer that
 // cannot be true: what the order has done stays unknown until a person decides.
-func (l *Loop) haltInsisted(own *state.Order, broken []audit.Broken) {
+func (l *Loop) haltInsisted(own *state.Order, broken []verify.Broken) {
 	if l.insistences[own.ID].times < insistedTimes || own.Strategy == 0 || !broken[0].Rule.Counts() {
 		return
 	}

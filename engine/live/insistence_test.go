@@ -13,8 +13,8 @@ import (
 
 // restInFee is an answer of an exchange whose amounts had one decimal when a buy for money was
 // filled: the fee has the rest of the money.
-func restInFee(amount market.Qty) func(r *exchange.Record) {
-	return func(r *exchange.Record) {
+func restInFee(amount market.Qty) func(r *exchange.WireOrder) {
+	return func(r *exchange.WireOrder) {
 		o := &r.Order
 		if !o.ByQuote() || len(r.Fills) == 0 {
 			return

@@ -42,7 +42,7 @@ func (l *Loop) quiet() bool {
 // compareOrders queries the orders of which a list shows something new, or which it lacks. The list
 // counts only for orders whose last event came before the list was queried. Foreign orders are
 // counted and never touched.
-func (l *Loop) compareOrders(asked market.Time, records []exchange.Record, err error) {
+func (l *Loop) compareOrders(asked market.Time, records []exchange.WireOrder, err error) {
 	if err != nil {
 		l.Log.Warn().Err(err).Msg("open orders could not be listed")
 		return

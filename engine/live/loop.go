@@ -40,9 +40,9 @@ type Config struct {
 	// Ready is called when trading has begun, in the loop's goroutine. A run that is stopped
 	// earlier never calls it.
 	Ready func()
-	// Sent tells about writes that were in flight when the last process died; nil: nothing is
+	// SentUntil tells about writes that were in flight when the last process died; nil: nothing is
 	// known.
-	Sent Sent
+	Sent SentUntil
 
 	// Muted is called, at most once a minute, when an event of the account channel has not come
 	// that had to: connect the channel anew. The loop's goroutine calls it; nil: not called.
@@ -103,9 +103,9 @@ type Config struct {
 	Stepped func(kind market.EventKind, took time.Duration)
 }
 
-// Sent is until when, on the exchange's clock, the exchange could take the write of an order that
-// was in flight when the last process died: the end of its signed window. false: unknown.
-type Sent func(id market.OrderID, kind market.CommandKind) (until market.Time, known bool)
+// SentUntil is until when, on the exchange's clock, the exchange could take the write of an order
+// that was in flight when the last process died: the end of its signed window. false: unknown.
+type SentUntil func(id market.OrderID, kind market.CommandKind) (until market.Time, known bool)
 
 // maxBatch is the most events of one turn: they share one commit.
 const maxBatch = 64
@@ -120,7 +120,7 @@ const maxListQueries = 3
 // Loop runs an engine against an exchange.
 type Loop struct {
 	Config
-	door    Door
+	door    Inputs
 	replies chan func() // from the workers; the loop runs them
 	workers sync.WaitGroup
 	calls   chan call // from other goroutines
@@ -130,9 +130,9 @@ type Loop struct {
 	sending      [ranks]int
 	writes       map[market.OrderID]*outgoing // in flight, where their outcome is not known yet
 	querying     int
-	queries      agenda
+	queries      queryQueue
 	index        index
-	verify       verify // checks every answer about an order before it is used
+	verify       verifier // checks every answer about an order before it is used
 	auditor      auditor
 	restatements restatements
 	insistences  insistences
@@ -184,7 +184,7 @@ func New(c Config) *Loop {
 	if c.Checkpoints == nil {
 		c.Checkpoints = map[market.AssetID]BalanceCheckpoint{}
 	}
-	l := &Loop{Config: c, door: Door{Engine: c.Engine, Recorder: c.Recorder},
+	l := &Loop{Config: c, door: Inputs{Engine: c.Engine, Recorder: c.Recorder},
 		replies: make(chan func(), (int(ranks)+1)*maxInFlight+maxListQueries),
 		calls:   make(chan call), queries: newAgenda(), pages: map[market.OrderID][]market.Fill{},
 		writes: map[market.OrderID]*outgoing{}, channel: newChannel(), insistences: insistences{},

@@ -78,9 +78,9 @@ func (r *rig) begin() {
 	if player == nil {
 		player = &restless{chance: rand.New(rand.NewPCG(r.seed, uint64(r.starts)))}
 	}
-	seat := engine.Slot{Name: "restless", Strategy: player, Markets: []market.ID{1},
+	seat := engine.StrategyConfig{Name: "restless", Strategy: player, Markets: []market.ID{1},
 		Intervals: []market.Interval{market.Interval1m}, Ticker: true, Log: zerolog.Nop()}
-	seats := []engine.Slot{seat}
+	seats := []engine.StrategyConfig{seat}
 	if r.second != nil {
 		seat.Name, seat.Strategy = "second", r.second
 		seats = append(seats, seat)

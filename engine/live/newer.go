@@ -136,7 +136,7 @@ func (l *Loop) strange(client uuid.UUID) bool {
 
 // adoptNewer takes orders of the bot into the books that its state file does not know: open ones of
 // a list, and with the first of them all that have traded.
-func (l *Loop) adoptNewer(ctx context.Context, open []exchange.Record) error {
+func (l *Loop) adoptNewer(ctx context.Context, open []exchange.WireOrder) error {
 	found := map[market.OrderID]*market.Order{}
 	for i := range open {
 		o := &open[i].Order

@@ -33,7 +33,7 @@ type evidence struct {
 	names map[uuid.UUID]bool
 }
 
-func evidenceOf(asked market.Time, records []exchange.Record) evidence {
+func evidenceOf(asked market.Time, records []exchange.WireOrder) evidence {
 	e := evidence{asked: asked, names: make(map[uuid.UUID]bool, len(records))}
 	for i := range records {
 		e.names[records[i].Order.ClientOrderID] = true
@@ -43,7 +43,7 @@ func evidenceOf(asked market.Time, records []exchange.Record) evidence {
 
 // counts reports whether the list was queried late enough: for a place after the first 240 that
 // counts, for an accepted order after the last one.
-func (e *evidence) counts(q *query, now outcome) bool {
+func (e *evidence) counts(q *query, now resolution) bool {
 	if now == placeUnresolved {
 		return e.asked > 0 && e.asked >= q.notFoundSince
 	}
@@ -115,7 +115,7 @@ func (l *Loop) listAllInstead() bool {
 // isOpen looks for a client order id in the list of a market's open orders.
 func (l *Loop) isOpen(work context.Context, m market.ID, client uuid.UUID) (bool, error) {
 	records, err := l.Trading.OpenOrdersIn(work, m)
-	return slices.ContainsFunc(records, func(r exchange.Record) bool { return r.Order.ClientOrderID == client }), err
+	return slices.ContainsFunc(records, func(r exchange.WireOrder) bool { return r.Order.ClientOrderID == client }), err
 }
 
 // tradesOf fetches the trades of an order since a time, by client order id.
@@ -161,10 +161,10 @@ func (l *Loop) endByTrades(q *query, r *reply) {
 
 // lastRecord is the final record of an order of which only trades are known. An exchange that has
 // forgotten trades too may show fewer fills than before.
-func (l *Loop) lastRecord(own *market.Order, trades []exchange.Trade) (*exchange.Record, error) {
+func (l *Loop) lastRecord(own *market.Order, trades []exchange.Trade) (*exchange.WireOrder, error) {
 	var filled market.Qty
 	var quote, fees market.Value
-	record := &exchange.Record{Order: *own}
+	record := &exchange.WireOrder{Order: *own}
 	for i := range trades {
 		f := trades[i].Fill
 		value, err := l.Account.Catalog().Market(own.Market).Value(f.Price, f.Amount)

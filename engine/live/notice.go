@@ -92,7 +92,7 @@ func (l *Loop) noticeOrder(n *exchange.Notice) {
 		// a status of no known name proves neither that the order rests nor that it has ended
 		q.soon(l.now)
 	case !own.Reported || later(got, &own.Order):
-		record := exchange.Record{Order: *got}
+		record := exchange.WireOrder{Order: *got}
 		record.Order.FeePaid = own.FeePaid // an event has none
 		l.receive(q, &reply{from: fromNotice, asked: q.noticed, record: &record, exec: n.Exec})
 	case !later(&own.Order, got) && differ(got, &own.Order):

@@ -170,7 +170,7 @@ func (deaf) Sent(market.Time, *exchange.Intent) {}
 // stuck is an exchange whose weight budget never comes.
 type stuck struct{ exchange.Trading }
 
-func (*stuck) Send(ctx context.Context, _ *exchange.Intent) (exchange.Record, error) {
+func (*stuck) Send(ctx context.Context, _ *exchange.Intent) (exchange.WireOrder, error) {
 	<-ctx.Done()
-	return exchange.Record{}, ctx.Err()
+	return exchange.WireOrder{}, ctx.Err()
 }

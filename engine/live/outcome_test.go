@@ -17,7 +17,7 @@ import (
 
 // cell is one cell of transitions, with its place.
 type cell struct {
-	outcome outcome
+	outcome resolution
 	answer  answer
 	moment  moment
 	step    step
@@ -47,15 +47,15 @@ func (c cell) fields() struct{ outcome, answer, moment, step any } {
 func (a answer) is(some ...answer) bool { return slices.Contains(some, a) }
 
 // is reports whether the outcome is one of some.
-func (o outcome) is(some ...outcome) bool { return slices.Contains(some, o) }
+func (o resolution) is(some ...resolution) bool { return slices.Contains(some, o) }
 
 // taken reports whether the exchange has said that it has the order, and the order has not ended.
-func (o outcome) taken() bool {
+func (o resolution) taken() bool {
 	return o.is(resolved, updateInFlight, cancelInFlight, updateUnresolved, oldUpdateUnresolved, cancelUnresolved)
 }
 
 // inFlight reports whether a write is on its way.
-func (o outcome) inFlight() bool { return o.is(placeInFlight, updateInFlight, cancelInFlight) }
+func (o resolution) inFlight() bool { return o.is(placeInFlight, updateInFlight, cancelInFlight) }
 
 // notFound reports whether the answer is a 240 to a query.
 func (a answer) notFound() bool { return a.is(notFound, notFoundAgain, notFoundLong) }
@@ -77,7 +77,7 @@ func (a answer) listed() bool { return a.is(listedOpen, listedAgain, listedLong)
 func (c cell) stays(then followUp) bool { return c.step == step{c.outcome, nothing, then} }
 
 // canCome reports whether an answer can come in an outcome.
-func canCome(o outcome, a answer) bool {
+func canCome(o resolution, a answer) bool {
 	switch {
 	case a.is(foundChanged, foundChangedEnded): // only of an update is it known what it asked for
 		return o == updateUnresolved
@@ -182,7 +182,8 @@ var rules = []rule{
 	{"a place that is found has been taken, before its answer or without it", func(c cell) bool {
 		return c.outcome.is(placeInFlight, placeUnresolved) && c.answer.found() && filled(c)
 	}, func(c cell) bool {
-		return c.step == step{map[answer]outcome{foundOpen: resolved, foundEnded: ended}[c.answer], foldPlaced, inTurn}
+		return c.step == step{map[answer]resolution{foundOpen: resolved, foundEnded: ended}[c.answer], foldPlaced,
+			inTurn}
 	}},
 	{"a record of an order without an unresolved write is folded", func(c cell) bool {
 		return c.answer.found() && filled(c) && c.outcome.is(resolved, updateInFlight, cancelInFlight, ended)
@@ -284,7 +285,7 @@ var rules = []rule{
 		case c.outcome.listed() && c.answer == foundEnded:
 			return c.step == step{ended, reopen, inTurn}
 		case c.outcome.listed() && c.answer == foundOpen:
-			return c.step == step{map[outcome]outcome{endedListed: resolved,
+			return c.step == step{map[resolution]resolution{endedListed: resolved,
 				endedCancelling: cancelInFlight}[c.outcome], reopen, inTurn}
 		}
 		return c.step.do != reopen
@@ -319,13 +320,13 @@ var rules = []rule{
 	{"an event shows that a place was taken, before its answer or without it", func(c cell) bool {
 		return c.outcome.is(placeInFlight, placeUnresolved) && c.answer.noticed() && filled(c)
 	}, func(c cell) bool {
-		return c.step == step{map[answer]outcome{noticedOpen: resolved, noticedEnded: ended}[c.answer], foldPlaced,
+		return c.step == step{map[answer]resolution{noticedOpen: resolved, noticedEnded: ended}[c.answer], foldPlaced,
 			inTurn}
 	}},
 	{"an event that shows an update carried out resolves it at any moment", func(c cell) bool {
 		return c.answer.is(noticedChanged, noticedChangedEnded) && filled(c)
 	}, func(c cell) bool {
-		next := map[answer]outcome{noticedChanged: resolved, noticedChangedEnded: ended}[c.answer]
+		next := map[answer]resolution{noticedChanged: resolved, noticedChangedEnded: ended}[c.answer]
 		return c.step == step{next, foldUpdated, inTurn}
 	}},
 	{"an event about an order that the exchange had taken is folded; of a write only the order's end resolves anything",
@@ -362,11 +363,11 @@ var rules = []rule{
 		switch {
 		case c.answer == acceptedCancel:
 			return c.step == step{cancelUnresolved, nothing, soon}
-		case c.step.do != map[outcome]effect{placeInFlight: foldPlaced, updateInFlight: foldUpdated}[c.outcome]:
+		case c.step.do != map[resolution]effect{placeInFlight: foldPlaced, updateInFlight: foldUpdated}[c.outcome]:
 			return false
 		}
 		return c.step.then == inTurn &&
-			c.step.next == map[answer]outcome{accepted: resolved, acceptedEnded: ended}[c.answer]
+			c.step.next == map[answer]resolution{accepted: resolved, acceptedEnded: ended}[c.answer]
 	}},
 	{"a refused write is resolved: it did nothing; where its order was not found, a query tells how that has ended",
 		func(c cell) bool {
@@ -384,7 +385,7 @@ var rules = []rule{
 	{"a write without an answer that can be believed is unresolved, and queried at once", func(c cell) bool {
 		return c.outcome.inFlight() && c.answer.is(unanswered, writeRefuted)
 	}, func(c cell) bool {
-		unresolved := map[outcome]outcome{placeInFlight: placeUnresolved, updateInFlight: updateUnresolved,
+		unresolved := map[resolution]resolution{placeInFlight: placeUnresolved, updateInFlight: updateUnresolved,
 			cancelInFlight: cancelUnresolved}
 		return c.step == step{unresolved[c.outcome], reportUnknown, soon}
 	}},
@@ -459,7 +460,7 @@ const (
 )
 
 // set makes the order 1 and brings it to an outcome.
-func set(t *testing.T, o outcome) *setting {
+func set(t *testing.T, o resolution) *setting {
 	p := playing(t, nil)
 	s := &setting{play: p, sent: p.loop.stamp()}
 	order := market.Order{ID: 1, ClientOrderID: uuid.UUID{1}, Market: 1, Strategy: 1, Side: market.Buy,
@@ -506,14 +507,14 @@ func (s *setting) command(kind market.CommandKind) market.Command {
 }
 
 // record is the order as the exchange tells it.
-func (s *setting) record(status market.Status, filled market.Qty) *exchange.Record {
+func (s *setting) record(status market.Status, filled market.Qty) *exchange.WireOrder {
 	o := s.account.Known(1).Order
 	o.Status, o.FilledAmount, o.AmountRemaining, o.Updated = status, filled, o.Amount-filled, s.sent
-	return &exchange.Record{Order: o}
+	return &exchange.WireOrder{Order: o}
 }
 
 // reply makes a reply that reads as an answer.
-func (s *setting) reply(a answer, m moment, write outcome) *reply {
+func (s *setting) reply(a answer, m moment, write resolution) *reply {
 	s.loop.verify = believe // its replies are about outcomes, and say little else
 	r := &reply{from: fromQuery,
 		asked: s.sent.Add([moments]time.Duration{5 * time.Second, 15 * time.Second, 25 * time.Second}[m])}
@@ -566,7 +567,7 @@ func (s *setting) reply(a answer, m moment, write outcome) *reply {
 func believe(*state.Order, *reply) (problem string, ok bool) { return "", true }
 
 // kindOf is the write that an answer answers.
-func kindOf(a answer, o outcome) market.CommandKind {
+func kindOf(a answer, o resolution) market.CommandKind {
 	switch {
 	case o == placeInFlight:
 		return market.CommandPlace

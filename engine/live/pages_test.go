@@ -14,9 +14,9 @@ import (
 )
 
 // inFills is the record of order 1 as filled in n equal parts.
-func (p *play) inFills(n int) *exchange.Record {
+func (p *play) inFills(n int) *exchange.WireOrder {
 	o := p.account.Own(1).Order
-	r := &exchange.Record{}
+	r := &exchange.WireOrder{}
 	o.Status, o.FilledAmount, o.AmountRemaining, o.OnHold, o.Updated = market.StatusFilled, o.Amount, 0, 0, p.loop.now
 	o.FilledAmountQuote, _ = p.account.Catalog().Market(o.Market).Value(o.Price, o.Amount)
 	for i := range n {
@@ -69,7 +69,7 @@ func TestAnAnswerThatComesAgainBooksNothingTwice(t *testing.T) {
 		p := playing(t, nil, bid(80_00))
 		p.run()
 		p.tick(2)
-		var record *exchange.Record
+		var record *exchange.WireOrder
 		require.NoError(t, p.loop.Inspect(t.Context(), func(market.Time) { record = p.inFills(1000) }))
 		for range 3 {
 			require.NoError(t, p.loop.Do(t.Context(), func(at market.Time) []market.Command {

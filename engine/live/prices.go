@@ -3,7 +3,7 @@ package live
 import (
 	"time"
 
-	"github.com/tidemark-trading/tidemark/engine/audit"
+	"github.com/tidemark-trading/tidemark/engine/verify"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -39,8 +39,8 @@ func (p *priceLog) add(at market.Time, prices ...market.Price) {
 
 // about is the price range of a market around a moment: in its minute, the one before and the one
 // after. Where none of these is known, it is the whole known range, last included.
-func (p *priceLog) about(at market.Time, last market.Price) (about audit.Prices) {
-	all := audit.Prices{Low: last, High: last, Approximate: true}
+func (p *priceLog) about(at market.Time, last market.Price) (about verify.Prices) {
+	all := verify.Prices{Low: last, High: last, Approximate: true}
 	for i := range p.ring {
 		s := &p.ring[i]
 		if s.low == 0 {

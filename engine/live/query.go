@@ -15,9 +15,9 @@ type query struct {
 	wait    market.Duration // between the next query and the following one
 	pending bool
 
-	agenda *agenda    // nil: removed from it
-	heap   *queryHeap // that it is in; nil: none
-	place  int        // in heap
+	agenda *queryQueue // nil: removed from it
+	heap   *queryHeap  // that it is in; nil: none
+	place  int         // in heap
 
 	unresolved    *unresolved // the write whose outcome is unknown; nil: none
 	notFoundSince market.Time // of the first 240 in a row that counts; 0: none
@@ -41,7 +41,7 @@ type query struct {
 
 // unresolved is a write whose outcome is unknown.
 type unresolved struct {
-	outcome outcome
+	outcome resolution
 	command market.Command
 	since   market.Time // the answer to an earlier query may be older than the write
 	until   market.Time // on the exchange's clock: later the exchange cannot take the write

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/tidemark-trading/tidemark/engine/audit"
+	"github.com/tidemark-trading/tidemark/engine/verify"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
@@ -29,7 +29,7 @@ type reply struct {
 	err   error
 	// record comes from a query or a send without an error; from the lists, as the order has ended
 	// by its trades.
-	record *exchange.Record
+	record *exchange.WireOrder
 	open   bool                 // lists: it is among the open orders
 	trades []exchange.Trade     // of this order alone
 	shown  int                  // regular lists: how many in a row show it open after its end
@@ -42,9 +42,9 @@ type reply struct {
 	gone     bool // the exchange lists the order's market no more
 }
 
-// verify checks a reply without an error against the own order. A reply that cannot be true counts
-// as no answer; problem is the broken rule with both values.
-type verify func(own *state.Order, r *reply) (problem string, ok bool)
+// verifier checks a reply without an error against the own order. A reply that cannot be true
+// counts as no answer; problem is the broken rule with both values.
+type verifier func(own *state.Order, r *reply) (problem string, ok bool)
 
 // receive handles every answer about an order, from any source: it verifies and reads the reply,
 // and carries out the step that transitions has for it.
@@ -95,7 +95,7 @@ func (a answer) finds() bool {
 }
 
 // outcomeOf is what is known of an order and its last write; own is nil for an order that is done.
-func (l *Loop) outcomeOf(q *query, own *state.Order) outcome {
+func (l *Loop) outcomeOf(q *query, own *state.Order) resolution {
 	switch {
 	case own == nil:
 		return ended
@@ -122,7 +122,7 @@ func (l *Loop) outcomeOf(q *query, own *state.Order) outcome {
 }
 
 // listed reports whether lists show an order open that has ended in the account.
-func (o outcome) listed() bool { return o == endedListed || o == endedCancelling }
+func (o resolution) listed() bool { return o == endedListed || o == endedCancelling }
 
 // moment is when an answer was queried.
 func (q *query) moment(asked market.Time) moment {
@@ -136,7 +136,7 @@ func (q *query) moment(asked market.Time) moment {
 }
 
 // read verifies a reply and returns its answer.
-func (l *Loop) read(q *query, now outcome, own *state.Order, r *reply) answer {
+func (l *Loop) read(q *query, now resolution, own *state.Order, r *reply) answer {
 	r.gone = own != nil && l.Account.Catalog().Market(own.Market).Status == market.Delisted
 	if r.from == fromRegular {
 		return readRegular(r)
@@ -156,7 +156,7 @@ func (l *Loop) read(q *query, now outcome, own *state.Order, r *reply) answer {
 		}
 	}
 	if own != nil && errors.Is(r.err, exchange.ErrFalse) {
-		l.breach(own, []audit.Broken{{Rule: audit.RuleRecord, Wanted: "a record of this order", Seen: r.err.Error()}})
+		l.breach(own, []verify.Broken{{Rule: verify.RuleRecord, Wanted: "a record of this order", Seen: r.err.Error()}})
 	}
 	if r.from == fromSend && own != nil && r.err == nil && r.record.BySocket &&
 		r.write.command.Kind != market.CommandCancel {
@@ -192,7 +192,7 @@ func readRegular(r *reply) answer {
 }
 
 // readQuery reads the answer to GET /order.
-func readQuery(q *query, now outcome, r *reply) answer {
+func readQuery(q *query, now resolution, r *reply) answer {
 	switch {
 	case isNotFound(r.err) && r.asked <= q.noticed:
 		return noAnswer
@@ -220,7 +220,7 @@ const (
 )
 
 // readNotFound reads a 240 by the time of the first one.
-func (q *query) readNotFound(now outcome, r *reply) answer {
+func (q *query) readNotFound(now resolution, r *reply) answer {
 	patience, asked := acceptedPatience, r.asked
 	if now == placeUnresolved || r.gone {
 		patience = placePatience
@@ -236,7 +236,7 @@ func (q *query) readNotFound(now outcome, r *reply) answer {
 
 // readLists reads what the lists say of one order. An event about a place without an answer shows
 // that it is not absent, whatever the lists say.
-func readLists(q *query, now outcome, r *reply) answer {
+func readLists(q *query, now resolution, r *reply) answer {
 	switch {
 	case r.err != nil || q.notFoundSince == 0:
 		return listsFailed

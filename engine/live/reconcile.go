@@ -94,7 +94,7 @@ func (l *Loop) queryPending() {
 }
 
 // leftBehind is the outcome of a write that was in flight when the last process died.
-func leftBehind(kind market.CommandKind) (before outcome, inFlight bool) {
+func leftBehind(kind market.CommandKind) (before resolution, inFlight bool) {
 	switch kind {
 	case market.CommandPlace:
 		return placeUnresolved, true

@@ -3,7 +3,7 @@ package live
 import (
 	"fmt"
 
-	"github.com/tidemark-trading/tidemark/engine/audit"
+	"github.com/tidemark-trading/tidemark/engine/verify"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
@@ -37,7 +37,7 @@ func (l *Loop) ResolveAsAbsent(id market.OrderID) error {
 	if !own.Reported && len(l.auditor.fills[id]) == 0 {
 		l.endAbsent(q, &market.Command{Kind: market.CommandPlace, Order: own.Order})
 	} else {
-		record := exchange.Record{Order: own.Order}
+		record := exchange.WireOrder{Order: own.Order}
 		record.Order.Status, record.Order.OnHold, record.Order.Updated = market.StatusCanceled, 0, max(own.Updated,
 			l.now)
 		l.report(id, &record, market.ExecCanceled)
@@ -59,14 +59,14 @@ func nothingExpected(id market.OrderID) error {
 
 // bookAnyway makes a record that breaks rules bookable, because a person says that the exchange is
 // right.
-func (l *Loop) bookAnyway(own *state.Order, r *reply, broken []audit.Broken) {
+func (l *Loop) bookAnyway(own *state.Order, r *reply, broken []verify.Broken) {
 	got := &r.record.Order
 	for i := range broken {
 		l.logResolved(own, broken[i].Wanted, string(broken[i].Rule)+" "+broken[i].Seen)
 		switch broken[i].Rule {
-		case audit.RuleOrderID:
+		case verify.RuleOrderID:
 			got.ExchangeID = own.ExchangeID
-		case audit.RuleHold, audit.RuleHoldCurrency:
+		case verify.RuleHold, verify.RuleHoldCurrency:
 			got.OnHold = own.OnHold
 		}
 	}

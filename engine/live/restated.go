@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark-trading/tidemark/engine/audit"
+	"github.com/tidemark-trading/tidemark/engine/verify"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
@@ -20,7 +20,7 @@ type restatement struct {
 	asked   market.Time // the answer that showed it
 	updated market.Time // of the order, by that answer
 	terms   state.Terms
-	broken  []audit.Broken // by the answer, if it is false
+	broken  []verify.Broken // by the answer, if it is false
 }
 
 // restatements is what the loop keeps of changes of own orders by someone else.
@@ -33,8 +33,8 @@ const byOthers = " changed by someone else"
 
 // restated decides about a record that breaks rules because someone else may have changed the
 // order. is reports whether that may be.
-func (l *Loop) restated(own *state.Order, r *reply, known *audit.Order, check *audit.Check,
-	broken []audit.Broken) (problem string, ok, is bool) {
+func (l *Loop) restated(own *state.Order, r *reply, known *verify.Order, check *verify.Check,
+	broken []verify.Broken) (problem string, ok, is bool) {
 	if r.from != fromQuery && r.from != fromNotice || r.trusted {
 		return "", false, false
 	}
@@ -47,7 +47,7 @@ func (l *Loop) restated(own *state.Order, r *reply, known *audit.Order, check *a
 		return "", false, false
 	}
 	now := *known
-	now.Change = &audit.Change{Order: withTerms(&own.Order, got)}
+	now.Change = &verify.Change{Order: withTerms(&own.Order, got)}
 	if !plausibleTerms(own, got) {
 		return "", false, false
 	}

@@ -62,7 +62,7 @@ func (l *Loop) Waiting(s market.StrategyID) int { return l.outbox.waits(s) }
 func (l *Loop) Waits(id market.OrderID) bool { return l.outbox.holds(id) }
 
 // answered receives the answer to a write.
-func (l *Loop) answered(o *outgoing, record exchange.Record, err error) {
+func (l *Loop) answered(o *outgoing, record exchange.WireOrder, err error) {
 	l.Journal.Outcome(l.stamp(), &o.intent, err)
 	if l.writes[o.command.Order.ID] == o {
 		delete(l.writes, o.command.Order.ID)

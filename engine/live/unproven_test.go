@@ -15,10 +15,10 @@ import (
 )
 
 // overSocket lets the answers to writes come over a socket, changed by lie.
-func (p *play) overSocket(lie func(*exchange.Record)) {
+func (p *play) overSocket(lie func(*exchange.WireOrder)) {
 	p.box.mu.Lock()
 	defer p.box.mu.Unlock()
-	p.box.bySocket = func(r *exchange.Record) {
+	p.box.bySocket = func(r *exchange.WireOrder) {
 		r.BySocket = true
 		if lie != nil {
 			lie(r)
@@ -63,10 +63,10 @@ func TestFillsInASocketsAnswerAreBookedWhenTheExchangeConfirmsThem(t *testing.T)
 // A false end or fill in such an answer is not booked, and sets the stream aside; the third within
 // a minute halts the strategy.
 func TestAFalseEndOrFillInASocketsAnswerIsNotBookedAndSetsTheStreamAside(t *testing.T) {
-	for name, lie := range map[string]func(r *exchange.Record){
-		"canceled": func(r *exchange.Record) { r.Order.Status, r.Order.OnHold = market.StatusCanceled, 0 },
-		"expired":  func(r *exchange.Record) { r.Order.Status, r.Order.OnHold = market.StatusExpired, 0 },
-		"filled": func(r *exchange.Record) {
+	for name, lie := range map[string]func(r *exchange.WireOrder){
+		"canceled": func(r *exchange.WireOrder) { r.Order.Status, r.Order.OnHold = market.StatusCanceled, 0 },
+		"expired":  func(r *exchange.WireOrder) { r.Order.Status, r.Order.OnHold = market.StatusExpired, 0 },
+		"filled": func(r *exchange.WireOrder) {
 			o := &r.Order
 			f := market.Fill{ID: uuid.New(), Order: o.ID, Market: 1, Side: o.Side, Price: o.Price, Amount: o.Amount,
 				Settled: true, FeeCurrency: 1, Time: boxNow()}
@@ -126,7 +126,7 @@ func TestAnEndThatNothingAsksForIsProvenByAList(t *testing.T) {
 			p.run()
 			p.tick(3)
 			p.box.mu.Lock()
-			p.box.tamper = func(r *exchange.Record) {
+			p.box.tamper = func(r *exchange.WireOrder) {
 				r.Order.Status, r.Order.OnHold, r.Order.Updated = market.StatusCanceled, 0, boxNow()
 			}
 			p.box.mu.Unlock()
@@ -158,12 +158,12 @@ func TestAnEndThatNothingAsksForIsProvenByAList(t *testing.T) {
 // Queries say on and on that an order was cancelled, and lists show it: what is true stays unknown,
 // and not in silence. Where one query agrees with the lists, the five minutes begin anew.
 func TestAnEndThatListsDenyOnAndOnHaltsTheStrategy(t *testing.T) {
-	canceled := func(r *exchange.Record) {
+	canceled := func(r *exchange.WireOrder) {
 		r.Order.Status, r.Order.OnHold, r.Order.Updated = market.StatusCanceled, 0, boxNow()
 	}
 	synctest.Test(t, func(t *testing.T) {
 		p := playing(t, nil, bid(80_00))
-		lie := func(lie func(*exchange.Record)) {
+		lie := func(lie func(*exchange.WireOrder)) {
 			p.box.mu.Lock()
 			p.box.tamper = lie
 			p.box.mu.Unlock()
@@ -226,7 +226,7 @@ func TestAFillInTheAnswerToAWriteOfAForgottenOrderIsBookedOnce(t *testing.T) {
 		p := fooled(t)
 		p.box.move(70_00)
 		p.box.mu.Lock()
-		var record exchange.Record
+		var record exchange.WireOrder
 		for _, r := range p.box.records {
 			record = *r
 		}

@@ -465,13 +465,13 @@ func TestAWriteOfAnUnknownWindowIsUnresolvedForTheLongestWindow(t *testing.T) {
 // Orders that rest are queried seldom; the list tells which have changed.
 func TestAListQueriesTheOrdersOfWhichItTellsSomethingNew(t *testing.T) {
 	name := uuid.UUID{1}
-	there := func(change func(*market.Order)) []exchange.Record {
+	there := func(change func(*market.Order)) []exchange.WireOrder {
 		o := market.Order{ClientOrderID: name, OrderState: market.OrderState{Status: market.StatusNew, Amount: 8}}
 		change(&o)
-		return []exchange.Record{{Order: o}}
+		return []exchange.WireOrder{{Order: o}}
 	}
 	for what, c := range map[string]struct {
-		listed []exchange.Record
+		listed []exchange.WireOrder
 		asked  market.Time
 		soon   bool
 	}{
@@ -506,10 +506,10 @@ func TestOrdersOfOthersAreCountedOneByOneAndOwnOnesThatHaveEndedAreNot(t *testin
 		p.tick(5)
 		own := p.box.leaves[0].ClientOrderID
 		require.NoError(t, p.loop.Inspect(t.Context(), func(at market.Time) {
-			stranger := exchange.Record{Order: market.Order{ClientOrderID: uuid.UUID{9}}}
-			nameless := exchange.Record{} // by hand: they have no client order id
+			stranger := exchange.WireOrder{Order: market.Order{ClientOrderID: uuid.UUID{9}}}
+			nameless := exchange.WireOrder{} // by hand: they have no client order id
 			p.loop.compareOrders(at,
-				[]exchange.Record{stranger, nameless, nameless, {Order: market.Order{ClientOrderID: own}}}, nil)
+				[]exchange.WireOrder{stranger, nameless, nameless, {Order: market.Order{ClientOrderID: own}}}, nil)
 		}))
 		require.NoError(t, p.loop.Inspect(t.Context(), func(market.Time) { require.Equal(t, 3, p.loop.Foreign()) }))
 		require.True(t, slices.Contains(p.journal.remarks, "foreign orders: 3"))
@@ -521,7 +521,7 @@ func TestOrdersOfOthersAreCountedOneByOneAndOwnOnesThatHaveEndedAreNot(t *testin
 func TestAStartReportsOrdersOfOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := playing(t, nil)
-		p.box.strangers = []exchange.Record{{Order: market.Order{ClientOrderID: uuid.UUID{9}}}}
+		p.box.strangers = []exchange.WireOrder{{Order: market.Order{ClientOrderID: uuid.UUID{9}}}}
 		p.run()
 		p.tick(1)
 		require.Equal(t, []string{"foreign orders: 1"}, p.journal.remarks)
@@ -574,7 +574,7 @@ func TestAWriteIsResolvedWithTheEndOfItsOrder(t *testing.T) {
 		fill := market.Fill{ID: uuid.UUID{2}, Market: 1, Amount: 4, Price: 1, Time: p.loop.now}
 		p.loop.verify = believe
 		p.loop.receive(q, &reply{from: fromQuery, asked: p.loop.now,
-			record: &exchange.Record{Order: o, Fills: []market.Fill{fill}}})
+			record: &exchange.WireOrder{Order: o, Fills: []market.Fill{fill}}})
 		require.NotNil(t, p.account.Known(1), "its fee is waited for")
 		require.True(t, p.loop.quiet())
 	})

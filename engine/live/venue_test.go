@@ -34,7 +34,7 @@ type box struct {
 	faults    int // in a hundred of requests
 	ids       map[uuid.UUID]market.OrderID
 	names     map[market.OrderID]uuid.UUID
-	records   map[uuid.UUID]*exchange.Record // by client id: every order that was ever taken
+	records   map[uuid.UUID]*exchange.WireOrder // by client id: every order that was ever taken
 	next      market.OrderID
 	expired   int
 	deaf      string              // questions of this name are not answered; "everything": nor are writes
@@ -54,16 +54,16 @@ type box struct {
 	noTimer   bool                // it has no timers
 	oneTimer  bool                // it has one, for the first group that asks
 	timers    map[uint16]time.Duration
-	hold      time.Duration          // how long the next timers take
-	withholds bool                   // records of orders come without their fills
-	tamper    func(*exchange.Record) // changes records of orders; nil: nothing does
-	bySocket  func(*exchange.Record) // changes answers to writes, which come over a socket; nil: by REST
+	hold      time.Duration             // how long the next timers take
+	withholds bool                      // records of orders come without their fills
+	tamper    func(*exchange.WireOrder) // changes records of orders; nil: nothing does
+	bySocket  func(*exchange.WireOrder) // changes answers to writes, which come over a socket; nil: by REST
 
 	listings int // how often open orders were listed, of one market or of all
 	cheap    int // how often of one market
 
-	strangers []exchange.Record // open orders of others
-	theirs    []exchange.Trade  // trades of others
+	strangers []exchange.WireOrder // open orders of others
+	theirs    []exchange.Trade     // trades of others
 
 	teller *teller // its account channel; nil: it has none
 }
@@ -103,7 +103,7 @@ func newBox(t testing.TB, seed uint64, faults int) *box { return newBoxOf(t, see
 func newBoxOf(t testing.TB, seed uint64, faults int, size market.Qty) *box {
 	b := &box{t: t, catalog: &market.Catalog{}, chance: rand.New(rand.NewPCG(seed, 3)), faults: faults,
 		timers: map[uint16]time.Duration{}, ids: map[uuid.UUID]market.OrderID{}, names: map[market.OrderID]uuid.UUID{},
-		records: map[uuid.UUID]*exchange.Record{}}
+		records: map[uuid.UUID]*exchange.WireOrder{}}
 	_, err := b.catalog.AddAsset("EUR", 2)
 	require.NoError(t, err)
 	_, err = b.catalog.AddAsset("BTC", 8)
@@ -136,7 +136,7 @@ func (b *box) hear(ev *market.Event) {
 	record, entered := b.records[name], false
 	if record == nil {
 		entered = true
-		record = &exchange.Record{}
+		record = &exchange.WireOrder{}
 		b.records[name] = record
 	}
 	record.Order = *b.venue.Order(ev.Report.Order)
@@ -213,7 +213,7 @@ func (s *sender) Prepare(c *market.Command) (exchange.Intent, error) {
 }
 
 // Send carries a command out, unless it is lost or late.
-func (s *sender) Send(_ context.Context, i *exchange.Intent) (exchange.Record, error) {
+func (s *sender) Send(_ context.Context, i *exchange.Intent) (exchange.WireOrder, error) {
 	if !s.journal.committed(i) {
 		s.t.Errorf("%s of order %d left before its intent was durable", i.Command, i.Order)
 	}
@@ -226,20 +226,20 @@ func (s *sender) Send(_ context.Context, i *exchange.Intent) (exchange.Record, e
 		s.mu.Unlock()
 		switch before, after, denied = meets == isLost, meets == goesUnheard, meets == isDenied; meets {
 		case isFeigned:
-			return exchange.Record{Order: market.Order{ClientOrderID: i.ClientOrderID}}, nil
+			return exchange.WireOrder{Order: market.Order{ClientOrderID: i.ClientOrderID}}, nil
 		case isRefused:
-			return exchange.Record{BySocket: s.bySocket != nil}, s.refuses()
+			return exchange.WireOrder{BySocket: s.bySocket != nil}, s.refuses()
 		case isDeniedSoon, isDeniedLate:
 			later := map[fate]time.Duration{isDeniedSoon: 500 * time.Millisecond, isDeniedLate: 5 * time.Second}
 			time.AfterFunc(later[meets], func() { _, _ = s.carryOut(i) })
-			return exchange.Record{BySocket: true}, s.refuses()
+			return exchange.WireOrder{BySocket: true}, s.refuses()
 		case isUnsent:
-			return exchange.Record{}, exchange.ErrNotSent
+			return exchange.WireOrder{}, exchange.ErrNotSent
 		}
 	}
 	if before || i.Order == s.swallow || s.isDeaf("") {
 		time.Sleep(delay)
-		return exchange.Record{}, errLost
+		return exchange.WireOrder{}, errLost
 	}
 	var back time.Duration // of the answer: without an account channel it takes no time
 	if s.teller != nil {
@@ -250,9 +250,9 @@ func (s *sender) Send(_ context.Context, i *exchange.Intent) (exchange.Record, e
 	time.Sleep(back + s.tardiness())
 	switch {
 	case after:
-		return exchange.Record{}, errLost
+		return exchange.WireOrder{}, errLost
 	case denied:
-		return exchange.Record{BySocket: true}, s.refuses()
+		return exchange.WireOrder{BySocket: true}, s.refuses()
 	}
 	return record, err
 }
@@ -270,17 +270,17 @@ func (s *sender) refuses() error {
 	return exchange.ErrCode(exchange.CodeHalted)
 }
 
-func (s *sender) carryOut(i *exchange.Intent) (exchange.Record, error) {
+func (s *sender) carryOut(i *exchange.Intent) (exchange.WireOrder, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if boxNow().Millis() > i.Timestamp+i.Window {
 		s.expired++
-		return exchange.Record{}, exchange.ErrCode(304, i.Window)
+		return exchange.WireOrder{}, exchange.ErrCode(304, i.Window)
 	}
 	c := s.commands[key(i.Command, i.Order, i.Timestamp)]
 	name := i.ClientOrderID
 	if name == s.forgotten {
-		return exchange.Record{}, exchange.ErrCode(exchange.CodeNotFound)
+		return exchange.WireOrder{}, exchange.ErrCode(exchange.CodeNotFound)
 	}
 	require.NotEqual(s.t, uuid.Nil, name)
 	if c.Kind == market.CommandPlace {
@@ -302,7 +302,7 @@ func (s *sender) carryOut(i *exchange.Intent) (exchange.Record, error) {
 			delete(s.names, s.next)
 			delete(s.ids, name)
 		}
-		return exchange.Record{}, refused
+		return exchange.WireOrder{}, refused
 	}
 	record := *s.records[name]
 	record.Fills = s.shown(record.Fills[mark:])
@@ -313,7 +313,7 @@ func (s *sender) carryOut(i *exchange.Intent) (exchange.Record, error) {
 	return record, nil
 }
 
-func (b *box) tampered(r *exchange.Record) {
+func (b *box) tampered(r *exchange.WireOrder) {
 	if b.tamper != nil {
 		b.tamper(r)
 	}
@@ -346,15 +346,15 @@ func (b *box) ask(name string) error {
 }
 
 // Order tells of one order.
-func (b *box) Order(_ context.Context, _ market.ID, client, _ uuid.UUID) (exchange.Record, error) {
+func (b *box) Order(_ context.Context, _ market.ID, client, _ uuid.UUID) (exchange.WireOrder, error) {
 	if err := b.ask("order"); err != nil {
-		return exchange.Record{}, err
+		return exchange.WireOrder{}, err
 	}
 	b.mu.Lock()
 	r := b.records[client]
 	if r == nil || client == b.forgotten || b.hides("order") {
 		b.mu.Unlock()
-		return exchange.Record{}, exchange.ErrCode(exchange.CodeNotFound)
+		return exchange.WireOrder{}, exchange.ErrCode(exchange.CodeNotFound)
 	}
 	record := *r
 	record.Fills = b.shown(r.Fills)
@@ -374,12 +374,12 @@ func (b *box) shown(fills []market.Fill) []market.Fill {
 }
 
 // OrderUrgent is Order.
-func (b *box) OrderUrgent(ctx context.Context, m market.ID, client, name uuid.UUID) (exchange.Record, error) {
+func (b *box) OrderUrgent(ctx context.Context, m market.ID, client, name uuid.UUID) (exchange.WireOrder, error) {
 	return b.Order(ctx, m, client, name)
 }
 
 // OpenOrders lists what is open.
-func (b *box) OpenOrders(context.Context) (open []exchange.Record, err error) {
+func (b *box) OpenOrders(context.Context) (open []exchange.WireOrder, err error) {
 	if err := b.ask("open"); err != nil {
 		return nil, err
 	}
@@ -388,14 +388,14 @@ func (b *box) OpenOrders(context.Context) (open []exchange.Record, err error) {
 	b.listings++
 	for name, r := range b.records {
 		if !r.Order.Done() && (name != b.forgotten || b.listed) && !b.hides("open") {
-			open = append(open, exchange.Record{Order: r.Order})
+			open = append(open, exchange.WireOrder{Order: r.Order})
 		}
 	}
 	return append(open, b.strangers...), nil
 }
 
 // OpenOrdersIn lists what is open in the one market that there is.
-func (b *box) OpenOrdersIn(ctx context.Context, _ market.ID) ([]exchange.Record, error) {
+func (b *box) OpenOrdersIn(ctx context.Context, _ market.ID) ([]exchange.WireOrder, error) {
 	b.mu.Lock()
 	b.cheap++
 	b.mu.Unlock()

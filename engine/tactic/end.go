@@ -161,7 +161,7 @@ func (t *tactic) has(order market.OrderID) bool {
 
 // partOf is the place of an order among those of a TWAP under way, or -1.
 func (t *tactic) partOf(order market.OrderID) int {
-	return slices.IndexFunc(t.open, func(p portion) bool { return p.id == order })
+	return slices.IndexFunc(t.open, func(p child) bool { return p.id == order })
 }
 
 func addValue(to *market.Value, more market.Value) {

@@ -106,12 +106,12 @@ func (s *Set) restored(from *Saved, last market.OrderID) (*tactic, error) {
 	if due == 0 {
 		due = farAhead
 	}
-	var open []portion
+	var open []child
 	for _, p := range from.Open {
 		if !s.isOf(from, id, m, p.ID) || p.Units <= 0 {
 			return nil, fmt.Errorf("its order %d is not known: engine and account were not saved together", p.ID)
 		}
-		open = append(open, portion{p.ID, p.Units, p.Done, p.Value})
+		open = append(open, child{p.ID, p.Units, p.Done, p.Value})
 	}
 	return &tactic{open: open, Tactic: from.Tactic, id: from.ID, strategy: id, market: m.ID,
 		side: from.Side, exits: from.Exits,

@@ -33,7 +33,7 @@ type tactic struct {
 	made     market.Qty     // of it, as a maker
 	value    market.Value   // paid for it with fees, or got for it without
 	order    market.OrderID // under way, of MakerFirst; 0: none
-	open     []portion      // under way, of a TWAP
+	open     []child        // under way, of a TWAP
 	phase    phase
 	began    market.Time
 	from     market.Price // best price of its side at the beginning
@@ -44,8 +44,8 @@ type tactic struct {
 	inPath   bool         // the latest event may be within the path of a backtest's candles
 }
 
-// portion is an order of a TWAP under way.
-type portion struct {
+// child is an order of a TWAP under way.
+type child struct {
 	id    market.OrderID
 	units market.Money // of its size: base or money
 	done  market.Qty
@@ -206,7 +206,7 @@ func (s *Set) run(t *tactic, ev *market.Event) {
 	if t.order != 0 && s.account.Known(t.order) == nil {
 		t.order = 0
 	}
-	t.open = slices.DeleteFunc(t.open, func(p portion) bool { return s.account.Known(p.id) == nil })
+	t.open = slices.DeleteFunc(t.open, func(p child) bool { return s.account.Known(p.id) == nil })
 	idle := t.order == 0 && len(t.open) == 0
 	if t.phase == ending && idle {
 		s.end(t, "it was cancelled")
@@ -420,7 +420,7 @@ func (s *Set) sendPart(t *tactic, c *market.Command) {
 	switch {
 	case err != nil:
 	case t.Over != 0:
-		t.open = append(t.open, portion{id: id, units: units(&c.Order)})
+		t.open = append(t.open, child{id: id, units: units(&c.Order)})
 	default:
 		t.order = id
 	}

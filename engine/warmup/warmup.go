@@ -8,8 +8,8 @@ import (
 	"github.com/tidemark-trading/tidemark/risk"
 )
 
-// Began is the end of a strategy's warm-up in a market, or what it still waits for there.
-type Began struct {
+// WarmupEnd is the end of a strategy's warm-up in a market, or what it still waits for there.
+type WarmupEnd struct {
 	Market market.ID
 	Ended  bool
 	// Interval is that of the candle that ended the warm-up, or of the candles that are missing.
@@ -40,13 +40,13 @@ type Wait struct {
 	id        market.StrategyID
 	markets   []market.ID
 	intervals []market.Interval
-	warms     bool    // it has a warm-up
-	going     bool    // some market is in its warm-up
-	early     bool    // trading has not begun: Config.TradeFrom
-	begun     bool    // trading has begun, or had begun before a restart: tradeFrom no longer holds it
-	left      []int   // by market and interval: candles to come
-	lacking   []int   // by market: intervals with candles to come
-	began     []Began // by place in markets
+	warms     bool        // it has a warm-up
+	going     bool        // some market is in its warm-up
+	early     bool        // trading has not begun: Config.TradeFrom
+	begun     bool        // trading has begun, or had begun before a restart: tradeFrom no longer holds it
+	left      []int       // by market and interval: candles to come
+	lacking   []int       // by market: intervals with candles to come
+	began     []WarmupEnd // by place in markets
 }
 
 // Begin is what a new strategy waits for. candles has, by place in its intervals, the candles up to
@@ -54,7 +54,7 @@ type Wait struct {
 func (r *Rules) Begin(id market.StrategyID, markets []market.ID, of []market.Interval, candles []int) Wait {
 	all := r.catalog.Markets()
 	w := Wait{Rules: r, id: id, markets: markets, intervals: of, left: make([]int, (len(all)+1)*market.IntervalSlots),
-		lacking: make([]int, len(all)+1), began: make([]Began, len(markets)), early: r.tradeFrom > 0}
+		lacking: make([]int, len(all)+1), began: make([]WarmupEnd, len(markets)), early: r.tradeFrom > 0}
 	for place, n := range candles {
 		for _, m := range markets {
 			if n > 0 {
@@ -71,7 +71,7 @@ func (r *Rules) Begin(id market.StrategyID, markets []market.ID, of []market.Int
 		}
 	}
 	for i, m := range markets {
-		w.began[i] = Began{Market: m, Ended: !w.going}
+		w.began[i] = WarmupEnd{Market: m, Ended: !w.going}
 	}
 	return w
 }
@@ -188,7 +188,8 @@ func (w *Wait) Release(of market.Time) {
 
 // ready lets the strategy trade in the market whose last missing candle has closed.
 func (w *Wait) ready(c *market.Candle) {
-	w.began[slices.Index(w.markets, c.Market)] = Began{Market: c.Market, Ended: true, Interval: c.Interval, At: c.End()}
+	w.began[slices.Index(w.markets, c.Market)] = WarmupEnd{Market: c.Market, Ended: true, Interval: c.Interval,
+		At: c.End()}
 	w.gate.Warm(w.id, c.Market)
 	w.core.Changed()
 	if w.tradeFrom > 0 {
@@ -217,8 +218,8 @@ func (w *Wait) All() bool {
 	return !slices.ContainsFunc(w.markets, func(m market.ID) bool { return !w.Cold(m) })
 }
 
-// Began lists the markets of the strategy in their order, with the ends of their warm-ups.
-func (w *Wait) Began() []Began {
+// WarmupEnd lists the markets of the strategy in their order, with the ends of their warm-ups.
+func (w *Wait) Began() []WarmupEnd {
 	began := slices.Clone(w.began)
 	for i := range began {
 		if b := &began[i]; !b.Ended {

@@ -11,7 +11,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/poll"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -19,7 +19,7 @@ import (
 func ExampleFeed() {
 	config := sandbox.Default()
 	config.Markets = config.Markets[:1]
-	config.Markets[0].Source = price.Fixed("50000")
+	config.Markets[0].Source = prices.Fixed("50000")
 	ex, err := sandbox.New(config)
 	if err != nil {
 		fmt.Println(err)

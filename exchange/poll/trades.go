@@ -18,8 +18,8 @@ const (
 	tradesPages = 20
 )
 
-// tape is the progress of a market's trades.
-type tape struct {
+// tradeCursor is the progress of a market's trades.
+type tradeCursor struct {
 	market *market.Market
 	since  market.Time // of the latest trade sent
 	last   []uuid.UUID // the trades of that time
@@ -29,7 +29,7 @@ type tape struct {
 // trades sends the trades of a market since the last round, each once, the oldest first. Trades
 // before the first round are left out.
 func (f *Feed) trades(id market.ID) func(context.Context) error {
-	t := &tape{market: f.Catalog.Market(id), since: f.Data.Now()}
+	t := &tradeCursor{market: f.Catalog.Market(id), since: f.Data.Now()}
 	return func(ctx context.Context) error {
 		found, err := f.newTrades(ctx, t)
 		if err != nil {
@@ -45,7 +45,7 @@ func (f *Feed) trades(id market.ID) func(context.Context) error {
 }
 
 // newTrades are the trades since the last ones, the oldest first.
-func (f *Feed) newTrades(ctx context.Context, t *tape) (all []exchange.PublicTrade, err error) {
+func (f *Feed) newTrades(ctx context.Context, t *tradeCursor) (all []exchange.PublicTrade, err error) {
 	until, ahead := market.Time(0), 0
 	defer func() { f.tellAhead(t, ahead) }()
 	for range tradesPages {
@@ -77,7 +77,7 @@ func (f *Feed) newTrades(ctx context.Context, t *tape) (all []exchange.PublicTra
 
 // tellAhead tells, at most once a minute, of trades whose time lies ahead of the exchange's clock:
 // they are delivered when it has come. A tape that jumped to them would leave out those before.
-func (f *Feed) tellAhead(t *tape, ahead int) {
+func (f *Feed) tellAhead(t *tradeCursor, ahead int) {
 	if now := f.Data.Now(); ahead > 0 && now.Sub(t.said) >= time.Minute {
 		t.said = now
 		f.Log.Warn().Str("market", t.market.Name).Int("trades", ahead).
@@ -86,7 +86,7 @@ func (f *Feed) tellAhead(t *tape, ahead int) {
 }
 
 // take moves the tape on past trades, which came newest first, and turns them round.
-func (t *tape) take(all []exchange.PublicTrade) []exchange.PublicTrade {
+func (t *tradeCursor) take(all []exchange.PublicTrade) []exchange.PublicTrade {
 	slices.Reverse(all)
 	slices.SortStableFunc(all, func(a, b exchange.PublicTrade) int { return int(max(-1, min(1, a.Time-b.Time))) })
 	for _, trade := range all {

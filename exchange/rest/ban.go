@@ -83,7 +83,7 @@ const longestPause = 10 * time.Second
 
 // hold lets all requests wait after a foreign page: until its Retry-After, maxReset at most, or for
 // 1, 2, 4, 8, then 10 seconds. Pages that come meanwhile were asked for before.
-func (l *Ledger) hold(a *allowance, h http.Header, status int, now market.Time) {
+func (l *WeightBudget) hold(a *allowance, h http.Header, status int, now market.Time) {
 	pause := min(time.Second<<min(a.holds, 4), longestPause)
 	if after, stated := RetryAfter(h); stated {
 		pause = max(after, time.Second)
@@ -121,7 +121,7 @@ func banEnd(text string) (ms int64) {
 
 // ban stops the budget until the later of the ends in text and header, or for the usual time where
 // neither has one.
-func (l *Ledger) ban(a *allowance, h http.Header, status int, body []byte, now market.Time) {
+func (l *WeightBudget) ban(a *allowance, h http.Header, status int, body []byte, now market.Time) {
 	usual := minuteEnd(now).Add(l.banOf(a.payer))
 	most := max(usual, now.Add(maxReset)) // the next answer repeats a longer ban
 	until, _ := market.TimeOfMillis(banEnd(exchange.ParseError(status, body).Message))
@@ -142,7 +142,7 @@ func (l *Ledger) ban(a *allowance, h http.Header, status int, body []byte, now m
 }
 
 // banOf is how long a ban lasts after the minute where the exchange names no end.
-func (l *Ledger) banOf(p Payer) market.Duration {
+func (l *WeightBudget) banOf(p Payer) market.Duration {
 	if p == PaidByKey {
 		return l.config.KeyBan
 	}
@@ -150,7 +150,7 @@ func (l *Ledger) banOf(p Payer) market.Duration {
 }
 
 // warnReset warns of a false reset, at most once in warnResetEvery.
-func (l *Ledger) warnReset(a *allowance, r rate, now market.Time) {
+func (l *WeightBudget) warnReset(a *allowance, r rate, now market.Time) {
 	a.resetCapped = r.claimed != ""
 	if a.resetCapped && (a.resetWarned == 0 || now.Sub(a.resetWarned) >= warnResetEvery) {
 		a.resetWarned = now
@@ -159,7 +159,7 @@ func (l *Ledger) warnReset(a *allowance, r rate, now market.Time) {
 }
 
 // endBan ends a ban that is over. The first minute after it has all points.
-func (l *Ledger) endBan(a *allowance, now market.Time) {
+func (l *WeightBudget) endBan(a *allowance, now market.Time) {
 	if a.banned == 0 || now < a.banned {
 		return
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // All clients that show one key share its ledger. It knows what is spent from the answers' headers.
-func ExampleLedger() {
+func ExampleWeightBudget() {
 	ledger := rest.NewLedger(rest.LedgerConfig{
 		Now:   func() market.Time { return market.Time(time.Now().UnixNano()) },
 		After: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop },

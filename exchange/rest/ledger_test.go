@@ -21,7 +21,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -30,8 +30,8 @@ import (
 type town struct {
 	t       testing.TB
 	ex      *sandbox.Exchange
-	key     door.Key
-	ledger  *rest.Ledger
+	key     api.Key
+	ledger  *rest.WeightBudget
 	skew    time.Duration // of the ledger's clock
 	mu      sync.Mutex    // guards everything below
 	warned  []rest.Warning
@@ -42,7 +42,7 @@ type town struct {
 func openTown(t testing.TB, perKey, perIP int) *town {
 	config := sandbox.Default()
 	config.History, config.Clock = 0, sandbox.NewClock(0, 1)
-	config.Budget = door.Budget{PerKey: perKey, PerIP: perIP}
+	config.Budget = api.Budget{PerKey: perKey, PerIP: perIP}
 	ex, err := sandbox.New(config)
 	require.NoError(t, err)
 	w := &town{t: t, ex: ex, key: config.Accounts[0].Keys[0]}
@@ -51,7 +51,7 @@ func openTown(t testing.TB, perKey, perIP int) *town {
 }
 
 // open makes a ledger, as a new process does.
-func (w *town) open(perKey, perIP int) *rest.Ledger {
+func (w *town) open(perKey, perIP int) *rest.WeightBudget {
 	return rest.NewLedger(rest.LedgerConfig{
 		PerKey: perKey, PerIP: perIP, Now: w.now,
 		After: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop },
@@ -137,7 +137,7 @@ func (w *town) count(status int) {
 }
 
 // do is one request through the ledger, on the way for so long there and back.
-func (w *town) do(ctx context.Context, l *rest.Ledger, lane rest.Lane, a ask, there, back time.Duration) error {
+func (w *town) do(ctx context.Context, l *rest.WeightBudget, lane rest.Lane, a ask, there, back time.Duration) error {
 	done, err := l.Begin(ctx, lane, a.method+" "+a.path, a.weight, a.payer)
 	if err != nil {
 		return err
@@ -174,7 +174,7 @@ func TestNoMinuteOfTheExchangeIsOverspent(t *testing.T) {
 
 // live lets many clients ask at once for some time. Requests and answers get lost, and some answers
 // have no headers, as over a socket.
-func (w *town) live(random *rand.Rand, l *rest.Ledger, life time.Duration) {
+func (w *town) live(random *rand.Rand, l *rest.WeightBudget, life time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), max(life, 20*time.Second))
 	defer cancel()
 	asks := []ask{askTime, askTrades, askTickers, askBook, askBook, askBalance, askOneOrder}
@@ -605,14 +605,14 @@ func TestARestartForgetsNeitherPointsNorBan(t *testing.T) {
 		require.NoError(t, err)
 		text, err := json.Marshal(w.ledger.Snapshot())
 		require.NoError(t, err)
-		reopen := func() *rest.Ledger {
+		reopen := func() *rest.WeightBudget {
 			var state rest.LedgerState
 			require.NoError(t, json.Unmarshal(text, &state))
 			l := w.open(100, 100)
 			l.Restore(state)
 			return l
 		}
-		left := func(l *rest.Ledger) int {
+		left := func(l *rest.WeightBudget) int {
 			points, _ := l.Left(rest.PaidByKey)
 			return points
 		}

@@ -18,7 +18,7 @@ import (
 // the orders whose market or asset is not in the catalog, or whose numbers do not fit: they exist
 // at the exchange nevertheless.
 type Orders struct {
-	Records []exchange.Record
+	Records []exchange.WireOrder
 	Unread  []Unread
 }
 
@@ -31,16 +31,16 @@ type Unread struct {
 // Order returns one order with all its fills: GET /order (specification 4.2), by clientOrderId or,
 // where that is zero, by orderId. A clientOrderId names the latest order that carries it. No such
 // order is exchange.Error with code 240.
-func (c *Client) Order(ctx context.Context, id market.ID, client, name uuid.UUID) (exchange.Record, error) {
+func (c *Client) Order(ctx context.Context, id market.ID, client, name uuid.UUID) (exchange.WireOrder, error) {
 	return c.order(ctx, endpoints[getOrder].lane, id, client, name)
 }
 
 // OrderUrgent is Order in the lane after cancels, for an order that is to end.
-func (c *Client) OrderUrgent(ctx context.Context, id market.ID, client, name uuid.UUID) (exchange.Record, error) {
+func (c *Client) OrderUrgent(ctx context.Context, id market.ID, client, name uuid.UUID) (exchange.WireOrder, error) {
 	return c.order(ctx, Confirm, id, client, name)
 }
 
-func (c *Client) order(ctx context.Context, lane Lane, id market.ID, client, name uuid.UUID) (record exchange.Record,
+func (c *Client) order(ctx context.Context, lane Lane, id market.ID, client, name uuid.UUID) (record exchange.WireOrder,
 	err error) {
 	d, err := c.directory()
 	if err != nil {
@@ -59,11 +59,11 @@ func (c *Client) order(ctx context.Context, lane Lane, id market.ID, client, nam
 		return malformedIf(body, err)
 	})
 	if err != nil {
-		return exchange.Record{}, err
+		return exchange.WireOrder{}, err
 	}
 	if o := &record.Order; o.Market != id || client != uuid.Nil && o.ClientOrderID != client || client == uuid.Nil &&
 		o.ExchangeID != name {
-		return exchange.Record{}, exchange.False(fmt.Errorf("GET /order: order %s: %w", o.ExchangeID, ErrMismatch))
+		return exchange.WireOrder{}, exchange.False(fmt.Errorf("GET /order: order %s: %w", o.ExchangeID, ErrMismatch))
 	}
 	return record, nil
 }
@@ -114,7 +114,7 @@ func readOrders(body []byte, cat *market.Catalog) (list Orders, err error) {
 			list.Unread = append(list.Unread, unread(record, err))
 			continue
 		}
-		list.Records = append(list.Records, exchange.Record{Order: order, Fills: fills})
+		list.Records = append(list.Records, exchange.WireOrder{Order: order, Fills: fills})
 	}
 	return list, s.End()
 }

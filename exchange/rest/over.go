@@ -73,7 +73,7 @@ func (o *SocketOrders) carries(intent *exchange.Intent, within market.Duration) 
 
 // Send is Client.Send over the socket: the action with the members of the intent's body, or of its
 // query.
-func (o *SocketOrders) Send(ctx context.Context, intent *exchange.Intent) (exchange.Record, error) {
+func (o *SocketOrders) Send(ctx context.Context, intent *exchange.Intent) (exchange.WireOrder, error) {
 	// what was prepared while the socket was aside is late by then
 	if o.carries(intent, o.config.Window) && o.socket.Authenticated() {
 		o.bySocket.Add(1)

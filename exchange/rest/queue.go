@@ -20,7 +20,7 @@ type waiter struct {
 
 // dispatch grants requests, the most urgent first: while one waits, all less urgent ones wait too.
 // Then it sets the timer for the next one.
-func (l *Ledger) dispatch(a *allowance) {
+func (l *WeightBudget) dispatch(a *allowance) {
 	now := l.config.Now()
 	a.roll(now)
 	l.endBan(a, now)
@@ -75,7 +75,7 @@ func (a *allowance) first() *waiter {
 
 // withdraw removes a request whose caller has given up. If it was granted meanwhile, its points are
 // given back.
-func (l *Ledger) withdraw(a *allowance, w *waiter) {
+func (l *WeightBudget) withdraw(a *allowance, w *waiter) {
 	l.mu.Lock()
 	defer l.unlock()
 	switch {
@@ -91,7 +91,7 @@ func (l *Ledger) withdraw(a *allowance, w *waiter) {
 
 // setTimer sets the timer to the first moment at which a waiting request may go without a further
 // answer.
-func (l *Ledger) setTimer(now market.Time) {
+func (l *WeightBudget) setTimer(now market.Time) {
 	alarm := market.Time(0)
 	for _, a := range [...]*allowance{&l.key, &l.ip} {
 		w := a.first()
@@ -119,7 +119,7 @@ func (l *Ledger) setTimer(now market.Time) {
 }
 
 // onTimer is called by the timer.
-func (l *Ledger) onTimer() {
+func (l *WeightBudget) onTimer() {
 	l.mu.Lock()
 	defer l.unlock()
 	l.timerAt, l.stopTimer = 0, nil

@@ -15,8 +15,8 @@ import (
 
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -94,7 +94,7 @@ var rigKey = strings.Repeat("k3y-of-alice-", 5)[:64]
 func rigExchange(clock *sandbox.Clock) sandbox.Config {
 	member := func(name, key, secret string) sandbox.Account {
 		return sandbox.Account{Name: name, Balances: map[string]string{"EUR": "1000000", "BTC": "100"},
-			Keys: []door.Key{{Key: key, Secret: secret, Read: true, Trade: true, Withdraw: true}}}
+			Keys: []api.Key{{Key: key, Secret: secret, Read: true, Trade: true, Withdraw: true}}}
 	}
 	return sandbox.Config{
 		Assets: []sandbox.Asset{{Symbol: "EUR", Decimals: 2},
@@ -103,10 +103,10 @@ func rigExchange(clock *sandbox.Clock) sandbox.Config {
 		Markets: []sandbox.Market{
 			{Name: "BTC-EUR", PriceDigits: 2, TickSize: "0.50", QuantityDecimals: 8, NotionalDecimals: 2,
 				MinOrderInBase: "0.0001", MinOrderInQuote: "5", MaxOpenOrders: 100, FeeCategory: "A",
-				Source: price.Fixed("30000")},
+				Source: prices.Fixed("30000")},
 			{Name: "ADA-EUR", PriceDigits: 5, TickSize: "0.00001", QuantityDecimals: 6, NotionalDecimals: 2,
 				MinOrderInBase: "1", MinOrderInQuote: "5", MaxOpenOrders: 100, FeeCategory: "B",
-				Source: price.Synthetic{Price: "0.5"}, Liquidity: sandbox.Liquidity{Levels: 20, HalfSpread: 50_000,
+				Source: prices.Synthetic{Price: "0.5"}, Liquidity: sandbox.Liquidity{Levels: 20, HalfSpread: 50_000,
 					Size: "500"}},
 		},
 		Accounts: []sandbox.Account{member("alice", rigKey, rigSecret),
@@ -187,7 +187,7 @@ func (r *rig) intent(c *market.Command) *exchange.Intent {
 }
 
 // send prepares and sends a command, which must be accepted.
-func (r *rig) send(c *market.Command) exchange.Record {
+func (r *rig) send(c *market.Command) exchange.WireOrder {
 	r.t.Helper()
 	answer, err := r.Send(context.Background(), r.intent(c))
 	require.NoError(r.t, err)

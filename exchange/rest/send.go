@@ -24,25 +24,25 @@ import (
 //   - Unknown: no answer in time, a broken connection, a 5xx, an answer that cannot be read or
 //     speaks of another order. The order has to be asked for; the same intent must not be sent
 //     again.
-func (c *Client) Send(ctx context.Context, intent *exchange.Intent) (exchange.Record, error) {
+func (c *Client) Send(ctx context.Context, intent *exchange.Intent) (exchange.WireOrder, error) {
 	return c.sendBy(ctx, intent, nil)
 }
 
 // sendBy is Send by a socket; nil: by HTTP.
-func (c *Client) sendBy(ctx context.Context, intent *exchange.Intent, socket Socket) (exchange.Record, error) {
+func (c *Client) sendBy(ctx context.Context, intent *exchange.Intent, socket Socket) (exchange.WireOrder, error) {
 	at, known := commands[intent.Command]
 	if !known || intent.Timestamp == 0 || intent.Method == "" {
-		return exchange.Record{}, notSent(errors.New("the intent was not made by Prepare"))
+		return exchange.WireOrder{}, notSent(errors.New("the intent was not made by Prepare"))
 	}
 	d, err := c.directory()
 	if err != nil {
-		return exchange.Record{}, notSent(err)
+		return exchange.WireOrder{}, notSent(err)
 	}
 	m, err := d.marketOf(intent.Market)
 	if err != nil {
-		return exchange.Record{}, notSent(err)
+		return exchange.WireOrder{}, notSent(err)
 	}
-	var record exchange.Record
+	var record exchange.WireOrder
 	r := request{at: at, path: intent.Path, body: intent.Body, lane: laneOf(intent), timestamp: intent.Timestamp,
 		window: min(intent.Window, int64(c.config.Window/time.Millisecond)), socket: socket}
 	var bySocket bool
@@ -62,7 +62,7 @@ func (c *Client) sendBy(ctx context.Context, intent *exchange.Intent, socket Soc
 		return nil
 	})
 	if err != nil {
-		return exchange.Record{BySocket: bySocket}, err
+		return exchange.WireOrder{BySocket: bySocket}, err
 	}
 	record.Order.ID, record.BySocket = intent.Order, bySocket
 	for i := range record.Fills {
@@ -72,15 +72,15 @@ func (c *Client) sendBy(ctx context.Context, intent *exchange.Intent, socket Soc
 }
 
 // readOrder reads the answer to POST and PUT /order.
-func readOrder(body []byte, cat *market.Catalog) (r exchange.Record, err error) {
+func readOrder(body []byte, cat *market.Catalog) (r exchange.WireOrder, err error) {
 	r.Order, r.Fills, err = exchange.ParseOrder(body, cat)
 	return r, err
 }
 
 // readCancel reads the answer to DELETE /order; old exchanges send only the orderId (venue-facts
 // 1.3).
-func readCancel(body []byte, m *market.Market) (exchange.Record, error) {
-	r := exchange.Record{Order: market.Order{Market: m.ID}}
+func readCancel(body []byte, m *market.Market) (exchange.WireOrder, error) {
+	r := exchange.WireOrder{Order: market.Order{Market: m.ID}}
 	s := wire.NewScanner(body)
 	for s.Object(); s.Member(); {
 		switch string(s.Name()) {
@@ -95,10 +95,10 @@ func readCancel(body []byte, m *market.Market) (exchange.Record, error) {
 		}
 	}
 	if err := s.End(); err != nil {
-		return exchange.Record{}, err
+		return exchange.WireOrder{}, err
 	}
 	if r.Order.ExchangeID == uuid.Nil {
-		return exchange.Record{}, missing("orderId")
+		return exchange.WireOrder{}, missing("orderId")
 	}
 	return r, nil
 }

@@ -29,7 +29,7 @@ type AllowanceState struct {
 }
 
 // Snapshot returns the current state, which the caller owns.
-func (l *Ledger) Snapshot() LedgerState {
+func (l *WeightBudget) Snapshot() LedgerState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.config.Now()
@@ -44,7 +44,7 @@ func (a *allowance) state(now market.Time) AllowanceState {
 
 // Restore loads a saved state. Call it before the first request; expired and impossible values are
 // dropped.
-func (l *Ledger) Restore(s LedgerState) {
+func (l *WeightBudget) Restore(s LedgerState) {
 	l.mu.Lock()
 	defer l.unlock()
 	now := l.config.Now()

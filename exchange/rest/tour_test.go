@@ -138,7 +138,7 @@ func TestOrdersAreListedWithWhatCannotBeRead(t *testing.T) {
 	open, err := r.OrdersOpen(t.Context(), nil)
 	require.NoError(t, err)
 	first.ID, second.ID = 0, 0
-	require.Equal(t, []exchange.Record{{Order: second}, {Order: first}}, open.Records)
+	require.Equal(t, []exchange.WireOrder{{Order: second}, {Order: first}}, open.Records)
 
 	r.wire.after = replaced(200,
 		`[{"orderId":"a","market":"DOGE-EUR","side":"buy"}, {"orderId":"`+first.ExchangeID.String()+`","market":"BTC-EUR","side":"buy","price":"0.001"}]`)

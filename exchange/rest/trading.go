@@ -20,13 +20,13 @@ var (
 // OpenOrders lists the account's open orders in all markets, without fills, by OrdersOpen. Orders
 // in markets outside of the catalog are left out; an unreadable order inside is an error, for it
 // would seem to have ended.
-func (c *Client) OpenOrders(ctx context.Context) ([]exchange.Record, error) {
+func (c *Client) OpenOrders(ctx context.Context) ([]exchange.WireOrder, error) {
 	return c.openOrders(ctx, nil)
 }
 
 // OpenOrdersIn lists the account's open orders in one market, without fills, by OrdersOpen. An
 // unreadable order is an error.
-func (c *Client) OpenOrdersIn(ctx context.Context, id market.ID) ([]exchange.Record, error) {
+func (c *Client) OpenOrdersIn(ctx context.Context, id market.ID) ([]exchange.WireOrder, error) {
 	d, err := c.directory()
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func (c *Client) OpenOrdersIn(ctx context.Context, id market.ID) ([]exchange.Rec
 }
 
 // openOrders lists the open orders of a market; nil: of all.
-func (c *Client) openOrders(ctx context.Context, m *market.Market) ([]exchange.Record, error) {
+func (c *Client) openOrders(ctx context.Context, m *market.Market) ([]exchange.WireOrder, error) {
 	list, err := c.OrdersOpen(ctx, m)
 	if err != nil {
 		return nil, err

@@ -68,10 +68,10 @@ func (w Warning) String() string {
 // clockTime formats hh:mm:ss UTC. A log's own times may be in the machine's zone.
 func clockTime(t market.Time) string { return t.Std().Format("15:04:05 UTC") }
 
-func (l *Ledger) warn(w Warning) { l.warnings = append(l.warnings, w) }
+func (l *WeightBudget) warn(w Warning) { l.warnings = append(l.warnings, w) }
 
 // warnSlow warns, once a minute, that a lane waits though there is no ban.
-func (l *Ledger) warnSlow(a *allowance, lane Lane, now market.Time) {
+func (l *WeightBudget) warnSlow(a *allowance, lane Lane, now market.Time) {
 	if now < a.shut() || a.slowWarned == a.reset {
 		return
 	}

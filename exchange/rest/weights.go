@@ -38,7 +38,7 @@ func (w *weights) of(p weightKey) int {
 }
 
 // learn takes the cost of a request that was the only one between two answers.
-func (l *Ledger) learn(t *ticket, cost int, now market.Time) {
+func (l *WeightBudget) learn(t *ticket, cost int, now market.Time) {
 	w := &l.weights
 	switch seen := w.samples[t.weightKey]; {
 	case t.endpoint == "" || cost < 0:

@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -17,7 +17,7 @@ const categoryShown = "B"
 const capabilities = `["buy","sell","depositCrypto","depositFiat","withdrawCrypto","withdrawFiat"]`
 
 // getBalance answers GET /balance: the balances above zero, by symbol; a list also for one symbol.
-func (ex *Exchange) getBalance(c *door.Call) *exchange.Error {
+func (ex *Exchange) getBalance(c *api.Call) *exchange.Error {
 	w := wire.Writer{Dst: c.Out}
 	ex.appendBalances(&w, ex.caller(c), c.Text("symbol"))
 	c.Out = w.Dst
@@ -25,7 +25,7 @@ func (ex *Exchange) getBalance(c *door.Call) *exchange.Error {
 }
 
 // getStakingBalance answers GET /stakingBalance (venue-facts 1.4): nothing can be staked here.
-func (ex *Exchange) getStakingBalance(c *door.Call) *exchange.Error {
+func (ex *Exchange) getStakingBalance(c *api.Call) *exchange.Error {
 	c.Out = append(c.Out, "[]"...)
 	return nil
 }
@@ -49,7 +49,7 @@ func (ex *Exchange) appendBalances(w *wire.Writer, a *account, symbol string) {
 }
 
 // getAccount answers GET /account: the fee tier with its volume and rates, and the capabilities.
-func (ex *Exchange) getAccount(c *door.Call) *exchange.Error {
+func (ex *Exchange) getAccount(c *api.Call) *exchange.Error {
 	w := wire.Writer{Dst: c.Out}
 	w.Open('{')
 	w.Key("fees")
@@ -67,7 +67,7 @@ func (ex *Exchange) getAccount(c *door.Call) *exchange.Error {
 // getFees answers GET /account/fees: the rates of a market; of the markets of a quote currency,
 // which are those of its first one; or of category B. Where both parameters are given, the market
 // counts.
-func (ex *Exchange) getFees(c *door.Call) *exchange.Error {
+func (ex *Exchange) getFees(c *api.Call) *exchange.Error {
 	category := categoryShown
 	switch {
 	case c.Has("market"):

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
@@ -28,68 +28,68 @@ const maxAdvance = 31 * day
 // Authorization, "Bearer TOKEN"; a request costs nothing. Errors are those of the API. Paths begin
 // with /admin.
 var adminEndpoints = []endpointRow{
-	{endpoint: door.Endpoint{Method: "GET", Path: "/clock", Summary: "The exchange's time", Answer: "Clock"},
+	{endpoint: api.Endpoint{Method: "GET", Path: "/clock", Summary: "The exchange's time", Answer: "Clock"},
 		do: (*Exchange).adminClock},
-	{endpoint: door.Endpoint{Method: "POST", Path: "/clock",
+	{endpoint: api.Endpoint{Method: "POST", Path: "/clock",
 		Summary: "Move the clock, or set its speed; what becomes due has happened when the answer comes",
 		Answer:  "Clock",
-		Params: []door.Parameter{{Name: "advance", Kind: door.Text, Doc: `how far to move it, "1m30s"; at most 744h`},
-			{Name: "time", Kind: door.Integer, Max: lastMillis,
+		Params: []api.Parameter{{Name: "advance", Kind: api.Text, Doc: `how far to move it, "1m30s"; at most 744h`},
+			{Name: "time", Kind: api.Integer, Max: lastMillis,
 				Doc: "when to move it to, Unix ms; not back, at most 744h"},
-			{Name: "speed", Kind: door.Decimal, Doc: "times the machine's speed from now on, to 10000; 0: it stands"}}},
+			{Name: "speed", Kind: api.Decimal, Doc: "times the machine's speed from now on, to 10000; 0: it stands"}}},
 		do: (*Exchange).adminMoveClock},
-	{endpoint: door.Endpoint{Method: "POST", Path: "/status", Summary: "Change a market's status", Answer: "Market",
-		Params: []door.Parameter{oneMarket,
-			{Name: "status", Kind: door.Word, Required: true, Words: listedStatuses(),
+	{endpoint: api.Endpoint{Method: "POST", Path: "/status", Summary: "Change a market's status", Answer: "Market",
+		Params: []api.Parameter{oneMarket,
+			{Name: "status", Kind: api.Word, Required: true, Words: listedStatuses(),
 				Doc: "any after any"},
-			{Name: "price", Kind: door.Decimal,
+			{Name: "price", Kind: api.Decimal,
 				Doc: "opening price of auctionMatching; the one at which most is traded where it is left out"}}},
 		do: (*Exchange).adminStatus},
-	{endpoint: door.Endpoint{Method: "POST", Path: "/rules",
+	{endpoint: api.Endpoint{Method: "POST", Path: "/rules",
 		Summary: "Change a market's rules; resting orders stay as they are", Answer: "Market",
-		Params: []door.Parameter{oneMarket, {Name: "tickSize", Kind: door.Decimal},
-			{Name: "minOrderInBaseAsset", Kind: door.Decimal}, {Name: "minOrderInQuoteAsset", Kind: door.Decimal},
-			{Name: "maxOrderInBaseAsset", Kind: door.Decimal}, {Name: "maxOrderInQuoteAsset",
-				Kind: door.Decimal}, {Name: "quantityDecimals", Kind: door.Integer, Max: market.MaxDigits},
-			{Name: "notionalDecimals", Kind: door.Integer, Max: market.MaxDigits}, {Name: "maxOpenOrders",
-				Kind: door.Integer, Max: 1_000_000_000, Doc: "0: no limit"}}}, do: (*Exchange).adminRules},
-	{endpoint: door.Endpoint{Method: "POST", Path: "/price",
+		Params: []api.Parameter{oneMarket, {Name: "tickSize", Kind: api.Decimal},
+			{Name: "minOrderInBaseAsset", Kind: api.Decimal}, {Name: "minOrderInQuoteAsset", Kind: api.Decimal},
+			{Name: "maxOrderInBaseAsset", Kind: api.Decimal}, {Name: "maxOrderInQuoteAsset",
+				Kind: api.Decimal}, {Name: "quantityDecimals", Kind: api.Integer, Max: market.MaxDigits},
+			{Name: "notionalDecimals", Kind: api.Integer, Max: market.MaxDigits}, {Name: "maxOpenOrders",
+				Kind: api.Integer, Max: 1_000_000_000, Doc: "0: no limit"}}}, do: (*Exchange).adminRules},
+	{endpoint: api.Endpoint{Method: "POST", Path: "/price",
 		Summary: "Move a market's price as its source does: the liquidity goes with it and takes what the price runs " +
 			"through", Answer: "TickerPrice",
-		Params: []door.Parameter{oneMarket,
-			{Name: "price", Kind: door.Decimal, Required: true, Doc: "a multiple of the tickSize"}, {Name: "amount",
-				Kind: door.Decimal, Doc: "of a trade of others at that price; none where it is left out"}}},
+		Params: []api.Parameter{oneMarket,
+			{Name: "price", Kind: api.Decimal, Required: true, Doc: "a multiple of the tickSize"}, {Name: "amount",
+				Kind: api.Decimal, Doc: "of a trade of others at that price; none where it is left out"}}},
 		do: (*Exchange).adminPrice},
-	{endpoint: door.Endpoint{Method: "POST", Path: "/cancelOrders",
+	{endpoint: api.Endpoint{Method: "POST", Path: "/cancelOrders",
 		Summary: "End open orders: all, those of a market, of an account, or one", Answer: "CancelledByAdmin",
-		Params: []door.Parameter{anyMarket, {Name: "account", Kind: door.Text, Doc: "all where it is left out"},
-			{Name: "orderId", Kind: door.UUID, Doc: "needs market"},
-			{Name: "reason", Kind: door.Word, Words: fault.Reasons,
+		Params: []api.Parameter{anyMarket, {Name: "account", Kind: api.Text, Doc: "all where it is left out"},
+			{Name: "orderId", Kind: api.UUID, Doc: "needs market"},
+			{Name: "reason", Kind: api.Word, Words: fault.Reasons,
 				Doc: "restatementReason; cancelOnAdminRequest where it is left out"}}},
 		do: (*Exchange).adminCancelOrders},
-	{endpoint: door.Endpoint{Method: "POST", Path: "/deposit",
+	{endpoint: api.Endpoint{Method: "POST", Path: "/deposit",
 		Summary: "Let money arrive for an account; it is credited with its confirmations", Answer: "Transfer",
-		Params: []door.Parameter{{Name: "account", Kind: door.Text, Required: true},
-			{Name: "symbol", Kind: door.AssetSymbol, Required: true}, {Name: "amount", Kind: door.Decimal,
+		Params: []api.Parameter{{Name: "account", Kind: api.Text, Required: true},
+			{Name: "symbol", Kind: api.AssetSymbol, Required: true}, {Name: "amount", Kind: api.Decimal,
 				Required: true}}}, do: (*Exchange).adminDeposit},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/transfers", Summary: "Deposits and withdrawals under way",
+	{endpoint: api.Endpoint{Method: "GET", Path: "/transfers", Summary: "Deposits and withdrawals under way",
 		Answer: "Transfers"}, do: (*Exchange).adminTransfers},
-	{endpoint: door.Endpoint{Method: "POST", Path: "/cancelTransfer",
+	{endpoint: api.Endpoint{Method: "POST", Path: "/cancelTransfer",
 		Summary: "Cancel a withdrawal that has not been sent, or a deposit that has not been credited",
 		Answer:  "Transfer",
-		Params:  []door.Parameter{{Name: "transactionId", Kind: door.UUID, Required: true}}},
+		Params:  []api.Parameter{{Name: "transactionId", Kind: api.UUID, Required: true}}},
 		do: (*Exchange).adminCancelTransfer},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/ledger",
+	{endpoint: api.Endpoint{Method: "GET", Path: "/ledger",
 		Summary: "Every balance, and per asset what was transferred and what the exchange has", Answer: "Ledger"},
 		do: (*Exchange).adminLedger},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/faults", Summary: "The script of faults with what it has met",
+	{endpoint: api.Endpoint{Method: "GET", Path: "/faults", Summary: "The script of faults with what it has met",
 		Answer: "Faults"}, do: (*Exchange).adminFaults},
-	{endpoint: door.Endpoint{Method: "PUT", Path: "/faults",
+	{endpoint: api.Endpoint{Method: "PUT", Path: "/faults",
 		Summary: "Put a script of faults in the place of the one before; it begins now", Answer: "Faults",
-		Params: []door.Parameter{{Name: "faults", Kind: door.List, Required: true},
-			{Name: "seed", Kind: door.Integer, Max: 1<<63 - 1, Doc: "the exchange's where it is left out"}}},
+		Params: []api.Parameter{{Name: "faults", Kind: api.List, Required: true},
+			{Name: "seed", Kind: api.Integer, Max: 1<<63 - 1, Doc: "the exchange's where it is left out"}}},
 		do: (*Exchange).adminPutFaults},
-	{endpoint: door.Endpoint{Method: "DELETE", Path: "/faults",
+	{endpoint: api.Endpoint{Method: "DELETE", Path: "/faults",
 		Summary: "No more faults; requests that a fault delays go on at once", Answer: "Faults"},
 		do: (*Exchange).adminDeleteFaults},
 }
@@ -100,7 +100,7 @@ func (ex *Exchange) serveAdmin(w http.ResponseWriter, r *http.Request) {
 	v := ex.door.NewRequest()
 	defer ex.door.Release(v)
 	refusal := ex.authorize(r)
-	door.DeclareJSON(w.Header())
+	api.DeclareJSON(w.Header())
 	if refusal == nil && r.Method == http.MethodGet && r.URL.Path == adminRoot+"openapi.json" {
 		w.Write(ex.adminTable.DescribeAdmin(adminRoot))
 		return
@@ -145,7 +145,7 @@ func invalid(err error) *exchange.Error {
 }
 
 // answerJSON makes an answer of the admin interface.
-func answerJSON(c *door.Call, value any) {
+func answerJSON(c *api.Call, value any) {
 	text, err := json.Marshal(value)
 	if err != nil {
 		panic("sandbox: " + err.Error()) // an answer that is no JSON
@@ -154,7 +154,7 @@ func answerJSON(c *door.Call, value any) {
 }
 
 // adminClock answers GET /admin/clock.
-func (ex *Exchange) adminClock(c *door.Call) *exchange.Error {
+func (ex *Exchange) adminClock(c *api.Call) *exchange.Error {
 	now := max(ex.clock.Now(), ex.reached)
 	w := wire.Writer{Dst: c.Out}
 	w.Open('{')
@@ -167,7 +167,7 @@ func (ex *Exchange) adminClock(c *door.Call) *exchange.Error {
 }
 
 // adminMoveClock answers POST /admin/clock. Of advance and time there may be one.
-func (ex *Exchange) adminMoveClock(c *door.Call) *exchange.Error {
+func (ex *Exchange) adminMoveClock(c *api.Call) *exchange.Error {
 	now := ex.clock.Now()
 	target, refused := targetOf(c, now)
 	if refused != nil {
@@ -187,7 +187,7 @@ func (ex *Exchange) adminMoveClock(c *door.Call) *exchange.Error {
 }
 
 // targetOf returns where the clock is to be moved.
-func targetOf(c *door.Call, now market.Time) (market.Time, *exchange.Error) {
+func targetOf(c *api.Call, now market.Time) (market.Time, *exchange.Error) {
 	target := now
 	switch {
 	case c.Has("advance") && c.Has("time"):

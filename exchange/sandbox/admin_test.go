@@ -12,7 +12,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 )
 
@@ -345,7 +345,7 @@ func TestTheLedgerShowsWhereEveryUnitIs(t *testing.T) {
 }
 
 func TestAdminCostsNothingAndSurvivesAPanic(t *testing.T) {
-	l := newLine(t, func(c *Config) { c.Budget = door.Budget{PerIP: 2} })
+	l := newLine(t, func(c *Config) { c.Budget = api.Budget{PerIP: 2} })
 	for range 5 {
 		a := l.admin("GET", "/clock", "").ok(t)
 		require.Empty(t, a.header.Get("Service-Ratelimit-Remaining"))
@@ -365,7 +365,7 @@ func TestAdminCostsNothingAndSurvivesAPanic(t *testing.T) {
 func TestABodyThatIsTooLargeIsRefusedByAdminToo(t *testing.T) {
 	l := newLine(t)
 	request, err := http.NewRequest("PUT", l.server.URL+"/admin/faults",
-		io.MultiReader(strings.NewReader(`{"faults":["`), io.LimitReader(zeros{}, door.MaxBody)))
+		io.MultiReader(strings.NewReader(`{"faults":["`), io.LimitReader(zeros{}, api.MaxBody)))
 	require.NoError(t, err)
 	request.Header.Set("Authorization", "Bearer "+lineToken)
 	request.Header.Set("Content-Type", "application/json")

@@ -6,12 +6,12 @@ import (
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 )
 
 // adminDeposit answers POST /admin/deposit with the transfer that has begun.
-func (ex *Exchange) adminDeposit(c *door.Call) *exchange.Error {
+func (ex *Exchange) adminDeposit(c *api.Call) *exchange.Error {
 	t, refused := ex.deposit(c.Text("account"), c.Text("symbol"), c.Text("amount"), c.Now)
 	if refused != nil {
 		return refused
@@ -24,7 +24,7 @@ func (ex *Exchange) adminDeposit(c *door.Call) *exchange.Error {
 
 // adminTransfers answers GET /admin/transfers: the transfers under way, by the time of their next
 // status.
-func (ex *Exchange) adminTransfers(c *door.Call) *exchange.Error {
+func (ex *Exchange) adminTransfers(c *api.Call) *exchange.Error {
 	rows := slices.SortedFunc(slices.Values(ex.inFlight), func(a, b *transfer) int {
 		return cmp.Or(cmp.Compare(a.Due, b.Due), strings.Compare(string(a.ID[:]), string(b.ID[:])))
 	})
@@ -40,7 +40,7 @@ func (ex *Exchange) adminTransfers(c *door.Call) *exchange.Error {
 
 // adminCancelTransfer answers POST /admin/cancelTransfer with the canceled transfer; 205: it is too
 // late.
-func (ex *Exchange) adminCancelTransfer(c *door.Call) *exchange.Error {
+func (ex *Exchange) adminCancelTransfer(c *api.Call) *exchange.Error {
 	id := c.UUID("transactionId")
 	place := slices.IndexFunc(ex.inFlight, func(t *transfer) bool { return t.ID == id })
 	if place < 0 {

@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -30,12 +30,12 @@ func (ex *Exchange) setStatus(l *listing, status market.MarketStatus, opening ma
 		l.price = opening
 	}
 	if status == market.Trading && before != market.Trading && l.price != 0 {
-		ex.move(l, &price.Movement{At: at, Price: l.price, Side: market.Buy})
+		ex.move(l, &prices.Movement{At: at, Price: l.price, Side: market.Buy})
 	}
 }
 
 // adminStatus answers POST /admin/status with the market's record.
-func (ex *Exchange) adminStatus(c *door.Call) *exchange.Error {
+func (ex *Exchange) adminStatus(c *api.Call) *exchange.Error {
 	l := ex.named(c)
 	status, err := market.ParseMarketStatus(c.Text("status"))
 	if err != nil {
@@ -46,7 +46,7 @@ func (ex *Exchange) adminStatus(c *door.Call) *exchange.Error {
 		if status != market.AuctionMatching {
 			return invalid(fmt.Errorf("price: only status auctionMatching has an opening price"))
 		}
-		if opening, err = price.Parse(l.Market, c.Text("price")); err != nil {
+		if opening, err = prices.Parse(l.Market, c.Text("price")); err != nil {
 			return invalid(err)
 		}
 	}
@@ -56,7 +56,7 @@ func (ex *Exchange) adminStatus(c *door.Call) *exchange.Error {
 }
 
 // answerMarket answers with the record of GET /markets.
-func (ex *Exchange) answerMarket(c *door.Call, l *listing) {
+func (ex *Exchange) answerMarket(c *api.Call, l *listing) {
 	w := wire.Writer{Dst: c.Out}
 	ex.writeMarket(&w, l)
 	c.Out = w.Dst
@@ -81,7 +81,7 @@ func (ex *Exchange) applyRules(l *listing, rules *market.Rules) {
 }
 
 // adminRules answers POST /admin/rules with the market's record. All rules are changed or none.
-func (ex *Exchange) adminRules(c *door.Call) *exchange.Error {
+func (ex *Exchange) adminRules(c *api.Call) *exchange.Error {
 	l := ex.named(c)
 	m := *l.Market
 	var err error
@@ -120,9 +120,9 @@ func (ex *Exchange) adminRules(c *door.Call) *exchange.Error {
 
 // adminPrice answers POST /admin/price. In a market that is not trading the price is taken up when
 // it trades again. A source goes on from its own price with its next movement.
-func (ex *Exchange) adminPrice(c *door.Call) *exchange.Error {
+func (ex *Exchange) adminPrice(c *api.Call) *exchange.Error {
 	l := ex.named(c)
-	to, err := price.Parse(l.Market, c.Text("price"))
+	to, err := prices.Parse(l.Market, c.Text("price"))
 	if err != nil {
 		return invalid(err)
 	}
@@ -136,7 +136,7 @@ func (ex *Exchange) adminPrice(c *door.Call) *exchange.Error {
 	if to < l.price {
 		side = market.Sell
 	}
-	ex.move(l, &price.Movement{At: c.Now, Price: to, Amount: amount, Side: side})
+	ex.move(l, &prices.Movement{At: c.Now, Price: to, Amount: amount, Side: side})
 	w := wire.Writer{Dst: c.Out}
 	w.Open('{')
 	w.Text("market", l.Name)
@@ -180,7 +180,7 @@ type canceledOrder struct {
 
 // adminCancelOrders answers POST /admin/cancelOrders with the orders that it has ended. The status
 // of the market does not matter.
-func (ex *Exchange) adminCancelOrders(c *door.Call) *exchange.Error {
+func (ex *Exchange) adminCancelOrders(c *api.Call) *exchange.Error {
 	ended := []canceledOrder{}
 	tell := func(a *account, r *record) {
 		ended = append(ended, canceledOrder{a.name, ex.catalog.Market(r.market).Name,
@@ -215,7 +215,7 @@ func (ex *Exchange) adminCancelOrders(c *door.Call) *exchange.Error {
 
 // openOrder returns the open order that market and orderId name, whose account is of where that is
 // not nil; 240 where there is none.
-func (ex *Exchange) openOrder(c *door.Call, of *account) (*record, *exchange.Error) {
+func (ex *Exchange) openOrder(c *api.Call, of *account) (*record, *exchange.Error) {
 	if !c.Has("market") {
 		return nil, exchange.Required("market")
 	}

@@ -7,20 +7,20 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 )
 
 // private sends a signed GET, altered before, to an endpoint that needs the right to read.
 func (r *rig) private(alter func(http.Header)) answer {
 	request := r.request("alice", "GET", "/probe", "")
 	alter(request.Header)
-	return r.through(probe("GET", door.Read), request)
+	return r.through(probe("GET", api.Read), request)
 }
 
 func TestASignedRequestIsLetIn(t *testing.T) {
 	r := newRig(t)
 	r.private(func(http.Header) {}).ok(t)
-	r.through(probe("POST", door.Trade), r.request("bob", "POST", "/probe", `{}`)).ok(t)
+	r.through(probe("POST", api.Trade), r.request("bob", "POST", "/probe", `{}`)).ok(t)
 }
 
 func TestAPrivateEndpointNeedsCredentials(t *testing.T) {
@@ -136,8 +136,8 @@ func TestASignatureIsThatOfTheRequestAsItCame(t *testing.T) {
 		{"secret of alice", "GET", "/v2/probe?a=+b", "", 403},
 		{"secret of alice", "GET", "/v2/probe?a=%20b", "{}", 403},
 	}
-	e := probe("GET", door.Read)
-	e.Params = []door.Parameter{{Name: "a", Kind: door.Text}}
+	e := probe("GET", api.Read)
+	e.Params = []api.Parameter{{Name: "a", Kind: api.Text}}
 	for _, c := range cases {
 		request := r.request("alice", "GET", "/probe?a=%20b", "")
 		request.Header.Set("Service-Access-Signature", signature(c.secret, stamp, c.method, c.path, c.body))
@@ -172,8 +172,8 @@ func TestABodyIsSignedAsSentOrAsClientsSignIt(t *testing.T) {
 			r := newRig(t, func(config *Config) { config.Rules.Strict = strict })
 			request := r.request("", c.method, "/probe", c.sent)
 			r.sign(request, "alice", c.signed)
-			e := probe(c.method, door.Read)
-			e.Params = []door.Parameter{{Name: "a", Kind: door.Text}, {Name: "b", Kind: door.Text}}
+			e := probe(c.method, api.Read)
+			e.Params = []api.Parameter{{Name: "a", Kind: api.Text}, {Name: "b", Kind: api.Text}}
 			code := 0
 			if a := r.through(e, request); a.status == 403 {
 				code = 309
@@ -187,9 +187,9 @@ func TestABodyIsSignedAsSentOrAsClientsSignIt(t *testing.T) {
 func TestARequestThatComesAgainWithinItsWindowIsLetInAgain(t *testing.T) {
 	r := newRig(t)
 	request := r.request("alice", "GET", "/probe", "")
-	r.through(probe("GET", door.Read), request).ok(t)
+	r.through(probe("GET", api.Read), request).ok(t)
 	r.pass(9e9)
-	r.through(probe("GET", door.Read), request).ok(t)
+	r.through(probe("GET", api.Read), request).ok(t)
 }
 
 func TestAKeyIsUsedAsItsOwnerSaid(t *testing.T) {
@@ -202,7 +202,7 @@ func TestAKeyIsUsedAsItsOwnerSaid(t *testing.T) {
 		"192.0.2.2:1": 403, "": 403, "@": 403} {
 		request := r.request("bob", "GET", "/probe", "")
 		request.RemoteAddr = remote
-		a := r.through(probe("GET", door.Read), request)
+		a := r.through(probe("GET", api.Read), request)
 		require.Equal(t, status, a.status, remote)
 		if status != 200 {
 			a.refused(t, 403, 307)
@@ -212,23 +212,23 @@ func TestAKeyIsUsedAsItsOwnerSaid(t *testing.T) {
 
 func TestAKeyThatLacksARightIsRefused(t *testing.T) {
 	cases := []struct {
-		has, needs door.Right
+		has, needs api.Right
 		code       int
 	}{
-		{0, door.Trade | door.Read, 310}, // trade before read
-		{door.Trade, door.Trade | door.Read, 311},
-		{door.Read, door.Trade | door.Read, 310},
-		{door.Read | door.Trade, door.Trade | door.Read, 0},
-		{door.Read | door.Trade, door.Withdraw, 312},
-		{door.Withdraw, door.Read, 311},
-		{door.Withdraw, door.Withdraw, 0},
-		{door.Read, door.Trade, 310},
+		{0, api.Trade | api.Read, 310}, // trade before read
+		{api.Trade, api.Trade | api.Read, 311},
+		{api.Read, api.Trade | api.Read, 310},
+		{api.Read | api.Trade, api.Trade | api.Read, 0},
+		{api.Read | api.Trade, api.Withdraw, 312},
+		{api.Withdraw, api.Read, 311},
+		{api.Withdraw, api.Withdraw, 0},
+		{api.Read, api.Trade, 310},
 		{0, 0, 0}, // a public endpoint
 	}
 	for _, c := range cases {
 		r := newRig(t, func(config *Config) {
 			k := &config.Accounts[0].Keys[0]
-			k.Read, k.Trade, k.Withdraw = c.has&door.Read != 0, c.has&door.Trade != 0, c.has&door.Withdraw != 0
+			k.Read, k.Trade, k.Withdraw = c.has&api.Read != 0, c.has&api.Trade != 0, c.has&api.Withdraw != 0
 		})
 		a := r.through(probe("GET", c.needs), r.request("alice", "GET", "/probe", ""))
 		if c.code == 0 {
@@ -241,10 +241,10 @@ func TestAKeyThatLacksARightIsRefused(t *testing.T) {
 
 func TestEveryEndpointNeedsTheRightsOfTheTable(t *testing.T) {
 	r := newRig(t, func(c *Config) {
-		c.Accounts[0].Keys[0] = door.Key{Key: rigKey("alice"), Secret: "secret of alice"}
+		c.Accounts[0].Keys[0] = api.Key{Key: rigKey("alice"), Secret: "secret of alice"}
 		c.Budget.PerKey = -1
 	})
-	first := map[door.Right]int{door.Trade: 310, door.Trade | door.Read: 310, door.Read: 311, door.Withdraw: 312}
+	first := map[api.Right]int{api.Trade: 310, api.Trade | api.Read: 310, api.Read: 311, api.Withdraw: 312}
 	for i := range listed {
 		if e := &listed[i]; !e.Public() {
 			r.send("alice", e.Method, e.Path, "").refused(t, 403, first[e.Needs])
@@ -266,22 +266,22 @@ func TestCredentialsAtAPublicEndpointAreChecked(t *testing.T) {
 func TestEveryPrefixOfTheConfigIsUnderstood(t *testing.T) {
 	r := newRig(t, func(c *Config) { c.Prefixes = []string{"acme", "Service"} })
 	request := r.request("alice", "GET", "/probe", "")
-	r.through(probe("GET", door.Read), request).ok(t)
+	r.through(probe("GET", api.Read), request).ok(t)
 	for _, last := range []string{"Key", "Timestamp", "Signature"} {
 		request.Header.Set("Acme-Access-"+last, request.Header.Get("Service-Access-"+last))
 		request.Header.Del("Service-Access-" + last)
 	}
-	a := r.through(probe("GET", door.Read), request).ok(t)
+	a := r.through(probe("GET", api.Read), request).ok(t)
 	require.NotEmpty(t, a.header.Get("Acme-Ratelimit-Limit"))
 	require.Empty(t, a.header.Get("Service-Ratelimit-Limit"))
 
 	mixed := r.request("alice", "GET", "/probe", "")
 	mixed.Header.Set("Acme-Access-Key", rigKey("alice")) // the first prefix that shows anything counts
-	r.through(probe("GET", door.Read), mixed).refused(t, 403, 300)
+	r.through(probe("GET", api.Read), mixed).refused(t, 403, 300)
 }
 
 func TestKeysThatCannotWorkAreErrorsOfTheConfig(t *testing.T) {
-	for want, wrong := range map[string]door.Key{
+	for want, wrong := range map[string]api.Key{
 		"5 characters":            {Key: "short"},
 		"ParseAddr":               {Key: strings.Repeat("1", 64), Addresses: []string{"localhost"}},
 		"that another key equals": {Key: rigKey("alice")},

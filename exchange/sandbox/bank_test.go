@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -95,14 +95,14 @@ func (b *bank) ask(name, what, query string) (string, *exchange.Error) {
 		if e.Method+" "+e.Path != what {
 			continue
 		}
-		c := door.Call{Endpoint: e, Account: b.accountNamed(name).place(), Now: b.now,
-			Args: make(door.Arguments, len(e.Params))}
+		c := api.Call{Endpoint: e, Account: b.accountNamed(name).place(), Now: b.now,
+			Args: make(api.Arguments, len(e.Params))}
 		for at, p := range e.Params {
 			if !values.Has(p.Name) {
 				continue
 			}
-			c.Args[at] = door.Argument{Set: true, Text: values.Get(p.Name)}
-			if p.Kind == door.Integer {
+			c.Args[at] = api.Argument{Set: true, Text: values.Get(p.Name)}
+			if p.Kind == api.Integer {
 				c.Args[at].Number, err = strconv.ParseInt(values.Get(p.Name), 10, 64)
 				require.NoError(b.t, err)
 			}

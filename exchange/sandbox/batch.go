@@ -77,7 +77,7 @@ func (s *store) begin() (tx *bbolt.Tx, err error) {
 	}
 	written = true
 	s.saved = s.ex.reached
-	s.marks.clear()
+	s.rowCounts.clear()
 	return tx, nil
 }
 

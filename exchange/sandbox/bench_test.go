@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 )
 
 // benchOrder is an order far from the price that ends at once, so that neither book nor balance
@@ -22,7 +22,7 @@ const benchOrder = `{"market":"BTC-EUR","side":"buy","orderType":"limit","operat
 // reads the same body of the same request and answers as much. The two are asked in turn, so that
 // both see the same machine; p99 is what the slowest hundredth waited at least.
 func BenchmarkSignedOrder(b *testing.B) {
-	r := newRig(b, func(c *Config) { c.Budget = door.Budget{PerKey: -1, PerIP: -1} })
+	r := newRig(b, func(c *Config) { c.Budget = api.Budget{PerKey: -1, PerIP: -1} })
 	header := r.request("alice", "POST", "/order", benchOrder).Header
 	record := bytes.Repeat([]byte{' '}, 700)
 	bare := newLoad(b, header, http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
@@ -53,7 +53,7 @@ type load struct {
 func newLoad(b *testing.B, header http.Header, handler http.Handler) *load {
 	server := httptest.NewServer(handler)
 	b.Cleanup(server.Close)
-	return &load{b: b, client: server.Client(), url: server.URL + door.Version + "/order", header: header}
+	return &load{b: b, client: server.Client(), url: server.URL + api.Version + "/order", header: header}
 }
 
 // send sends one order.
@@ -105,7 +105,7 @@ func (r *rig) admission() func() {
 	return func() {
 		body.Reset([]byte(benchOrder))
 		v := r.ex.door.NewRequest()
-		v.Endpoint, _ = route(request.Method, request.URL.Path[len(door.Version):])
+		v.Endpoint, _ = route(request.Method, request.URL.Path[len(api.Version):])
 		v.Endpoint = &e
 		r.ex.serve(w, request, v, "")
 		r.ex.door.Release(v)

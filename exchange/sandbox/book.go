@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -75,7 +75,7 @@ func (ex *Exchange) book(l *listing, levels int) *depth {
 }
 
 // getBook answers GET /{market}/book. The timestamp is that of the answer, in nanoseconds.
-func (ex *Exchange) getBook(c *door.Call) *exchange.Error {
+func (ex *Exchange) getBook(c *api.Call) *exchange.Error {
 	l, levels := ex.named(c), int(c.Integer("depth", bookDepth.Max))
 	if refused := l.trading(); refused != nil {
 		return refused

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
@@ -104,7 +104,7 @@ func naiveBook(ex *Exchange, l *listing, depth int) string {
 // stands, and of one that has changed since the answer before.
 func BenchmarkBookOfAThousandLevels(b *testing.B) {
 	r := newRig(b, func(c *Config) {
-		c.Budget = door.Budget{PerKey: -1, PerIP: -1}
+		c.Budget = api.Budget{PerKey: -1, PerIP: -1}
 		c.Markets[0].Liquidity = Liquidity{Levels: 1000, HalfSpread: 10_000, Size: "0.5"}
 	})
 	request := r.request("", http.MethodGet, "/BTC-EUR/book", "")

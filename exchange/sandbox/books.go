@@ -2,7 +2,7 @@ package sandbox
 
 import (
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
@@ -57,7 +57,7 @@ func lineOf(lines []market.Value, asset market.AssetID) market.Value {
 
 // adminLedger answers GET /admin/ledger: accounts plus house is transferred, of every asset and at
 // every moment.
-func (ex *Exchange) adminLedger(c *door.Call) *exchange.Error {
+func (ex *Exchange) adminLedger(c *api.Call) *exchange.Error {
 	w := wire.Writer{Dst: c.Out}
 	w.Open('{')
 	w.Key("accounts")

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -151,7 +151,7 @@ func (c *candles) since(from market.Time) (total bar, any bool) {
 }
 
 // getCandles answers GET /{market}/candles, newest first: those that start in [start, end).
-func (ex *Exchange) getCandles(c *door.Call) *exchange.Error {
+func (ex *Exchange) getCandles(c *api.Call) *exchange.Error {
 	l := ex.named(c)
 	interval, err := market.ParseInterval(c.Text("interval"))
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 )
 
 // clientsFolder names the variable of the environment that names a folder with the clients'
@@ -107,8 +107,8 @@ func clientKeys(config *Config) string {
 	demo := &config.Accounts[0]
 	demo.Balances = map[string]string{"EUR": "99750", "BTC": "1"}
 	all := map[string]map[string]string{"demo": {"apiKey": demo.Keys[0].Key, "secret": demo.Keys[0].Secret}}
-	demo.Keys = append(demo.Keys, door.Key{Key: rigKey("reader"), Secret: "r", Read: true},
-		door.Key{Key: rigKey("hasty"), Secret: "h", Read: true, Budget: 4})
+	demo.Keys = append(demo.Keys, api.Key{Key: rigKey("reader"), Secret: "r", Read: true},
+		api.Key{Key: rigKey("hasty"), Secret: "h", Read: true, Budget: 4})
 	all["reader"] = map[string]string{"apiKey": rigKey("reader"), "secret": "r"}
 	all["hasty"] = map[string]string{"apiKey": rigKey("hasty"), "secret": "h"}
 	text, err := json.Marshal(all)

@@ -2,9 +2,9 @@ package sandbox
 
 import (
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -23,7 +23,7 @@ type Config struct {
 	// none: "Service"
 	Prefixes []string
 	Venue    string // code of the venue in the two reports; "": "TIDE"
-	Budget   door.Budget
+	Budget   api.Budget
 	Rules    Rules
 	Admin    string // token of /admin; "": there is no /admin
 	Faults   []fault.Fault
@@ -95,7 +95,7 @@ type Market struct {
 	MaxOpenOrders    int
 	FeeCategory      string
 	Status           market.MarketStatus // 0: trading
-	Source           price.Source        // nil: only the accounts make a price
+	Source           prices.Source       // nil: only the accounts make a price
 	Liquidity        Liquidity
 }
 
@@ -112,7 +112,7 @@ type Liquidity struct {
 type Account struct {
 	Name     string
 	Balances map[string]string // by symbol
-	Keys     []door.Key
+	Keys     []api.Key
 	Volume   string // of the last 30 days at the start, in the currency of the tiers; gives the fee tier
 }
 

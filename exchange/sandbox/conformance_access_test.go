@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -82,20 +82,20 @@ var accessRules = []rule{
 		s.do(request).refused(s.t, 403, 309)
 	}},
 	{"5 Read-only", "account and transfer information; without it 311", func(s *stage) {
-		s.needs(func(k *door.Key) { k.Read = false }, 311, "GET /balance", "GET /account", "GET /account/fees",
+		s.needs(func(k *api.Key) { k.Read = false }, 311, "GET /balance", "GET /account", "GET /account/fees",
 			"GET /account/history", "GET /deposit symbol=BTC", "GET /depositHistory", "GET /withdrawalHistory",
 			"GET /stakingBalance", "GET /order market=BTC-EUR orderId="+named, "GET /orders market=BTC-EUR",
 			"GET /ordersOpen",
 			"GET /trades market=BTC-EUR")
 	}},
 	{"5 Trade digital assets", "placing, updating, viewing and cancelling orders; without it 310", func(s *stage) {
-		s.needs(func(k *door.Key) { k.Trade = false }, 310, orderLine("buy limit amount=1 price=100"), "PUT /order",
+		s.needs(func(k *api.Key) { k.Trade = false }, 310, orderLine("buy limit amount=1 price=100"), "PUT /order",
 			"DELETE /order", "DELETE /orders", "DELETE /atomic/orders", "POST /cancelOrdersAfter",
 			"GET /order market=BTC-EUR orderId="+named, "GET /orders market=BTC-EUR", "GET /ordersOpen",
 			"GET /trades market=BTC-EUR")
 	}},
 	{"5 Withdraw digital assets", "withdrawals; without it 312; no further confirmation is asked for", func(s *stage) {
-		s.needs(func(k *door.Key) { k.Withdraw = false }, 312,
+		s.needs(func(k *api.Key) { k.Withdraw = false }, 312,
 			"POST /withdrawal symbol=BTC amount=1 address=bc1q0000000000000000", "POST /crypto/withdrawal")
 		s.ask("alice", "POST /withdrawal symbol=BTC amount=1 address=bc1q0000000000000000").ok(s.t)
 		s.pass(30 * time.Second)
@@ -130,7 +130,7 @@ func (s *stage) signedAs(method, path, body, message string, code int) {
 }
 
 // needs requires that requests are refused with a code where the key lacks a right.
-func (s *stage) needs(lose func(*door.Key), code int, lines ...string) {
+func (s *stage) needs(lose func(*api.Key), code int, lines ...string) {
 	s.t.Helper()
 	poor := newStage(s.t, func(c *Config) { lose(&c.Accounts[0].Keys[0]) })
 	for _, line := range lines {

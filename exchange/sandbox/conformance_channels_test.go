@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -444,7 +444,7 @@ var actionRules = []rule{
 		}
 	}},
 	{"websocket-facts 7", "a spent budget: 105, whose text ends in the milliseconds of its end", func(s *stage) {
-		poor := newStage(s.t, func(c *Config) { c.Budget = door.Budget{PerIP: 1} })
+		poor := newStage(s.t, func(c *Config) { c.Budget = api.Budget{PerIP: 1} })
 		c := poor.socket("")
 		c.quiet()
 		require.Regexp(s.t, `^\{"action":"getTime","errorCode":105,"error":".* at 17\d{11}\."\}$`,

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -155,7 +155,7 @@ func reachCodes(t testing.TB) {
 }
 
 // reachOfAll reaches the codes that an endpoint shares with others, and returns them.
-func reachOfAll(t testing.TB, e *door.Endpoint) (reached []int) {
+func reachOfAll(t testing.TB, e *api.Endpoint) (reached []int) {
 	path := strings.ReplaceAll(e.Path, "{market}", "BTC-EUR")
 	ask := func(s *stage, alter func(*http.Request), status, code int) {
 		t.Helper()
@@ -168,10 +168,10 @@ func reachOfAll(t testing.TB, e *door.Endpoint) (reached []int) {
 		reached = append(reached, code)
 	}
 	s := newStage(t, func(c *Config) {
-		c.Budget = door.Budget{PerKey: -1, PerIP: -1}
+		c.Budget = api.Budget{PerKey: -1, PerIP: -1}
 		c.Accounts[1].Keys[0].Unconfirmed = true
-		c.Accounts[0].Keys = append(c.Accounts[0].Keys, door.Key{Key: rigKey("nothing"), Secret: "secret of nothing"},
-			door.Key{Key: rigKey("elsewhere"), Secret: "s", Addresses: []string{"198.51.100.1"}})
+		c.Accounts[0].Keys = append(c.Accounts[0].Keys, api.Key{Key: rigKey("nothing"), Secret: "secret of nothing"},
+			api.Key{Key: rigKey("elsewhere"), Secret: "s", Addresses: []string{"198.51.100.1"}})
 	})
 	header := func(name, value string) func(*http.Request) {
 		return func(r *http.Request) { r.Header.Set("Service-Access-"+name, value) }
@@ -188,8 +188,8 @@ func reachOfAll(t testing.TB, e *door.Endpoint) (reached []int) {
 		ask(s, header(c.name, c.value), 403, c.code)
 	}
 	if e.Needs != 0 {
-		lacks := map[door.Right]int{door.Read: 311, door.Trade: 310, door.Trade | door.Read: 310,
-			door.Withdraw: 312}[e.Needs]
+		lacks := map[api.Right]int{api.Read: 311, api.Trade: 310, api.Trade | api.Read: 310,
+			api.Withdraw: 312}[e.Needs]
 		ask(s, func(r *http.Request) { s.sign(r, "nothing", "") }, 403, lacks)
 	}
 	query := func(r *http.Request, query string) {
@@ -203,11 +203,11 @@ func reachOfAll(t testing.TB, e *door.Endpoint) (reached []int) {
 	ask(s, func(r *http.Request) { query(r, "x=1") }, 400, code)
 	if e.Takes(false) {
 		for _, p := range e.Params {
-			if !p.InPath && p.Kind != door.Text {
+			if !p.InPath && p.Kind != api.Text {
 				ask(s, func(r *http.Request) { query(r, p.Name+"=*") }, 400, 205)
 			}
 		}
-		if slices.ContainsFunc(e.Params, func(p door.Parameter) bool { return p.Required && !p.InPath }) {
+		if slices.ContainsFunc(e.Params, func(p api.Parameter) bool { return p.Required && !p.InPath }) {
 			ask(s, func(*http.Request) {}, 400, 203)
 		}
 	}

@@ -8,24 +8,24 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// prices is a source that trades at some prices, one a minute from the start of the exchange on.
-func prices(texts ...string) price.Source { return minutes(texts) }
+// pricesOf is a source that trades at some prices, one a minute from the start of the exchange on.
+func pricesOf(texts ...string) prices.Source { return minutes(texts) }
 
 type minutes []string
 
 // Movements trades one unit a minute.
-func (p minutes) Movements(start price.Start) (price.Movements, error) {
+func (p minutes) Movements(start prices.Start) (prices.Movements, error) {
 	place := 0
-	return func(m *price.Movement) (bool, error) {
+	return func(m *prices.Movement) (bool, error) {
 		if place == len(p) {
 			return false, nil
 		}
 		at, err := start.Market.ParsePrice(p[place])
-		*m = price.Movement{At: start.From.Add(time.Duration(place) * time.Minute), Price: at,
+		*m = prices.Movement{At: start.From.Add(time.Duration(place) * time.Minute), Price: at,
 			Amount: market.Qty(market.Pow10(start.Market.AmountDigits)), Side: market.Buy}
 		place++
 		return true, err
@@ -137,7 +137,7 @@ var factPublicRules = []rule{
 	{"venue-facts 1.2 candles",
 		"thirteen intervals, newest first, none without trades, start inclusive and end exclusive, the newest limit " +
 			"of the range win", func(s *stage) {
-			s = newStage(s.t, func(c *Config) { c.Markets[0].Source = prices("100", "101", "99", "102") })
+			s = newStage(s.t, func(c *Config) { c.Markets[0].Source = pricesOf("100", "101", "99", "102") })
 			s.pass(3*time.Minute + time.Second)
 			require.Equal(s.t, `[[1767614580000,"102","102","102","102","1"],[1767614520000,"99","99","99","99","1"],[1767614460000,"101","101","101","101","1"],[1767614400000,"100","100","100","100","1"]]`,
 				s.get("/BTC-EUR/candles?interval=1m").ok(s.t).body)

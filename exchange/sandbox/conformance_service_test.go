@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 )
 
 // serviceRules are the sentences of section 1.
@@ -64,7 +64,7 @@ var serviceRules = []rule{
 			s.send("alice", "POST", "/order?market=BTC-EUR", `{}`).refused(s.t, 400, 200)
 		}},
 	{"1 body size", "at most 64 KiB: more is 102, and the connection goes on", func(s *stage) {
-		most := `{"market":"BTC-EUR"}` + strings.Repeat(" ", door.MaxBody-len(`{"market":"BTC-EUR"}`))
+		most := `{"market":"BTC-EUR"}` + strings.Repeat(" ", api.MaxBody-len(`{"market":"BTC-EUR"}`))
 		s.send("alice", "POST", "/order", most).refused(s.t, 400, 203)
 		s.rateHeaders(s.send("alice", "POST", "/order", most+" ").refused(s.t, 400, 102).says(s.t, "65536 bytes"))
 		s.get("/time").ok(s.t)

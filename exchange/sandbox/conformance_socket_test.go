@@ -15,7 +15,7 @@ import (
 	"github.com/coder/websocket"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -161,7 +161,7 @@ var socketRules = []rule{
 		}},
 	{"websocket-facts 1 several connections", "share the budget of the key, or of the address without one",
 		func(s *stage) {
-			alone := newStage(s.t, func(c *Config) { c.Budget = door.Budget{PerKey: 8, PerIP: 6} })
+			alone := newStage(s.t, func(c *Config) { c.Budget = api.Budget{PerKey: 8, PerIP: 6} })
 			a, b := alone.socket("alice"), alone.socket("alice") // of the address: one point each
 			for _, c := range []*listener{a, b, a, b, a, b, a, b} {
 				c.tells(`{"action":"getTime"}`, `{"action":"getTime","response"…`)
@@ -337,16 +337,16 @@ var socketRules = []rule{
 	{"websocket-facts 3 permissions", "are those of the REST twin: 310, 311, 312; account needs read and trade",
 		func(s *stage) {
 			for _, one := range []struct {
-				lose    func(*door.Key)
+				lose    func(*api.Key)
 				code    int
 				message string
 			}{
-				{func(k *door.Key) { k.Trade = false }, 310, `{"action":"privateCreateOrder","market":"BTC-EUR"}`},
-				{func(k *door.Key) { k.Read = false }, 311, `{"action":"privateGetBalance"}`},
-				{func(k *door.Key) { k.Withdraw = false }, 312, `{"action":"privateWithdrawAssets"}`},
-				{func(k *door.Key) { k.Trade = false }, 310,
+				{func(k *api.Key) { k.Trade = false }, 310, `{"action":"privateCreateOrder","market":"BTC-EUR"}`},
+				{func(k *api.Key) { k.Read = false }, 311, `{"action":"privateGetBalance"}`},
+				{func(k *api.Key) { k.Withdraw = false }, 312, `{"action":"privateWithdrawAssets"}`},
+				{func(k *api.Key) { k.Trade = false }, 310,
 					`{"action":"subscribe","channels":[{"name":"account","markets":"*"}]}`},
-				{func(k *door.Key) { k.Read = false }, 311,
+				{func(k *api.Key) { k.Read = false }, 311,
 					`{"action":"subscribe","channels":[{"name":"account","markets":"*"}]}`},
 			} {
 				poor := newStage(s.t, func(c *Config) { one.lose(&c.Accounts[0].Keys[0]) })

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -29,8 +29,8 @@ var factErrorRules = []rule{
 	{"venue-facts 2.2", "failed credentials are 403, checked in their order: 300, 301, 302, 303, 304, 308, 305, 306, " +
 		"307, 309, 310 to 312", func(s *stage) {
 		s = newStage(s.t, func(c *Config) {
-			c.Accounts[0].Keys[0] = door.Key{Key: rigKey("alice"), Secret: "secret of alice", Unconfirmed: true}
-			c.Accounts[1].Keys[0] = door.Key{Key: rigKey("bob"), Secret: "secret of bob",
+			c.Accounts[0].Keys[0] = api.Key{Key: rigKey("alice"), Secret: "secret of alice", Unconfirmed: true}
+			c.Accounts[1].Keys[0] = api.Key{Key: rigKey("bob"), Secret: "secret of bob",
 				Addresses: []string{"198.51.100.1"}}
 		})
 		request := s.request("", "POST", "/order", "{}")

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -50,7 +50,7 @@ func stageOf(t testing.TB, r *rapid.T, houses bool) *stage {
 			Fees: map[string]exchange.Fees{"": {Maker: rate("maker", -300_000), Taker: rate("taker", 0)}}}}
 		c.Rules.FeeRounding = exchange.FeeRounding(rapid.IntRange(0, 2).Draw(r, "rounding"))
 		c.Rules.SettleAfter = time.Second
-		c.Budget = door.Budget{PerKey: -1, PerIP: -1}
+		c.Budget = api.Budget{PerKey: -1, PerIP: -1}
 		c.Assets[1].DepositFee = "0.00001"
 		for i := range c.Accounts {
 			c.Accounts[i].Balances = map[string]string{"EUR": "3000", "BTC": "30"}
@@ -59,7 +59,7 @@ func stageOf(t testing.TB, r *rapid.T, houses bool) *stage {
 			c.Markets[i].Source = nil
 		}
 		if houses {
-			c.Markets[0].Source = prices("100", "101.37", "98.2", "97", "103.99", "100.01", "99", "104")
+			c.Markets[0].Source = pricesOf("100", "101.37", "98.2", "97", "103.99", "100.01", "99", "104")
 			c.Markets[0].Liquidity = Liquidity{Levels: 3, HalfSpread: 500_000, Step: 50, Size: "0.7"}
 		}
 	})}

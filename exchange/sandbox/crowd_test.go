@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -46,11 +46,11 @@ type trader struct {
 
 // call sends a signed request and returns status and body.
 func (c *trader) call(method, path, body string) (int, []byte, error) {
-	request, err := http.NewRequest(method, c.base+door.Version+path, strings.NewReader(body))
+	request, err := http.NewRequest(method, c.base+api.Version+path, strings.NewReader(body))
 	if err != nil {
 		return 0, nil, err
 	}
-	request.RequestURI = door.Version + path // what is signed
+	request.RequestURI = api.Version + path // what is signed
 	request.Header.Set("Content-Type", "application/json")
 	c.r.sign(request, c.name, body)
 	request.RequestURI = ""
@@ -118,7 +118,7 @@ func (c *trader) some() string { return c.orders[c.chance.IntN(len(c.orders))] }
 // gets.
 func crowded(t testing.TB, accounts int) *rig {
 	return newRig(t, func(c *Config) {
-		c.Budget = door.Budget{PerKey: -1, PerIP: -1}
+		c.Budget = api.Budget{PerKey: -1, PerIP: -1}
 		c.Accounts = nil
 		for i := range accounts {
 			c.Accounts = append(c.Accounts, rigAccount(fmt.Sprintf("client%02d", i)))

@@ -10,15 +10,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 )
 
 const oneID = "1be6d0df-d5dc-4b53-a250-3376f3b393e6"
 
 // read decodes a request of the table and returns its call.
-func (r *rig) read(method, path, query, body string) (*door.Call, *exchange.Error) {
+func (r *rig) read(method, path, query, body string) (*api.Call, *exchange.Error) {
 	e, name := route(method, path)
-	c := &door.Call{Endpoint: e}
+	c := &api.Call{Endpoint: e}
 	return c, r.ex.door.Decode(c, name, query, []byte(body))
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -19,7 +19,7 @@ const (
 
 // getDeposit answers GET /deposit with the account's address for deposits of an asset, always the
 // same.
-func (ex *Exchange) getDeposit(c *door.Call) *exchange.Error {
+func (ex *Exchange) getDeposit(c *api.Call) *exchange.Error {
 	v := ex.assetNamed(c.Text("symbol"))
 	if !v.open() {
 		return exchange.ErrCode(401)
@@ -53,7 +53,7 @@ func (v *assetRules) depositAddress(a *account) (address, reference string) {
 
 // getDepositHistory answers GET /depositHistory. A deposit is in it from when it is credited or
 // canceled, and that is its timestamp: its statuses know no other (venue-facts 1.4).
-func (ex *Exchange) getDepositHistory(c *door.Call) *exchange.Error {
+func (ex *Exchange) getDepositHistory(c *api.Call) *exchange.Error {
 	ex.listTransfers(c, ex.caller(c).deposits)
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -119,7 +119,7 @@ func (ex *Exchange) endGroup(id sim.AccountID, group uint16, at market.Time) {
 // sets it anew, or stops it with expiryAfterSeconds 0. A timer expires at the first whole second
 // that is not earlier than asked for; the answer has that time, 0 for a stopped timer. 1 to 9
 // seconds are 205; so is a group more than Rules.GroupsPerAccount.
-func (ex *Exchange) postCancelOrdersAfter(c *door.Call) *exchange.Error {
+func (ex *Exchange) postCancelOrdersAfter(c *api.Call) *exchange.Error {
 	group, seconds, expiry := uint16(c.Integer("codGroupId", 0)), c.Integer("expiryAfterSeconds", 0), int64(0)
 	d := &ex.disconnects
 	switch {

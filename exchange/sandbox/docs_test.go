@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 )
 
 // docsPage is docs/exchange.md.
@@ -19,12 +19,12 @@ func docsPage(t *testing.T) string {
 }
 
 // permission is a set of permissions in words.
-func permission(r door.Right) string {
+func permission(r api.Right) string {
 	var words []string
 	for _, one := range []struct {
-		right door.Right
+		right api.Right
 		word  string
-	}{{door.Trade, "trade"}, {door.Read, "read"}, {door.Withdraw, "withdraw"}} {
+	}{{api.Trade, "trade"}, {api.Read, "read"}, {api.Withdraw, "withdraw"}} {
 		if r&one.right != 0 {
 			words = append(words, one.word)
 		}
@@ -34,7 +34,7 @@ func permission(r door.Right) string {
 
 // parameters lists those of an endpoint that do not stand in its path, or only the required ones;
 // these are bold.
-func parameters(e *door.Endpoint, all bool) string {
+func parameters(e *api.Endpoint, all bool) string {
 	var list []string
 	for i := range e.Params {
 		p := &e.Params[i]
@@ -46,9 +46,9 @@ func parameters(e *door.Endpoint, all bool) string {
 			text = "**" + text + "**"
 		}
 		switch {
-		case p.Kind == door.Integer && p.Min > math.MinInt64 && p.Max < lastMillis:
+		case p.Kind == api.Integer && p.Min > math.MinInt64 && p.Max < lastMillis:
 			text += fmt.Sprintf(" %d to %d", p.Min, p.Max)
-		case p.Kind == door.Word && (all || len(p.Words) <= 2):
+		case p.Kind == api.Word && (all || len(p.Words) <= 2):
 			text += " (" + strings.Join(p.Words, ", ") + ")"
 		}
 		list = append(list, text)

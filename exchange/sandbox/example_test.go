@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
 )
 
 // A test moves the exchange's time by hand.
@@ -38,10 +38,10 @@ func ExampleNew() {
 	config.Rules.SettleAfter = 2 * time.Second
 	config.Accounts = []sandbox.Account{{
 		Name: "me", Balances: map[string]string{"EUR": "1000"},
-		Keys: []door.Key{{Key: strings.Repeat("k", 64), Secret: secret, Read: true, Trade: true}},
+		Keys: []api.Key{{Key: strings.Repeat("k", 64), Secret: secret, Read: true, Trade: true}},
 	}}
 	config.Markets = config.Markets[:1]
-	config.Markets[0].Source = price.Fixed("50000")
+	config.Markets[0].Source = prices.Fixed("50000")
 	ex, err := sandbox.New(config)
 	if err != nil {
 		fmt.Println(err)

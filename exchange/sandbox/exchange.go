@@ -4,7 +4,7 @@ import (
 	"math"
 	"sync"
 
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -15,10 +15,10 @@ type Exchange struct {
 	config  Config
 	catalog *market.Catalog
 	clock   *Clock
-	door    *door.Door
+	door    *api.Door
 	// called when a handler panics, which is answered with 500 and code 101; nil: nothing is called
 	onPanic    func(value any)
-	adminTable door.Table
+	adminTable api.Table
 
 	mu       sync.Mutex // guards everything below
 	venue    *sim.Venue
@@ -48,7 +48,7 @@ type account struct {
 }
 
 // caller returns the account whose key a call shows. The call's endpoint must not be public.
-func (ex *Exchange) caller(c *door.Call) *account { return ex.accounts[c.Account-1] }
+func (ex *Exchange) caller(c *api.Call) *account { return ex.accounts[c.Account-1] }
 
 // place returns the account's place in Config.Accounts, from 1; 0 for nil.
 func (a *account) place() int {

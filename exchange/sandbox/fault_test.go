@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -322,7 +322,7 @@ func TestAnAnswerOverAHandMadeConnectionIsAborted(t *testing.T) {
 
 func TestClientsMeetFaultsWhileTheScriptChanges(t *testing.T) {
 	l := newLine(t, func(c *Config) {
-		c.Budget = door.Budget{PerKey: -1, PerIP: -1}
+		c.Budget = api.Budget{PerKey: -1, PerIP: -1}
 		c.Faults = []fault.Fault{{Kind: fault.DropAnswer, Probability: 0.2},
 			{Kind: fault.LateFill, Delay: time.Millisecond, Probability: 0.5}, {Kind: fault.Error, Code: 109,
 				Work: true, Probability: 0.2}}

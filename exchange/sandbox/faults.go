@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -87,7 +87,7 @@ func (ex *Exchange) scopeOf(f *fault.Fault) (scope faultScope, err error) {
 		}
 	}
 	if f.Key != "" && !ex.door.HasKey(f.Key) {
-		return scope, fmt.Errorf("key: there is no %q", door.Clip(f.Key))
+		return scope, fmt.Errorf("key: there is no %q", api.Clip(f.Key))
 	}
 	if f.Market == "" {
 		if f.Price != "" {
@@ -101,7 +101,7 @@ func (ex *Exchange) scopeOf(f *fault.Fault) (scope faultScope, err error) {
 	}
 	scope.listing = ex.listings[m.ID]
 	if f.Price != "" {
-		if scope.price, err = price.Parse(m, f.Price); err != nil {
+		if scope.price, err = prices.Parse(m, f.Price); err != nil {
 			return scope, fmt.Errorf("price: %w", err)
 		}
 	}

@@ -5,13 +5,13 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
 // publicData are the public trades, candles and prices of a market; its book is at the venue.
 type publicData struct {
-	tape    tape
+	tape    tradeRing
 	candles candles
 	nonce   int64           // of the book
 	price   market.Price    // that the source has come to, also while the market is not trading; 0: none yet
@@ -37,7 +37,7 @@ func (ex *Exchange) touch(l *listing) {
 
 // newPublicData returns empty public data that keeps as many rows as a config says.
 func newPublicData(keep *Retention) publicData {
-	return publicData{tape: tape{keep: max(0, keep.Trades)}, candles: candles{keep: max(0, keep.Candles)}}
+	return publicData{tape: tradeRing{keep: max(0, keep.Trades)}, candles: candles{keep: max(0, keep.Candles)}}
 }
 
 // print makes a trade public: it goes on the tape and into the candles. id must be of the market's
@@ -60,8 +60,8 @@ type feed struct {
 	ex      *Exchange
 	listing *listing
 	tick    market.Price // that the source counts in
-	next    price.Movements
-	ahead   price.Movement
+	next    prices.Movements
+	ahead   prices.Movement
 	more    bool // ahead is to come
 }
 
@@ -80,7 +80,7 @@ func (ex *Exchange) openFeed(l *listing, beginning, start market.Time) error {
 	if !ex.resumes() {
 		from = max(beginning, start.Add(-ex.config.History))
 	}
-	next, err := source.Movements(price.Start{Market: &configured, Seed: ex.config.Seed, Beginning: beginning,
+	next, err := source.Movements(prices.Start{Market: &configured, Seed: ex.config.Seed, Beginning: beginning,
 		From: from})
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func (ex *Exchange) openFeed(l *listing, beginning, start market.Time) error {
 		return nil
 	}
 	ex.touch(l)
-	return ex.venue.Advance(l.tradeEvent(&price.Movement{At: start, Price: l.price, Side: market.Buy}))
+	return ex.venue.Advance(l.tradeEvent(&prices.Movement{At: start, Price: l.price, Side: market.Buy}))
 }
 
 // progress reports how much history is made, at the first movement at or after next. It returns
@@ -158,7 +158,7 @@ func (f *feed) run(market.Time) {
 // move moves a market to a price, orders and all, and prints the trade. A market that is not
 // trading stands still; the price is remembered in its screen. The movement's time must not lie
 // before the venue's latest event; Exchange.Err returns the error of a venue that fails.
-func (ex *Exchange) move(l *listing, m *price.Movement) {
+func (ex *Exchange) move(l *listing, m *prices.Movement) {
 	l.price = m.Price
 	if l.Status != market.Trading {
 		return
@@ -172,7 +172,7 @@ func (ex *Exchange) move(l *listing, m *price.Movement) {
 }
 
 // printMovement makes the movement's trade public, if it has one.
-func (ex *Exchange) printMovement(l *listing, m *price.Movement) {
+func (ex *Exchange) printMovement(l *listing, m *prices.Movement) {
 	if m.Amount != 0 {
 		l.tradeEvent(m)
 		ex.print(ex.venue.NextTradeID(l.ID), &l.trade)
@@ -180,7 +180,7 @@ func (ex *Exchange) printMovement(l *listing, m *price.Movement) {
 }
 
 // tradeEvent is the movement as an event for the venue. It is valid until the market's next.
-func (l *listing) tradeEvent(m *price.Movement) *market.Event {
+func (l *listing) tradeEvent(m *prices.Movement) *market.Event {
 	l.trade = market.Trade{Market: l.ID, Price: m.Price, Amount: m.Amount, Side: m.Side, Time: m.At}
 	l.event = market.Event{At: m.At, Kind: market.KindTrade, Market: l.ID, Trade: &l.trade}
 	return &l.event

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -39,7 +39,7 @@ func TestAMarketThatDoesNotTradeStandsStill(t *testing.T) {
 }
 
 func TestTheHistoryFillsTapeAndCandlesBeforeTheStart(t *testing.T) {
-	h := newHall(t, price.Synthetic{Price: "95000"}, nil, func(c *Config) { c.History = 3 * time.Hour })
+	h := newHall(t, prices.Synthetic{Price: "95000"}, nil, func(c *Config) { c.History = 3 * time.Hour })
 	rows := h.rows("/BTC-EUR/trades?limit=1000")
 	require.Len(t, rows, 1000)
 	require.Less(t, rows[0]["timestamp"].(float64), float64(noon.Millis()))
@@ -50,7 +50,7 @@ func TestTheHistoryFillsTapeAndCandlesBeforeTheStart(t *testing.T) {
 	h.pass(time.Minute)
 	require.Equal(t, id+1, counter(h.listings[1].tape.in(tradeRange{from: noon, to: never, final: 1 << 62})[0].id))
 
-	other := newHall(t, price.Synthetic{Price: "95000"}, nil, func(c *Config) { c.History = 3 * time.Hour })
+	other := newHall(t, prices.Synthetic{Price: "95000"}, nil, func(c *Config) { c.History = 3 * time.Hour })
 	other.pass(time.Minute)
 	require.Equal(t, h.ok("/BTC-EUR/trades"), other.ok("/BTC-EUR/trades"),
 		"the same seed and times give the same trades")
@@ -62,7 +62,7 @@ func TestReplayedCandlesAreTheExchangesCandles(t *testing.T) {
 	next := candle
 	next.Start, next.Volume = candle.End(), 999
 	candles := []market.Candle{candle, next}
-	h := newHall(t, price.Replay{Candles: func() (c market.Candle, more bool, err error) {
+	h := newHall(t, prices.Replay{Candles: func() (c market.Candle, more bool, err error) {
 		if len(candles) > 0 {
 			c, candles, more = candles[0], candles[1:], true
 		}
@@ -88,7 +88,7 @@ func TestABrokenSourceStopsItsMarketAndIsTold(t *testing.T) {
 	broken, reads := errors.New("disk"), 0
 	candle := market.Candle{Open: 95000_00, High: 95100_00, Low: 94900_00, Close: 95050_00, Volume: 12345678,
 		Interval: market.Interval1m}
-	h := newHall(t, price.Replay{Candles: func() (market.Candle, bool, error) {
+	h := newHall(t, prices.Replay{Candles: func() (market.Candle, bool, error) {
 		if reads++; reads > 1 {
 			return market.Candle{}, false, broken
 		}
@@ -101,10 +101,10 @@ func TestABrokenSourceStopsItsMarketAndIsTold(t *testing.T) {
 }
 
 func TestAPriceMayBeSetFromOutside(t *testing.T) {
-	h := newHall(t, price.Fixed("95000"), nil)
+	h := newHall(t, prices.Fixed("95000"), nil)
 	h.pass(time.Second)
 	h.place(1, market.Buy, 10_000, 94000_00)
-	h.move(h.listings[1], &price.Movement{At: h.clock.Now(), Price: 93000_00})
+	h.move(h.listings[1], &prices.Movement{At: h.clock.Now(), Price: 93000_00})
 	require.EqualValues(t, 93000_00, h.venue.Last(1))
 	require.Equal(t, `{"market":"BTC-EUR","price":"94000"}`, h.ok("/ticker/price?market=BTC-EUR"),
 		"the order's trade; the movement had none")
@@ -112,7 +112,7 @@ func TestAPriceMayBeSetFromOutside(t *testing.T) {
 }
 
 func BenchmarkIdleSecondOfAMarket(b *testing.B) {
-	h := newHall(b, price.Synthetic{Price: "95000"}, nil)
+	h := newHall(b, prices.Synthetic{Price: "95000"}, nil)
 	for b.Loop() {
 		h.pass(time.Second)
 	}
@@ -121,7 +121,7 @@ func BenchmarkIdleSecondOfAMarket(b *testing.B) {
 func TestAHouseAroundAPriceThatStandsStillFillsUpAgain(t *testing.T) {
 	for refill, full := range map[market.Duration]bool{time.Second: true, 0: false} {
 		r := newRig(t, func(c *Config) {
-			c.Markets[0].Source, c.Markets[0].Liquidity = price.Steady{Price: "95000",
+			c.Markets[0].Source, c.Markets[0].Liquidity = prices.Steady{Price: "95000",
 				Refill: refill}, Liquidity{Levels: 1,
 				HalfSpread: 5_000, Size: "0.05"}
 		})

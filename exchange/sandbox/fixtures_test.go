@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -180,7 +180,7 @@ func TestRecordedRequestsAreUnderstood(t *testing.T) {
 	bid := s.place("bob", "buy limit amount=1 price=30000")
 	s.place("bob", "sell limit amount=1 price=31000")
 	for _, request := range requests {
-		path, body := strings.TrimPrefix(request.URL, door.Version), ""
+		path, body := strings.TrimPrefix(request.URL, api.Version), ""
 		path = strings.ReplaceAll(path, "{orderId}", bid.id())
 		switch {
 		case request.Body != nil:

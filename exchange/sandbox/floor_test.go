@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -71,10 +71,10 @@ func newFloor(t testing.TB, change func(*Config)) *floor {
 
 // call carries out a request, "POST /order" with its parameters as "side=buy amount=1".
 func (f *floor) call(a *account, endpoint, parameters string) (string, *exchange.Error) {
-	c := &door.Call{Account: a.place(), Now: f.now}
+	c := &api.Call{Account: a.place(), Now: f.now}
 	c.Endpoint = f.bind(endpoints).Named(endpoint)
 	require.NotNil(f.t, c.Endpoint, endpoint)
-	c.Args = make(door.Arguments, len(c.Endpoint.Params))
+	c.Args = make(api.Arguments, len(c.Endpoint.Params))
 	for _, one := range strings.Fields(parameters) {
 		name, text, _ := strings.Cut(one, "=")
 		to := c.Arg(name)

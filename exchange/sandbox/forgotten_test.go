@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -22,10 +22,10 @@ func TestForgettingOrdersChangesNoAnswer(t *testing.T) {
 		keep := rapid.IntRange(1, 3).Draw(r, "keep")
 		with := func(orders int) *stage {
 			return newStage(t, func(c *Config) {
-				c.Budget = door.Budget{PerKey: -1, PerIP: -1}
+				c.Budget = api.Budget{PerKey: -1, PerIP: -1}
 				c.Retention.Orders = orders
 				c.Rules.SettleAfter = time.Second
-				c.Markets[0].Source = prices("100", "101.37", "98.2", "97", "103.99")
+				c.Markets[0].Source = pricesOf("100", "101.37", "98.2", "97", "103.99")
 			})
 		}
 		p := &pair{few: with(keep), all: with(0)}

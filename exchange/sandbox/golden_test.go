@@ -15,10 +15,10 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
-	"github.com/tidemark-trading/tidemark/state/golden"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
+	"github.com/tidemark-trading/tidemark/internal/goldentest"
 )
 
 // writeGolden lets the test of this file write what it compares with. A state file of an older
@@ -35,7 +35,7 @@ var writeGolden = flag.Bool("golden", false,
 func goldenConfig(path string) Config {
 	return Config{
 		State: path, Admin: "token of the operator", Seed: 7, Clock: ManualClock(rigStart), History: 10 * time.Minute,
-		Budget:    door.Budget{PerKey: -1, PerIP: -1},
+		Budget:    api.Budget{PerKey: -1, PerIP: -1},
 		Retention: Retention{Orders: 5, Trades: 7, Transactions: 6, Candles: 5},
 		Rules:     Rules{SettleAfter: 7 * time.Second, GroupsPerAccount: 2},
 		Faults: []fault.Fault{{Kind: fault.LateFill, Endpoints: []string{"POST /order"}, Market: "ETH-EUR",
@@ -49,17 +49,17 @@ func goldenConfig(path string) Config {
 			{Symbol: "ADA", Name: "Cardano", Decimals: 6, WithdrawalFee: "0.5", WithdrawalMin: "2", Confirmations: 10},
 		},
 		Markets: []Market{
-			{Name: "BTC-EUR", Source: price.Synthetic{Price: "95000", Volatility: 0.5},
+			{Name: "BTC-EUR", Source: prices.Synthetic{Price: "95000", Volatility: 0.5},
 				Liquidity: Liquidity{Levels: 4, HalfSpread: 20_000, Step: 100,
 					Size: "0.02"}, PriceDigits: 2, TickSize: "0.01",
 				QuantityDecimals: 8, NotionalDecimals: 2, MinOrderInBase: "0.0001", MinOrderInQuote: "5",
 				MaxOpenOrders: 100, FeeCategory: "A"},
-			{Name: "ETH-EUR", Source: price.Fixed("3300"),
+			{Name: "ETH-EUR", Source: prices.Fixed("3300"),
 				Liquidity: Liquidity{Levels: 4, HalfSpread: 20_000, Step: 100,
 					Size: "0.02"}, PriceDigits: 2, TickSize: "0.01",
 				QuantityDecimals: 8, NotionalDecimals: 2, MinOrderInBase: "0.001", MinOrderInQuote: "5",
 				MaxOpenOrders: 100, FeeCategory: "A"},
-			{Name: "ADA-EUR", Source: price.Fixed("0.5"), PriceDigits: 5, TickSize: "0.00001", QuantityDecimals: 6,
+			{Name: "ADA-EUR", Source: prices.Fixed("0.5"), PriceDigits: 5, TickSize: "0.00001", QuantityDecimals: 6,
 				NotionalDecimals: 2, MinOrderInBase: "1", MinOrderInQuote: "5", MaxOpenOrders: 100, FeeCategory: "B"},
 		},
 		Accounts: []Account{rigAccount("alice"), rigAccount("bob")},
@@ -107,7 +107,7 @@ func makeGolden(t *testing.T, path string) {
 
 // firstVersion is a copy of the file of the first version.
 func firstVersion(t *testing.T) (path string) {
-	return golden.File(t, *writeGolden, "exchange-v1", func(path string) { makeGolden(t, path) })
+	return goldentest.File(t, *writeGolden, "exchange-v1", func(path string) { makeGolden(t, path) })
 }
 
 // A state file that the first version wrote opens in every later one: everybody finds there what

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -42,7 +42,7 @@ type hall struct {
 
 // newHall opens a hall at noon. Its house offers three levels of BTC-EUR, half a per mille away
 // from the price, 1 BTC on average.
-func newHall(t testing.TB, bitcoin, cardano price.Source, change ...func(*Config)) *hall {
+func newHall(t testing.TB, bitcoin, cardano prices.Source, change ...func(*Config)) *hall {
 	catalog := newMarkets(t)
 	ex := &Exchange{catalog: catalog, clock: ManualClock(noon), reached: noon}
 	ex.config = Config{Seed: 1, Markets: []Market{{Source: bitcoin}, {Source: cardano}},
@@ -102,7 +102,7 @@ func (h *hall) place(id market.ID, side market.Side, amount market.Qty, price ma
 // get performs a GET of the table: path with its query, and with the market's name in it.
 func (h *hall) get(path string) (string, *exchange.Error) {
 	path, query, _ := strings.Cut(path, "?")
-	c := &door.Call{Now: h.clock.Now()}
+	c := &api.Call{Now: h.clock.Now()}
 	set := map[string]string{}
 	table := h.bind(endpoints)
 	for i := range table {
@@ -126,10 +126,10 @@ func (h *hall) get(path string) (string, *exchange.Error) {
 			set[name] = value
 		}
 	}
-	c.Args = make(door.Arguments, len(c.Endpoint.Params))
+	c.Args = make(api.Arguments, len(c.Endpoint.Params))
 	for name, value := range set {
 		a := c.Arg(name)
-		*a = door.Argument{Set: true, Text: value}
+		*a = api.Argument{Set: true, Text: value}
 		_, _ = fmt.Sscan(value, &a.Number)
 	}
 	refused := c.Endpoint.Do(c)
@@ -159,17 +159,17 @@ func (h *hall) one(path string) (row map[string]any) {
 }
 
 // scripted is a source that trades one ADA at each of some prices, one a second from noon on.
-func scripted(prices ...market.Price) price.Source { return script(prices) }
+func scripted(prices ...market.Price) prices.Source { return script(prices) }
 
 type script []market.Price
 
-func (s script) Movements(start price.Start) (price.Movements, error) {
+func (s script) Movements(start prices.Start) (prices.Movements, error) {
 	place := 0
-	return func(m *price.Movement) (bool, error) {
+	return func(m *prices.Movement) (bool, error) {
 		if place == len(s) {
 			return false, nil
 		}
-		*m = price.Movement{At: start.From.Add(time.Duration(place) * time.Second), Price: s[place], Amount: 1_000_000,
+		*m = prices.Movement{At: start.From.Add(time.Duration(place) * time.Second), Price: s[place], Amount: 1_000_000,
 			Side: market.Sell}
 		place++
 		return true, nil

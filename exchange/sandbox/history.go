@@ -6,7 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -87,7 +87,7 @@ func (ex *Exchange) addTransaction(a *account, t transaction) {
 
 // getHistory answers GET /account/history: a page of the transactions of one type or all, from
 // fromDate up to toDate, newest first. There is always a first page.
-func (ex *Exchange) getHistory(c *door.Call) *exchange.Error {
+func (ex *Exchange) getHistory(c *api.Call) *exchange.Error {
 	page, size := c.Integer("page", 1), c.Integer("maxItems", 100)
 	from, to := c.Integer("fromDate", 0), c.Integer("toDate", lastMillis)
 	rows := latest(ex.caller(c).transactions, ex.kept())

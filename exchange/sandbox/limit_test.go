@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 )
 
 // asks sends one request of weight 1 as an account; "" for none.
@@ -83,7 +83,7 @@ func TestAnAddressOverItsBudgetIsBannedForTheRestAndFifteenMinutes(t *testing.T)
 
 func TestARequestThatWouldExceedIsNotCarriedOut(t *testing.T) {
 	r := newRig(t, func(c *Config) { c.Budget.PerKey = 3 })
-	e := probe("GET", door.Read)
+	e := probe("GET", api.Read)
 	e.Weight = 4
 	e.Do = nil // calling it would panic
 	r.through(e, r.request("alice", "GET", "/probe", "")).refused(t, 429, 105)
@@ -104,8 +104,8 @@ func TestWhoIsNotAuthenticatedPaysByAddress(t *testing.T) {
 
 func TestKeysOfAnAccountMayShareABudget(t *testing.T) {
 	r := newRig(t, func(c *Config) {
-		c.Budget = door.Budget{PerKey: 3, PerAccount: true}
-		c.Accounts[0].Keys = append(c.Accounts[0].Keys, door.Key{Key: rigKey("second"), Secret: "secret of second",
+		c.Budget = api.Budget{PerKey: 3, PerAccount: true}
+		c.Accounts[0].Keys = append(c.Accounts[0].Keys, api.Key{Key: rigKey("second"), Secret: "secret of second",
 			Read: true, Budget: 100})
 	})
 	require.Equal(t, 2, r.asks("alice").remaining(t))
@@ -132,7 +132,7 @@ func TestABannedAddressHearsOfItsBanOnly(t *testing.T) {
 
 func TestBudgetsAreSettings(t *testing.T) {
 	r := newRig(t, func(c *Config) {
-		c.Budget = door.Budget{PerKey: 7, PerIP: -1, KeyBan: 2 * time.Minute}
+		c.Budget = api.Budget{PerKey: 7, PerIP: -1, KeyBan: 2 * time.Minute}
 		c.Accounts[1].Keys[0].Budget = 1
 	})
 	require.Equal(t, "7", r.asks("alice").header.Get("Service-Ratelimit-Limit"))
@@ -144,15 +144,15 @@ func TestBudgetsAreSettings(t *testing.T) {
 }
 
 func TestMetersOutliveARestart(t *testing.T) {
-	tight := func(c *Config) { c.Budget = door.Budget{PerKey: 2, PerIP: 1} }
+	tight := func(c *Config) { c.Budget = api.Budget{PerKey: 2, PerIP: 1} }
 	before, after := newRig(t, tight), newRig(t, tight)
 	before.ex.door.KeepUsage()
 	before.asks("alice")
 	before.asks("")
 	before.asks("")
-	kept := map[string]door.Usage{}
+	kept := map[string]api.Usage{}
 	require.NoError(t, before.ex.door.FlushUsage(func(subject string,
-		m door.Usage) error {
+		m api.Usage) error {
 		kept[subject] = m
 		return nil
 	}))
@@ -160,9 +160,9 @@ func TestMetersOutliveARestart(t *testing.T) {
 	for subject, m := range kept {
 		after.ex.door.SetUsage(subject, m)
 	}
-	after.ex.door.SetUsage("a key that is gone", door.Usage{})
+	after.ex.door.SetUsage("a key that is gone", api.Usage{})
 	require.NoError(t, before.ex.door.FlushUsage(func(string,
-		door.Usage) error {
+		api.Usage) error {
 		return errors.New("nothing has changed since")
 	}))
 	require.Equal(t, 0, after.asks("alice").ok(t).remaining(t))

@@ -14,7 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -48,14 +48,14 @@ func faulty(t testing.TB, faults ...fault.Fault) *line {
 
 // ask sends a request of an account, signed unless that is "".
 func (l *line) ask(account, method, path, body string) (answer, error) {
-	request, err := http.NewRequest(method, l.server.URL+door.Version+path, strings.NewReader(body))
+	request, err := http.NewRequest(method, l.server.URL+api.Version+path, strings.NewReader(body))
 	require.NoError(l.t, err)
 	request.Header.Set("Content-Type", "application/json")
 	if account != "" {
 		stamp := strconv.FormatInt(l.ex.clock.Now().Millis(), 10)
 		request.Header.Set("Service-Access-Key", rigKey(account))
 		request.Header.Set("Service-Access-Timestamp", stamp)
-		request.Header.Set("Service-Access-Signature", signature("secret of "+account, stamp, method, door.Version+path,
+		request.Header.Set("Service-Access-Signature", signature("secret of "+account, stamp, method, api.Version+path,
 			body))
 	}
 	return l.exchange(request)
@@ -131,7 +131,7 @@ var adminDescribed = sync.OnceValue(func() *description {
 })
 
 // fitsAdmin requires that an answer is one that the description of the admin interface promises.
-func fitsAdmin(t testing.TB, e *door.Endpoint, a answer) {
+func fitsAdmin(t testing.TB, e *api.Endpoint, a answer) {
 	t.Helper()
 	name := e.Answer
 	if a.status != http.StatusOK {
@@ -146,7 +146,7 @@ func fitsAdmin(t testing.TB, e *door.Endpoint, a answer) {
 // what was transferred in.
 func balanced(t testing.TB, ex *Exchange) {
 	t.Helper()
-	c := &door.Call{}
+	c := &api.Call{}
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
 	ex.adminLedger(c)

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 )
 
 var manyOrders = flag.Int("orders", 0,
@@ -37,7 +37,7 @@ func TestAMillionOpenOrdersFitInAGigabyte(t *testing.T) {
 		defer PaceCollector()() // as bot exchange does
 	}
 	r := newRig(t, func(c *Config) {
-		c.Budget = door.Budget{PerKey: -1, PerIP: -1}
+		c.Budget = api.Budget{PerKey: -1, PerIP: -1}
 		c.Markets[0].MaxOpenOrders = 0
 		c.Accounts[0].Balances["EUR"] = "1000000000000"
 	})

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/socket"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/ws"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -215,18 +215,18 @@ func (ex *Exchange) openSchedule() error {
 }
 
 func (ex *Exchange) openDoor() (err error) {
-	keys := make([]door.AccountKeys, len(ex.accounts))
+	keys := make([]api.AccountKeys, len(ex.accounts))
 	for i, a := range ex.accounts {
-		keys[i] = door.AccountKeys{Name: a.name, Keys: a.config.Keys}
+		keys[i] = api.AccountKeys{Name: a.name, Keys: a.config.Keys}
 	}
 	ex.adminTable = ex.bind(adminEndpoints)
-	ex.door, err = door.New(&door.Config{
+	ex.door, err = api.New(&api.Config{
 		Table: ex.bind(endpoints), Catalog: ex.catalog, Prefixes: ex.config.Prefixes, Budget: ex.config.Budget,
 		Keys:   keys,
 		Strict: ex.config.Rules.Strict, OperatorOptional: ex.config.Rules.OperatorOptional,
 	})
 	if err == nil {
-		ex.hub = socket.NewHub(ex.door, ex.catalog, host{ex})
+		ex.hub = ws.NewHub(ex.door, ex.catalog, host{ex})
 	}
 	return err
 }
@@ -248,20 +248,20 @@ func Default() Config {
 		Markets: []Market{
 			usual(Market{Name: "BTC-EUR", PriceDigits: 2, TickSize: "1", QuantityDecimals: 8, MinOrderInBase: "0.00006",
 				FeeCategory: "A",
-				Source:      price.Synthetic{Price: "95000"}, Liquidity: Liquidity{Levels: 50, HalfSpread: 5_000,
+				Source:      prices.Synthetic{Price: "95000"}, Liquidity: Liquidity{Levels: 50, HalfSpread: 5_000,
 					Size: "0.05"}}),
 			usual(Market{Name: "ETH-EUR", PriceDigits: 2, TickSize: "0.1", QuantityDecimals: 8,
 				MinOrderInBase: "0.0015", FeeCategory: "A",
-				Source: price.Synthetic{Price: "3300"}, Liquidity: Liquidity{Levels: 50, HalfSpread: 8_000,
+				Source: prices.Synthetic{Price: "3300"}, Liquidity: Liquidity{Levels: 50, HalfSpread: 8_000,
 					Size: "1"}}),
 			usual(Market{Name: "ADA-EUR", PriceDigits: 5, TickSize: "0.0001", QuantityDecimals: 6, MinOrderInBase: "7",
 				FeeCategory: "B",
-				Source:      price.Synthetic{Price: "0.72"}, Liquidity: Liquidity{Levels: 50, HalfSpread: 20_000,
+				Source:      prices.Synthetic{Price: "0.72"}, Liquidity: Liquidity{Levels: 50, HalfSpread: 20_000,
 					Size: "3000"}}),
 		},
 		Accounts: []Account{{
 			Name: "demo", Balances: map[string]string{"EUR": "100000", "BTC": "1", "ETH": "10", "ADA": "10000"},
-			Keys: []door.Key{{Key: digest("demo", "key")[2:],
+			Keys: []api.Key{{Key: digest("demo", "key")[2:],
 				Secret: digest("demo", "secret")[2:] +
 					digest("demo", "rest of the secret")[2:], Read: true, Trade: true, Withdraw: true}},
 		}},

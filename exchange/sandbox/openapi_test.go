@@ -14,7 +14,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 )
 
 // description is what answers are held against: the document, and the schemas of it that were used,
@@ -28,7 +28,7 @@ type description struct {
 
 // described is the description of the API with the default prefix, made once for all tests.
 var described = sync.OnceValue(func() *description {
-	d, err := door.New(&door.Config{Table: listed})
+	d, err := api.New(&api.Config{Table: listed})
 	if err != nil {
 		panic(err)
 	}
@@ -75,10 +75,10 @@ func (d *description) schema(t testing.TB, pointer string) *jsonschema.Schema {
 // with /v2.
 func conforms(t testing.TB, method, path string, status int, body string) {
 	t.Helper()
-	e, _ := route(method, strings.TrimPrefix(path, door.Version))
+	e, _ := route(method, strings.TrimPrefix(path, api.Version))
 	if status >= http.StatusBadRequest {
 		if e != nil {
-			require.Contains(t, described().object("paths", door.Version+e.Path, strings.ToLower(method), "responses"),
+			require.Contains(t, described().object("paths", api.Version+e.Path, strings.ToLower(method), "responses"),
 				strconv.Itoa(status), "%s %s may not answer %d: %s", method, path, status, body)
 		}
 		fitsSchema(t, "/components/schemas/Error", body)
@@ -86,11 +86,11 @@ func conforms(t testing.TB, method, path string, status int, body string) {
 	}
 	require.NotNil(t, e, "%s %s has no row in the table", method, path)
 	if body == "" && method == http.MethodPost &&
-		slices.ContainsFunc(e.Params, func(p door.Parameter) bool { return p.Name == "responseRequired" }) {
+		slices.ContainsFunc(e.Params, func(p api.Parameter) bool { return p.Name == "responseRequired" }) {
 		return // responseRequired=false: only the status (specification 4.1)
 	}
 	require.Equal(t, e.Success(), status, "%s %s", method, path)
-	escaped := strings.ReplaceAll(door.Version+e.Path, "/", "~1")
+	escaped := strings.ReplaceAll(api.Version+e.Path, "/", "~1")
 	fitsSchema(t, "/paths/"+escaped+"/"+strings.ToLower(method)+"/responses/"+strconv.Itoa(status)+
 		"/content/application~1json/schema", body)
 }
@@ -120,7 +120,7 @@ func TestTheDescriptionHasEveryEndpointWithItsParametersAndWeight(t *testing.T) 
 	for path, item := range document.Paths.Map() {
 		for method, operation := range item.Operations() {
 			described++
-			e, _ := route(method, strings.TrimPrefix(path, door.Version))
+			e, _ := route(method, strings.TrimPrefix(path, api.Version))
 			require.NotNil(t, e, "%s %s", method, path)
 			require.EqualValues(t, e.Weight, operation.Extensions["x-weight"])
 			have := len(operation.Parameters)

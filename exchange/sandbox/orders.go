@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -22,7 +22,7 @@ type listedOrder struct {
 
 // getOrdersOpen is GET /ordersOpen (specification 4.5): open orders of one market, of the markets
 // of one base or of all, by market, latest first, without their fills.
-func (ex *Exchange) getOrdersOpen(c *door.Call) *exchange.Error {
+func (ex *Exchange) getOrdersOpen(c *api.Call) *exchange.Error {
 	open := new(snapshot[listedOrder])
 	for _, m := range ex.catalog.Markets() {
 		switch {
@@ -47,7 +47,7 @@ func (ex *Exchange) getOrdersOpen(c *door.Call) *exchange.Error {
 // from start to end of their creation and from orderIdFrom to orderIdTo, all inclusive. An orderId
 // bounds by its place among the market's orders, whether or not there is such an order of the
 // account.
-func (ex *Exchange) getOrders(c *door.Call) *exchange.Error {
+func (ex *Exchange) getOrders(c *api.Call) *exchange.Error {
 	m := ex.catalog.MarketNamed(c.Text("market"))
 	times, refused := timesOf(c, ex.config.Rules.DayWindow)
 	if refused != nil {
@@ -77,7 +77,7 @@ func (ex *Exchange) getOrders(c *door.Call) *exchange.Error {
 // getTrades is GET /trades (venue-facts 1.3): the account's trades of a market, latest first, from
 // start to end (at most 24 hours later) and from tradeIdFrom to tradeIdTo, all inclusive. fee and
 // feeCurrency are left out until the trade is settled.
-func (ex *Exchange) getTrades(c *door.Call) *exchange.Error {
+func (ex *Exchange) getTrades(c *api.Call) *exchange.Error {
 	m := ex.catalog.MarketNamed(c.Text("market"))
 	times, refused := timesOf(c, true)
 	if refused != nil {
@@ -108,7 +108,7 @@ func (ex *Exchange) getTrades(c *door.Call) *exchange.Error {
 }
 
 // appendTrade appends a trade to a list of them.
-func (ex *Exchange) appendTrade(c *door.Call, m *market.Market, t *trade) {
+func (ex *Exchange) appendTrade(c *api.Call, m *market.Market, t *trade) {
 	told := t.at(c.Now)
 	dst := c.Out
 	if dst[len(dst)-1] != '[' {
@@ -139,7 +139,7 @@ type span struct{ from, to int64 }
 
 // timesOf reads start and end, in Unix milliseconds. An end before the start is 205; so is one more
 // than a day after it, where the range is bounded and both are given.
-func timesOf(c *door.Call, bounded bool) (span, *exchange.Error) {
+func timesOf(c *api.Call, bounded bool) (span, *exchange.Error) {
 	s := span{c.Integer("start", 0), c.Integer("end", math.MaxInt64)}
 	if s.to < s.from || bounded && c.Has("start") && c.Has("end") && s.to-s.from > dayMillis {
 		return s, exchange.Invalid("end")
@@ -149,7 +149,7 @@ func timesOf(c *door.Call, bounded bool) (span, *exchange.Error) {
 
 // placesOf reads two identifiers as places among those of their kind in a market. What names
 // nothing of that kind there is 205.
-func placesOf(c *door.Call, from, to string, id market.ID, kind byte) (s span, refused *exchange.Error) {
+func placesOf(c *api.Call, from, to string, id market.ID, kind byte) (s span, refused *exchange.Error) {
 	if s.from, refused = placeOf(c, from, 0, id, kind); refused != nil {
 		return s, refused
 	}
@@ -158,7 +158,7 @@ func placesOf(c *door.Call, from, to string, id market.ID, kind byte) (s span, r
 }
 
 // placeOf reads one of them; otherwise is the place where it was not sent.
-func placeOf(c *door.Call, parameter string, otherwise int64, id market.ID, kind byte) (int64, *exchange.Error) {
+func placeOf(c *api.Call, parameter string, otherwise int64, id market.ID, kind byte) (int64, *exchange.Error) {
 	sent := c.Arg(parameter)
 	if !sent.Set {
 		return otherwise, nil

@@ -4,13 +4,13 @@ import (
 	"cmp"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
 // getTime answers GET /time.
-func (ex *Exchange) getTime(c *door.Call) *exchange.Error {
+func (ex *Exchange) getTime(c *api.Call) *exchange.Error {
 	w := wire.Writer{Dst: c.Out}
 	w.Open('{')
 	now := c.Skewed(c.Now)
@@ -22,7 +22,7 @@ func (ex *Exchange) getTime(c *door.Call) *exchange.Error {
 }
 
 // each writes an object for the market that a call names, or a list with one for every market.
-func (ex *Exchange) each(c *door.Call, write func(*wire.Writer, *listing)) *exchange.Error {
+func (ex *Exchange) each(c *api.Call, write func(*wire.Writer, *listing)) *exchange.Error {
 	w := wire.Writer{Dst: c.Out}
 	if c.Has("market") {
 		write(&w, ex.named(c))
@@ -41,12 +41,12 @@ func (ex *Exchange) each(c *door.Call, write func(*wire.Writer, *listing)) *exch
 }
 
 // named returns the market that a call names.
-func (ex *Exchange) named(c *door.Call) *listing {
+func (ex *Exchange) named(c *api.Call) *listing {
 	return ex.listings[ex.catalog.MarketNamed(c.Text("market")).ID]
 }
 
 // getMarkets answers GET /markets.
-func (ex *Exchange) getMarkets(c *door.Call) *exchange.Error {
+func (ex *Exchange) getMarkets(c *api.Call) *exchange.Error {
 	return ex.each(c, ex.writeMarket)
 }
 
@@ -92,7 +92,7 @@ func (ex *Exchange) writeMarket(w *wire.Writer, l *listing) {
 }
 
 // getAssets answers GET /assets.
-func (ex *Exchange) getAssets(c *door.Call) *exchange.Error {
+func (ex *Exchange) getAssets(c *api.Call) *exchange.Error {
 	w := wire.Writer{Dst: c.Out}
 	if c.Has("symbol") {
 		ex.writeAsset(&w, ex.catalog.AssetNamed(c.Text("symbol")))

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -57,7 +57,7 @@ func TestAssetsTellTheirRules(t *testing.T) {
 }
 
 func TestTheBookShowsTheHouseAndTheAccounts(t *testing.T) {
-	h := newHall(t, price.Fixed("95000"), scripted(50000))
+	h := newHall(t, prices.Fixed("95000"), scripted(50000))
 	h.pass(0)
 	book := h.one("/BTC-EUR/book")
 	require.Equal(t, []any{"BTC-EUR", float64(noon)}, []any{book["market"], book["timestamp"]})
@@ -75,7 +75,7 @@ func TestTheBookShowsTheHouseAndTheAccounts(t *testing.T) {
 }
 
 func TestOnlyATradingMarketShowsItsBook(t *testing.T) {
-	h := newHall(t, price.Fixed("95000"), nil)
+	h := newHall(t, prices.Fixed("95000"), nil)
 	for _, status := range []market.MarketStatus{market.Halted, market.Auction, market.AuctionMatching,
 		market.CancelOnly} {
 		h.listings[1].Status = status
@@ -114,7 +114,7 @@ func shape(value any) any {
 // TestPublicAnswersHaveTheRecordedShapes compares with what the exchange was seen to send, where
 // that lies beside the project.
 func TestPublicAnswersHaveTheRecordedShapes(t *testing.T) {
-	h := newHall(t, price.Synthetic{Price: "95000"}, nil)
+	h := newHall(t, prices.Synthetic{Price: "95000"}, nil)
 	h.pass(time.Minute)
 	for file, path := range map[string]string{
 		"time": "/time", "markets_single_2025": "/markets?market=BTC-EUR", "assets": "/assets", "book": "/BTC-EUR/book",
@@ -146,13 +146,13 @@ func TestATradeIDIsWrittenAsTheLibraryWritesIt(t *testing.T) {
 }
 
 func TestBookCandlesAndTradesAreWrittenWithoutGarbage(t *testing.T) {
-	h := newHall(t, price.Synthetic{Price: "95000"}, nil, func(c *Config) { c.History = 24 * time.Hour })
+	h := newHall(t, prices.Synthetic{Price: "95000"}, nil, func(c *Config) { c.History = 24 * time.Hour })
 	for _, path := range []string{"/{market}/book", "/{market}/candles", "/{market}/trades"} {
 		e := h.bind(endpoints).Named("GET " + path)
-		c := &door.Call{Endpoint: e, Now: noon, Args: make(door.Arguments, len(e.Params)), Out: make([]byte, 0, 1<<20)}
-		*c.Arg("market") = door.Argument{Set: true, Text: "BTC-EUR"}
+		c := &api.Call{Endpoint: e, Now: noon, Args: make(api.Arguments, len(e.Params)), Out: make([]byte, 0, 1<<20)}
+		*c.Arg("market") = api.Argument{Set: true, Text: "BTC-EUR"}
 		if path == "/{market}/candles" {
-			*c.Arg("interval") = door.Argument{Set: true, Text: "1m"}
+			*c.Arg("interval") = api.Argument{Set: true, Text: "1m"}
 		}
 		require.Zero(t, testing.AllocsPerRun(10, func() {
 			c.Out = c.Out[:0]

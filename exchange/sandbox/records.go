@@ -4,7 +4,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -264,7 +264,7 @@ func (a *account) inUse(id market.ID, name uuid.UUID) bool {
 
 // find returns the record that a request's clientOrderId or, where there is none, its orderId
 // names: the latest order with that value (specification 2.5). Neither is 203, no such order 240.
-func (ex *Exchange) find(c *door.Call, id market.ID) (*record, *exchange.Error) {
+func (ex *Exchange) find(c *api.Call, id market.ID) (*record, *exchange.Error) {
 	var r *record
 	switch {
 	case c.Has("clientOrderId"):

@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -20,7 +20,7 @@ const (
 
 // getBookReport answers GET /report/{market}/book. Assets are named by their symbols; prices are in
 // quote, quantities in base.
-func (ex *Exchange) getBookReport(c *door.Call) *exchange.Error {
+func (ex *Exchange) getBookReport(c *api.Call) *exchange.Error {
 	l := ex.named(c)
 	if refused := l.trading(); refused != nil {
 		return refused
@@ -72,7 +72,7 @@ func (ex *Exchange) writeReportLevels(w *wire.Writer, l *listing, side market.Si
 
 // getTradesReport answers GET /report/{market}/trades, newest first. A trade is published when it
 // happens, with its price: nothing is missing.
-func (ex *Exchange) getTradesReport(c *door.Call) *exchange.Error {
+func (ex *Exchange) getTradesReport(c *api.Call) *exchange.Error {
 	l, trades, refused := ex.trades(c)
 	if refused != nil {
 		return refused

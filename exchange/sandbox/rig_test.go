@@ -20,8 +20,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -76,7 +76,7 @@ func rigConfig() Config {
 // accounts make it.
 func rigMarket(name, fixed string, priceDigits uint8, tick string, quantityDecimals uint8, least,
 	category string) Market {
-	return Market{Name: name, Source: price.Fixed(fixed), PriceDigits: priceDigits, TickSize: tick,
+	return Market{Name: name, Source: prices.Fixed(fixed), PriceDigits: priceDigits, TickSize: tick,
 		QuantityDecimals: quantityDecimals, NotionalDecimals: 2, MinOrderInBase: least, MinOrderInQuote: "5",
 		MaxOrderInBase: "1000000000", MaxOrderInQuote: "1000000000", MaxOpenOrders: 100, FeeCategory: category}
 }
@@ -84,12 +84,12 @@ func rigMarket(name, fixed string, priceDigits uint8, tick string, quantityDecim
 func rigAccount(name string) Account {
 	return Account{Name: name, Balances: map[string]string{"EUR": "10000000", "BTC": "1000", "ETH": "10000",
 		"ADA": "10000000"},
-		Keys: []door.Key{{Key: rigKey(name), Secret: "secret of " + name, Read: true, Trade: true, Withdraw: true}}}
+		Keys: []api.Key{{Key: rigKey(name), Secret: "secret of " + name, Read: true, Trade: true, Withdraw: true}}}
 }
 
 // rigKey returns the API key of an account of the rig.
 func rigKey(account string) string {
-	return (account + strings.Repeat("0", door.KeyLength))[:door.KeyLength]
+	return (account + strings.Repeat("0", api.KeyLength))[:api.KeyLength]
 }
 
 // get asks without credentials. The path is without /v2.
@@ -102,7 +102,7 @@ func (r *rig) send(account, method, path, body string) answer {
 
 // request makes a request as the specification asks, signed unless account is "".
 func (r *rig) request(account, method, path, body string) *http.Request {
-	request := httptest.NewRequest(method, door.Version+path, strings.NewReader(body))
+	request := httptest.NewRequest(method, api.Version+path, strings.NewReader(body))
 	request.Header.Set("Content-Type", "application/json")
 	if account != "" {
 		r.sign(request, account, body)
@@ -135,7 +135,7 @@ func (r *rig) do(request *http.Request) answer {
 	for name, values := range recorder.Header() {
 		a.header[http.CanonicalHeaderKey(name)] = values // as a client reads them
 	}
-	if strings.HasPrefix(request.URL.Path, door.Version) {
+	if strings.HasPrefix(request.URL.Path, api.Version) {
 		conforms(r.t, request.Method, request.URL.Path, a.status, a.body)
 	}
 	return a

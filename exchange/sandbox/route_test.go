@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 )
 
 // listed are the endpoints of the table, as an exchange has them.
 var listed = (&Exchange{}).bind(endpoints)
 
-func route(method, path string) (*door.Endpoint, string) { return listed.Route(method, path) }
+func route(method, path string) (*api.Endpoint, string) { return listed.Route(method, path) }
 
 func TestEveryRowOfTheTableIsReached(t *testing.T) {
 	for i := range listed {
@@ -43,7 +43,7 @@ func TestUnknownPathsAndMethodsAre404With110(t *testing.T) {
 }
 
 func TestAPathIsReadWithItsEscapesUndone(t *testing.T) {
-	e, name := route("GET", newRig(t).request("", "GET", "/BTC%2DEUR/book", "").URL.Path[len(door.Version):])
+	e, name := route("GET", newRig(t).request("", "GET", "/BTC%2DEUR/book", "").URL.Path[len(api.Version):])
 	require.Equal(t, "/{market}/book", e.Path)
 	require.Equal(t, "BTC-EUR", name)
 }

@@ -10,7 +10,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -232,8 +232,8 @@ func writeBars(b *bbolt.Bucket, l *listing) error {
 // writeMeters writes the weight that keys and IP addresses have used since the last write.
 func (s *store) writeMeters(tx *bbolt.Tx) error {
 	b := tx.Bucket(bucketMeters)
-	return s.ex.door.FlushUsage(func(subject string, m door.Usage) error {
-		if m == (door.Usage{}) {
+	return s.ex.door.FlushUsage(func(subject string, m api.Usage) error {
+		if m == (api.Usage{}) {
 			return b.Delete([]byte(subject))
 		}
 		return encode(b, []byte(subject), storedMeter{m.Minute, m.Used, m.Banned})

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -93,7 +93,7 @@ func TestCandlesComeNewestFirstWithoutEmptyIntervals(t *testing.T) {
 }
 
 func TestThePriceIsNullUntilSomebodyTrades(t *testing.T) {
-	h := newHall(t, price.Fixed("95000.50"), nil)
+	h := newHall(t, prices.Fixed("95000.50"), nil)
 	h.pass(0)
 	require.Equal(t, `[{"market":"BTC-EUR","price":"95000.5"},{"market":"ADA-EUR","price":null}]`,
 		h.ok("/ticker/price"))
@@ -122,7 +122,7 @@ func TestTheTickerOfADayForgetsWhatIsOlder(t *testing.T) {
 }
 
 func TestReportsNameOrdersAndCurrencies(t *testing.T) {
-	h := newHall(t, price.Fixed("95000"), scripted(50000))
+	h := newHall(t, prices.Fixed("95000"), scripted(50000))
 	h.pass(0)
 	h.place(1, market.Buy, 1_00000000, 94952_50)
 	h.place(1, market.Buy, 2_00000000, 94952_50)

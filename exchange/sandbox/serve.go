@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -40,20 +40,20 @@ func (ex *Exchange) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := r.URL.Path
 	switch {
 	case path == "/openapi.json" && r.Method == http.MethodGet:
-		door.DeclareJSON(w.Header())
+		api.DeclareJSON(w.Header())
 		w.Write(ex.door.OpenAPI())
 		return
 	case isSocket(r):
 		ex.serveSocket(w, r)
 		return
-	case strings.HasPrefix(path, adminRoot) && ex.config.Admin != "" && door.PeerOf(r.RemoteAddr).IsLoopback():
+	case strings.HasPrefix(path, adminRoot) && ex.config.Admin != "" && api.PeerOf(r.RemoteAddr).IsLoopback():
 		ex.serveAdmin(w, r)
 		return
 	}
 	name := ""
 	v := ex.door.NewRequest()
 	defer ex.door.Release(v)
-	if rest, ok := strings.CutPrefix(path, door.Version); ok {
+	if rest, ok := strings.CutPrefix(path, api.Version); ok {
 		v.Endpoint, name = ex.door.Table.Route(r.Method, rest)
 	}
 	ex.serve(w, r, v, name)
@@ -61,7 +61,7 @@ func (ex *Exchange) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serve takes a request whose endpoint is known through its steps. name is the market that its path
 // names.
-func (ex *Exchange) serve(w http.ResponseWriter, r *http.Request, v *door.Request, name string) {
+func (ex *Exchange) serve(w http.ResponseWriter, r *http.Request, v *api.Request, name string) {
 	refusal := v.Read(r, ex.config.Rules.Strict)
 	var decided *fault.Decision
 	if script := ex.requestFaults.Load(); script != nil && v.Endpoint != nil {
@@ -87,7 +87,7 @@ func (ex *Exchange) serve(w http.ResponseWriter, r *http.Request, v *door.Reques
 	if refusal != nil {
 		v.Out, v.More, v.Status = exchange.AppendError(v.Out[:0], refusal), nil, refusal.Status
 	}
-	if r.URL.Path == door.Version+"/time" { // its Date is of the same clock, which need not be the machine's
+	if r.URL.Path == api.Version+"/time" { // its Date is of the same clock, which need not be the machine's
 		w.Header().Set("Date", v.Skewed(ex.clock.Now()).Std().UTC().Format(http.TimeFormat))
 	}
 	ex.door.WriteHead(w, v)
@@ -110,7 +110,7 @@ func (ex *Exchange) pause(decided *fault.Decision, d market.Duration) {
 
 // carryOut carries out all due events and then calls the endpoint. A panic there is our mistake:
 // the answer is 101, outcome unknown, and the lock is released.
-func (ex *Exchange) carryOut(c *door.Call) (refusal *exchange.Error) {
+func (ex *Exchange) carryOut(c *api.Call) (refusal *exchange.Error) {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
 	defer func() {
@@ -139,7 +139,7 @@ func (ex *Exchange) carryOut(c *door.Call) (refusal *exchange.Error) {
 }
 
 // changes reports whether the operator changes something.
-func changes(c *door.Call) bool { return c.Account == 0 && c.Endpoint.Method != http.MethodGet }
+func changes(c *api.Call) bool { return c.Account == 0 && c.Endpoint.Method != http.MethodGet }
 
 // saveBan writes a new ban to the state file before the answer.
 func (ex *Exchange) saveBan() {

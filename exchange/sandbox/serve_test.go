@@ -13,21 +13,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 )
 
 // probe returns an endpoint that answers an empty object, so that what comes before an endpoint can
 // be tested by itself.
-func probe(method string, needs door.Right) *door.Endpoint {
-	return &door.Endpoint{Method: method, Path: "/probe", Weight: 1, Needs: needs,
-		Do: func(c *door.Call) *exchange.Error {
+func probe(method string, needs api.Right) *api.Endpoint {
+	return &api.Endpoint{Method: method, Path: "/probe", Weight: 1, Needs: needs,
+		Do: func(c *api.Call) *exchange.Error {
 			c.Out = append(c.Out, `{}`...)
 			return nil
 		}}
 }
 
 // through lets an endpoint that is not in the table answer a request.
-func (r *rig) through(e *door.Endpoint, request *http.Request) answer {
+func (r *rig) through(e *api.Endpoint, request *http.Request) answer {
 	recorder := httptest.NewRecorder()
 	v := r.ex.door.NewRequest()
 	v.Endpoint = e
@@ -66,8 +66,8 @@ func TestWithoutABodyOnlyStrictAsksForContentType(t *testing.T) {
 func TestABodyOverTheLimitIsRefused(t *testing.T) {
 	r := newRig(t)
 	fill := func(size int) string { return `{"x":"` + strings.Repeat("y", size-8) + `"}` }
-	r.send("alice", "POST", "/order", fill(door.MaxBody)).refused(t, 400, 204)
-	r.send("alice", "POST", "/order", fill(door.MaxBody+1)).refused(t, 400, 102).says(t, "more than 65536 bytes")
+	r.send("alice", "POST", "/order", fill(api.MaxBody)).refused(t, 400, 204)
+	r.send("alice", "POST", "/order", fill(api.MaxBody+1)).refused(t, 400, 102).says(t, "more than 65536 bytes")
 
 	endless := r.request("alice", "POST", "/order", "")
 	endless.Body, endless.ContentLength = io.NopCloser(iotest.OneByteReader(zeros{})), -1
@@ -103,7 +103,7 @@ func TestAPanicIsAnsweredWith101AndTheNextRequestGoesOn(t *testing.T) {
 	heard := ""
 	r.ex.onPanic = func(value any) { heard = value.(string) }
 	broken := probe("GET", 0)
-	broken.Do = func(c *door.Call) *exchange.Error {
+	broken.Do = func(c *api.Call) *exchange.Error {
 		c.Out = append(c.Out, `{"half":`...)
 		panic("a broken invariant")
 	}
@@ -118,7 +118,7 @@ func TestTimeAtTheVenueNeverGoesBack(t *testing.T) {
 	r := newRig(t)
 	r.ex.reached = rigStart + 1000
 	e := probe("GET", 0)
-	e.Do = func(c *door.Call) *exchange.Error {
+	e.Do = func(c *api.Call) *exchange.Error {
 		require.Equal(t, rigStart+1000, c.Now)
 		return nil
 	}
@@ -127,9 +127,9 @@ func TestTimeAtTheVenueNeverGoesBack(t *testing.T) {
 
 func TestAnswersOfRequestsAtOnceDoNotMix(t *testing.T) {
 	r := newRig(t, func(c *Config) { c.Budget.PerKey = -1 })
-	echo := probe("GET", door.Read)
-	echo.Params = []door.Parameter{{Name: "say", Kind: door.Text}}
-	echo.Do = func(c *door.Call) *exchange.Error {
+	echo := probe("GET", api.Read)
+	echo.Params = []api.Parameter{{Name: "say", Kind: api.Text}}
+	echo.Do = func(c *api.Call) *exchange.Error {
 		c.Out = append(append(append(c.Out, '"'), c.Text("say")+r.ex.caller(c).name...), '"')
 		return nil
 	}

@@ -2,7 +2,7 @@ package sandbox
 
 import (
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -48,13 +48,13 @@ func (ex *Exchange) describe(r *record, now market.Time, fills []fill) {
 }
 
 // appendOrder appends the record of an order to the answer, with the given fills of it.
-func (ex *Exchange) appendOrder(c *door.Call, r *record, fills []fill) {
+func (ex *Exchange) appendOrder(c *api.Call, r *record, fills []fill) {
 	ex.describe(r, c.Now, fills)
 	c.Out = exchange.AppendOrder(c.Out, ex.catalog, &ex.view, ex.viewed)
 }
 
 // appendListed appends the record of an order to a list of them.
-func (ex *Exchange) appendListed(c *door.Call, r *record, fills []fill) {
+func (ex *Exchange) appendListed(c *api.Call, r *record, fills []fill) {
 	if c.Out[len(c.Out)-1] != '[' {
 		c.Out = append(c.Out, ',')
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 )
 
 func TestAListInPartsIsTheListAtOnce(t *testing.T) {
@@ -26,7 +26,7 @@ func TestAListInPartsIsTheListAtOnce(t *testing.T) {
 			want = append(want, row)
 		}
 		next := rows.list(func(dst []byte, row *string) []byte { return append(dst, *row...) })
-		c := &door.Call{More: next}
+		c := &api.Call{More: next}
 		if rapid.Bool().Draw(r, "gathered") {
 			c.Gather()
 		}
@@ -42,8 +42,8 @@ func TestAListInPartsIsTheListAtOnce(t *testing.T) {
 
 // naiveOpen writes the open orders of a call's account as of now, all at once. The caller holds the
 // lock.
-func naiveOpen(ex *Exchange, c *door.Call) string {
-	whole := &door.Call{Out: []byte{'['}, Now: c.Now}
+func naiveOpen(ex *Exchange, c *api.Call) string {
+	whole := &api.Call{Out: []byte{'['}, Now: c.Now}
 	for _, m := range ex.catalog.Markets() {
 		for r := ex.caller(c).recordsOf(m.ID).open.newest; r != nil; r = r.links[byState].older {
 			ex.appendListed(whole, r, nil)
@@ -54,9 +54,9 @@ func naiveOpen(ex *Exchange, c *door.Call) string {
 
 // openNow carries out GET /ordersOpen of alice, up to the end of its handler, and returns the naive
 // answer of the same instant.
-func (r *rig) openNow() (c *door.Call, want string) {
+func (r *rig) openNow() (c *api.Call, want string) {
 	e, _ := route(http.MethodGet, "/ordersOpen")
-	c = &door.Call{Endpoint: e, Account: 1, Args: make(door.Arguments, len(e.Params))}
+	c = &api.Call{Endpoint: e, Account: 1, Args: make(api.Arguments, len(e.Params))}
 	r.ex.mu.Lock()
 	defer r.ex.mu.Unlock()
 	c.Now = max(r.ex.clock.Now(), r.ex.reached)
@@ -68,7 +68,7 @@ func (r *rig) openNow() (c *door.Call, want string) {
 // manyOpen makes an exchange without limits in which alice has open orders.
 func manyOpen(t testing.TB, orders int) *rig {
 	r := newRig(t, func(c *Config) {
-		c.Budget = door.Budget{PerKey: -1, PerIP: -1}
+		c.Budget = api.Budget{PerKey: -1, PerIP: -1}
 		c.Markets[0].MaxOpenOrders = 0
 		c.Accounts[0].Balances["EUR"] = "1000000000000"
 	})

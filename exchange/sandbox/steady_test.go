@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
 )
 
 var steady = flag.Duration("steady", 0,
@@ -27,9 +27,9 @@ func TestMemoryStaysFlatUnderSteadyLoad(t *testing.T) {
 		t.Skip("the race detector keeps a shadow of the memory, and the requests come one after another")
 	}
 	r := newRig(t, func(c *Config) {
-		c.Budget = door.Budget{PerKey: -1, PerIP: -1}
+		c.Budget = api.Budget{PerKey: -1, PerIP: -1}
 		c.Retention = Retention{Orders: 200, Trades: 200, Candles: 60, Transactions: 50}
-		c.Markets[0].Source = price.Synthetic{Price: "30000"}
+		c.Markets[0].Source = prices.Synthetic{Price: "30000"}
 		c.Markets[0].Liquidity = Liquidity{Levels: 20, HalfSpread: 10_000, Size: "0.5"}
 	})
 	load := &steadyLoad{r: r, chance: rand.New(rand.NewPCG(1, 1))}

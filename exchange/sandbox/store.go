@@ -15,7 +15,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 const (
@@ -58,12 +58,12 @@ type store struct {
 	ex         *Exchange
 	db         *bbolt.DB
 	path       string
-	file       *boltfile.File
+	file       *bolt.File
 	err        error        // why nothing is written any more
 	loaded     *loadedState // content of the file at its opening; nil: it was empty
 	marketRows []marketRow
 	saved      market.Time // that the file has reached
-	marks
+	rowCounts
 	batches
 }
 
@@ -90,18 +90,18 @@ func (ex *Exchange) openStore() error {
 func (ex *Exchange) openFile() (err error) {
 	defer catchCorrupt(&err, debug.SetPanicOnFault(true))
 	path := ex.config.State
-	if err := boltfile.Create(path); err != nil {
+	if err := bolt.Create(path); err != nil {
 		return err
 	}
 	if err := notFolder(path); err != nil {
 		return err
 	}
-	file, err := boltfile.Open(context.Background(), path,
-		boltfile.Options{Mode: 0o600, Maps: 1, Freelist: bbolt.FreelistMapType})
+	file, err := bolt.Open(context.Background(), path,
+		bolt.Options{Mode: 0o600, Maps: 1, Freelist: bbolt.FreelistMapType})
 	if err != nil {
 		return openError(err)
 	}
-	s := &store{ex: ex, db: file.DB, path: path, file: file, marks: marks{records: map[*record]struct{}{}},
+	s := &store{ex: ex, db: file.DB, path: path, file: file, rowCounts: rowCounts{records: map[*record]struct{}{}},
 		batches: batches{landed: sync.Cond{L: &ex.mu}}}
 	ex.store = s
 	if s.loaded, err = s.readState(); err != nil || s.loaded == nil {
@@ -121,15 +121,15 @@ func notFolder(path string) error {
 
 func openError(err error) error {
 	switch {
-	case boltfile.CutOff(err):
+	case bolt.CutOff(err):
 		return fmt.Errorf("%w: cut off: %w", errCorrupt, err)
-	case errors.As(err, new(*boltfile.Damage)):
+	case errors.As(err, new(*bolt.Damage)):
 		return fmt.Errorf("%w: %w; put a copy in its place, or name another file", errCorrupt, err)
-	case boltfile.Locked(err):
+	case bolt.Locked(err):
 		return errors.New("it is in use by another exchange; stop that one, or name another file")
-	case boltfile.Foreign(err):
+	case bolt.Foreign(err):
 		return fmt.Errorf("%w, or not the state of an exchange: %w", errCorrupt, err)
-	case errors.Is(err, boltfile.ErrCorrupt): // of a panic
+	case errors.Is(err, bolt.ErrCorrupt): // of a panic
 		return fmt.Errorf("%w: %v", errCorrupt, err)
 	}
 	return err
@@ -162,7 +162,7 @@ func (ex *Exchange) openState() error {
 	if s.loaded == nil {
 		return nil
 	}
-	if err := s.recall(); err != nil {
+	if err := s.orderHistory(); err != nil {
 		return fmt.Errorf("state %s: %w", s.path, err)
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"go.etcd.io/bbolt"
 )
 
@@ -22,7 +22,7 @@ import (
 func BenchmarkStoredOrder(b *testing.B) {
 	folder := b.TempDir()
 	r := newRig(b, stateful(filepath.Join(folder, "exchange.db")),
-		func(c *Config) { c.Budget = door.Budget{PerKey: -1, PerIP: -1} })
+		func(c *Config) { c.Budget = api.Budget{PerKey: -1, PerIP: -1} })
 	kept := newLoad(b, r.request("alice", "POST", "/order", benchOrder).Header, r.ex)
 	file, err := os.Create(filepath.Join(folder, "page"))
 	require.NoError(b, err)
@@ -48,7 +48,7 @@ func BenchmarkRecall(b *testing.B) {
 	const orders = 10_000
 	path := filepath.Join(b.TempDir(), "exchange.db")
 	free := func(c *Config) {
-		c.Budget = door.Budget{PerKey: -1, PerIP: -1}
+		c.Budget = api.Budget{PerKey: -1, PerIP: -1}
 		c.Markets[0].MaxOpenOrders = 0
 	}
 	r := newRig(b, free)
@@ -57,7 +57,7 @@ func BenchmarkRecall(b *testing.B) {
 	require.NoError(b, r.ex.openState())
 	post, _ := route("POST", "/order")
 	for n := range orders {
-		c := &door.Call{Account: 1, Now: r.ex.reached, Endpoint: post}
+		c := &api.Call{Account: 1, Now: r.ex.reached, Endpoint: post}
 		require.Nil(b, r.ex.door.Decode(c, "", "",
 			[]byte(fmt.Sprintf(`{"market":"BTC-EUR","operatorId":1,"side":"buy","orderType":"limit","amount":"0.001","price":"%d"}`, 10_000+n%500))))
 		require.Nil(b, r.ex.postOrder(c))
@@ -79,7 +79,7 @@ func BenchmarkStoredOrders(b *testing.B) {
 	for _, connections := range []int{1, 4, 8, 16} {
 		b.Run(fmt.Sprint(connections), func(b *testing.B) {
 			r := newRig(b, stateful(filepath.Join(b.TempDir(), "exchange.db")), func(c *Config) {
-				c.Budget = door.Budget{PerKey: -1, PerIP: -1}
+				c.Budget = api.Budget{PerKey: -1, PerIP: -1}
 				c.Markets[0].MaxOpenOrders = 0
 			})
 			header := r.request("alice", "POST", "/order", benchOrder).Header
@@ -95,7 +95,7 @@ func BenchmarkStoredOrders(b *testing.B) {
 			b.ResetTimer()
 			for range connections {
 				sending.Go(func() {
-					l := &load{b: b, client: client, url: server.URL + door.Version + "/order", header: header}
+					l := &load{b: b, client: client, url: server.URL + api.Version + "/order", header: header}
 					for sent.Add(1) <= int64(b.N) {
 						l.send()
 					}

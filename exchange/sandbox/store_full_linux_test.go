@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"golang.org/x/sys/unix"
 )
 
@@ -18,7 +18,7 @@ func TestAFullDiskKeepsWhatWasAnsweredAndNothingElse(t *testing.T) {
 	}
 	t.Cleanup(func() { require.NoError(t, unix.Unmount(disk, 0)) })
 	r := newRig(t, stateful(filepath.Join(disk, "exchange.db")), func(c *Config) {
-		c.Budget = door.Budget{PerKey: -1, PerIP: -1}
+		c.Budget = api.Budget{PerKey: -1, PerIP: -1}
 		for i := range c.Markets {
 			c.Markets[i].MaxOpenOrders = 0
 		}
@@ -39,7 +39,7 @@ func TestAFullDiskKeepsWhatWasAnsweredAndNothingElse(t *testing.T) {
 	require.NoError(t, err)
 	elsewhere := filepath.Join(t.TempDir(), "exchange.db")
 	require.NoError(t, os.WriteFile(elsewhere, text, 0o600))
-	require.NoError(t, r.reopen(func(c *Config) { c.State, c.Budget = elsewhere, door.Budget{PerKey: -1} }))
+	require.NoError(t, r.reopen(func(c *Config) { c.State, c.Budget = elsewhere, api.Budget{PerKey: -1} }))
 	r.send("alice", "GET", "/balance?symbol=EUR", "").says(t,
 		fmt.Sprintf(`"inOrder":"%d.%02d"`, open*903/100, open*903%100))
 	require.NoError(t, r.ex.Close())

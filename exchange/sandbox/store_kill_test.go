@@ -23,8 +23,8 @@ import (
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
 )
 
 // childState is the variable of the environment that makes TestAChildServesUntilItIsKilled serve:
@@ -36,7 +36,7 @@ func childConfig(path string) Config {
 	config := rigConfig()
 	kept(path)(&config)
 	config.Clock, config.Faults, config.Retention = NewClock(0, 1), nil, Retention{}
-	config.Markets[0].Source = price.Synthetic{Price: "95000", Volatility: 0.5, Step: 5 * time.Millisecond}
+	config.Markets[0].Source = prices.Synthetic{Price: "95000", Volatility: 0.5, Step: 5 * time.Millisecond}
 	config.Markets[1].Source = nil
 	config.History = time.Minute
 	return config
@@ -123,7 +123,7 @@ type testimony struct {
 func (w *witness) ask(method, path, body string) (status int, text []byte, answered bool) {
 	admin := strings.HasPrefix(path, "/admin")
 	if !admin {
-		path = door.Version + path
+		path = api.Version + path
 	}
 	request, err := http.NewRequest(method, "http://"+w.address+path, strings.NewReader(body))
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -89,7 +89,7 @@ func TestOldFillsOfAnOrderAreForgottenInTheFileAsInMemory(t *testing.T) {
 }
 
 func TestABanOutlivesAKill(t *testing.T) {
-	tight := func(c *Config) { c.Budget = door.Budget{PerKey: 5, PerIP: 5} }
+	tight := func(c *Config) { c.Budget = api.Budget{PerKey: 5, PerIP: 5} }
 	r := newKeptRig(t, tight)
 	r.send("alice", "GET", "/balance", "").ok(t)
 	told := r.send("alice", "GET", "/balance", "").refused(t, 429, 105).body
@@ -154,7 +154,7 @@ func TestAPanicLeavesTheFileWhole(t *testing.T) {
 	r.ex.onPanic = nil
 	r.send("alice", "POST", "/order", someOrder).ok(t)
 	before := r.send("alice", "GET", "/balance", "").ok(t).body
-	c := &door.Call{Account: 1, Endpoint: &door.Endpoint{Method: http.MethodPost, Do: func(*door.Call) *exchange.Error {
+	c := &api.Call{Account: 1, Endpoint: &api.Endpoint{Method: http.MethodPost, Do: func(*api.Call) *exchange.Error {
 		ex := r.ex
 		require.NoError(t, ex.transfer(0, 1, -1000))
 		ex.store.markAccount(ex.accounts[0])

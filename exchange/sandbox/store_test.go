@@ -17,9 +17,9 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -28,27 +28,27 @@ import (
 func kept(path string) func(*Config) {
 	return func(c *Config) {
 		c.State = path
-		c.Budget = door.Budget{PerKey: -1, PerIP: -1}
+		c.Budget = api.Budget{PerKey: -1, PerIP: -1}
 		c.Retention = Retention{Orders: 5, Trades: 7, Transactions: 6, Candles: 20}
 		c.Rules.SettleAfter, c.Rules.GroupsPerAccount = 7*time.Second, 2
 		c.History = 30 * time.Minute
 		c.Admin = "token of the operator"
 		c.Faults = []fault.Fault{{Kind: fault.LateFill, Endpoints: []string{"POST /order"}, Market: "ETH-EUR",
 			Delay: 40 * time.Second}}
-		c.Markets[0].Source, c.Markets[1].Source = price.Synthetic{Price: "95000", Volatility: 0.5}, recorded()
+		c.Markets[0].Source, c.Markets[1].Source = prices.Synthetic{Price: "95000", Volatility: 0.5}, recorded()
 		for i := range 2 {
 			c.Markets[i].Liquidity = Liquidity{Levels: 4, HalfSpread: 20_000, Step: 100, Size: "0.02"}
 		}
-		c.Markets[2].Source = price.Fixed("0.5")
+		c.Markets[2].Source = prices.Fixed("0.5")
 		c.Tiers = []Tier{{Volume: "0", Fees: map[string]exchange.Fees{"": {Maker: 150_000, Taker: 250_000}}},
 			{Volume: "20000", Fees: map[string]exchange.Fees{"": {Maker: -10_000, Taker: 200_000}}}}
 	}
 }
 
 // recorded is a source that replays five hours of ETH-EUR, up and down, and then stands still.
-func recorded() price.Source {
+func recorded() prices.Source {
 	minute, at := int64(0), rigStart.Add(-30*time.Minute)
-	return price.Replay{Candles: func() (c market.Candle, more bool, err error) {
+	return prices.Replay{Candles: func() (c market.Candle, more bool, err error) {
 		open := market.Price(330000 + (minute*7919)%9000 - 4500)
 		c = market.Candle{Start: market.Interval1m.Floor(at).Add(time.Duration(minute) * time.Minute),
 			Interval: market.Interval1m, Open: open, High: open + 900, Low: open - 700, Close: open +

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/socket"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/ws"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -17,11 +17,11 @@ import (
 // streams are the events for sockets. An event waits until everything that led to it is in the
 // state file: no client hears of what a kill could undo.
 type streams struct {
-	hub    *socket.Hub
-	events []socket.Event // that wait to be published
-	gone   int            // events that were published before those
-	seen   uint64         // Hub.Version of the flags of all listings
-	heard  bool           // as of seen, some socket follows something
+	hub    *ws.Hub
+	events []ws.Event // that wait to be published
+	gone   int        // events that were published before those
+	seen   uint64     // Hub.Version of the flags of all listings
+	heard  bool       // as of seen, some socket follows something
 	days   dayTickers
 	books  bookBatches
 	pump   pump
@@ -31,7 +31,7 @@ type streams struct {
 type followed struct {
 	ticker, day, trades bool
 	candles             []market.Interval
-	accounts            []int // as door.Call.Account
+	accounts            []int // as api.Call.Account
 
 	moved bool      // since shown
 	shown topOfBook // by the latest event of the channel ticker
@@ -47,7 +47,7 @@ type topOfBook struct {
 // serveSocket makes a socket of a request, and serves it to its end.
 func (ex *Exchange) serveSocket(w http.ResponseWriter, r *http.Request) {
 	if script := ex.socketFaults.Load(); script != nil && script.Refuses(ex.clock.Now()) {
-		door.DeclareJSON(w.Header())
+		api.DeclareJSON(w.Header())
 		w.WriteHeader(http.StatusServiceUnavailable)
 		w.Write(exchange.AppendError(nil, exchange.ErrCode(exchange.CodeEngineUnavailable)))
 		return
@@ -59,7 +59,7 @@ func (ex *Exchange) serveSocket(w http.ResponseWriter, r *http.Request) {
 
 // isSocket reports whether a request asks for a socket: /v2 and /v2/ are both in use.
 func isSocket(r *http.Request) bool {
-	return strings.TrimSuffix(r.URL.Path, "/") == door.Version &&
+	return strings.TrimSuffix(r.URL.Path, "/") == api.Version &&
 		strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
 }
 
@@ -70,7 +70,7 @@ type host struct{ *Exchange }
 func (h host) Now() market.Time { return h.clock.Now() }
 
 // CarryOut carries out a call.
-func (h host) CarryOut(c *door.Call) *exchange.Error { return h.carryOut(c) }
+func (h host) CarryOut(c *api.Call) *exchange.Error { return h.carryOut(c) }
 
 // Requests are the faults that meet actions.
 func (h host) Requests() *fault.Script { return h.requestFaults.Load() }
@@ -110,8 +110,8 @@ func (ex *Exchange) saveAndTell(always bool) error {
 }
 
 // tell lets an event wait to be published.
-func (ex *Exchange) tell(topic socket.Topic, w *wire.Writer) {
-	ex.events = append(ex.events, socket.Event{Topic: topic, Text: w.Dst})
+func (ex *Exchange) tell(topic ws.Topic, w *wire.Writer) {
+	ex.events = append(ex.events, ws.Event{Topic: topic, Text: w.Dst})
 }
 
 // event begins an event of a market.
@@ -138,17 +138,17 @@ func (ex *Exchange) refresh() {
 	for _, t := range topics {
 		f := &wanted[t.Market]
 		switch t.Channel {
-		case socket.Ticker:
+		case ws.Ticker:
 			f.ticker = true
-		case socket.Ticker24h:
+		case ws.Ticker24h:
 			f.day, days = true, true
-		case socket.Candles:
+		case ws.Candles:
 			f.candles = append(f.candles, t.Interval)
-		case socket.Trades:
+		case ws.Trades:
 			f.trades = true
-		case socket.Book:
+		case ws.Book:
 			books[t.Market] = true
-		case socket.Account:
+		case ws.Account:
 			f.accounts = append(f.accounts, t.Account)
 		}
 	}
@@ -205,7 +205,7 @@ func (ex *Exchange) showTops() {
 		l.stream.shown = now
 		if len(w.Dst) > bare {
 			w.Close('}')
-			ex.tell(socket.Topic{Channel: socket.Ticker, Market: l.ID}, w)
+			ex.tell(ws.Topic{Channel: ws.Ticker, Market: l.ID}, w)
 		}
 	}
 }
@@ -224,7 +224,7 @@ func (ex *Exchange) tellTrade(l *listing, t *publicTrade) {
 		w.Fixed("price", int64(t.price), l.PriceDigits)
 		w.Text("side", t.side.String())
 		w.Close('}')
-		ex.tell(socket.Topic{Channel: socket.Trades, Market: l.ID}, w)
+		ex.tell(ws.Topic{Channel: ws.Trades, Market: l.ID}, w)
 	}
 	for _, interval := range l.stream.candles {
 		latest, _, _ := l.candles.latest(interval)
@@ -235,7 +235,7 @@ func (ex *Exchange) tellTrade(l *listing, t *publicTrade) {
 		writeBar(w, l.Market, &latest)
 		w.Close(']')
 		w.Close('}')
-		ex.tell(socket.Topic{Channel: socket.Candles, Market: l.ID, Interval: interval}, w)
+		ex.tell(ws.Topic{Channel: ws.Candles, Market: l.ID, Interval: interval}, w)
 	}
 }
 
@@ -245,7 +245,7 @@ func (ex *Exchange) tellAccount(l *listing, r *record, o *market.Order, ev *mark
 	if !slices.Contains(l.stream.accounts, place) || ev.Report.Exec == market.ExecRejected {
 		return
 	}
-	topic := socket.Topic{Channel: socket.Account, Market: l.ID, Account: place}
+	topic := ws.Topic{Channel: ws.Account, Market: l.ID, Account: place}
 	if entered && ev.Report.Exec != market.ExecNew { // the venue reports what it came to at once
 		ex.tellOrder(topic, fresh(o), market.ExecNew)
 	}
@@ -261,7 +261,7 @@ func (ex *Exchange) tellAccount(l *listing, r *record, o *market.Order, ev *mark
 }
 
 // tellOrder tells of a change of an order.
-func (ex *Exchange) tellOrder(topic socket.Topic, o market.Order, exec market.ExecutionType) {
+func (ex *Exchange) tellOrder(topic ws.Topic, o market.Order, exec market.ExecutionType) {
 	ex.tell(topic, &wire.Writer{Dst: exchange.AppendOrderEvent(make([]byte, 0, 1024), ex.catalog, &o, exec)})
 }
 
@@ -298,7 +298,7 @@ func (d *dayTickers) run(at market.Time) {
 		if l.stream.day && l.Status == market.Trading {
 			w := &wire.Writer{}
 			d.ex.writeTicker24h(w, l, at)
-			d.ex.tell(socket.Topic{Channel: socket.Ticker24h, Market: l.ID}, w)
+			d.ex.tell(ws.Topic{Channel: ws.Ticker24h, Market: l.ID}, w)
 		}
 	}
 }

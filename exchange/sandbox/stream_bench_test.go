@@ -19,19 +19,19 @@ import (
 	"github.com/coder/websocket"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 )
 
 // dealer lets two accounts of a rig trade, without HTTP and without a socket.
 type dealer struct {
 	*rig
-	post *door.Endpoint
+	post *api.Endpoint
 }
 
 // newDealer has an exchange on the machine's clock. A large order of alice rests at 30000.
 func newDealer(b *testing.B, change ...func(*Config)) *dealer {
 	r := newRig(b, append(change, func(c *Config) {
-		c.Clock, c.Budget = NewClock(0, 1), door.Budget{PerKey: -1, PerIP: -1}
+		c.Clock, c.Budget = NewClock(0, 1), api.Budget{PerKey: -1, PerIP: -1}
 	})...)
 	t := &dealer{rig: r, post: r.ex.door.Table.Named("POST /order")}
 	t.place(1, `{"market":"BTC-EUR","side":"sell","orderType":"limit","operatorId":1,"amount":"900","price":"30000"}`)
@@ -40,7 +40,7 @@ func newDealer(b *testing.B, change ...func(*Config)) *dealer {
 
 // place places an order of an account.
 func (t *dealer) place(account int, order string) {
-	c := &door.Call{Account: account, Endpoint: t.post}
+	c := &api.Call{Account: account, Endpoint: t.post}
 	require.Nil(t.t, t.ex.door.Decode(c, "", "", []byte(order)))
 	require.Nil(t.t, t.ex.carryOut(c))
 }

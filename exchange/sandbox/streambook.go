@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/socket"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/ws"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -60,7 +60,7 @@ func (ex *Exchange) flushBook(l *listing) {
 	l.nonce++
 	w.Integer("timestamp", int64(ex.reached))
 	w.Close('}')
-	ex.tell(socket.Topic{Channel: socket.Book, Market: l.ID}, w)
+	ex.tell(ws.Topic{Channel: ws.Book, Market: l.ID}, w)
 }
 
 // writeDelta writes the levels that differ between two states of one side, and returns the later

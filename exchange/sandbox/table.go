@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -13,54 +13,54 @@ const lastMillis = 8640000000000000
 
 // The parameters that many endpoints share.
 var (
-	marketInPath = door.Parameter{Name: "market", Kind: door.MarketName, Required: true, InPath: true,
+	marketInPath = api.Parameter{Name: "market", Kind: api.MarketName, Required: true, InPath: true,
 		Doc: "BASE-QUOTE"}
-	oneMarket = door.Parameter{Name: "market", Kind: door.MarketName, Required: true, Doc: "BASE-QUOTE"}
-	anyMarket = door.Parameter{Name: "market", Kind: door.MarketName,
+	oneMarket = api.Parameter{Name: "market", Kind: api.MarketName, Required: true, Doc: "BASE-QUOTE"}
+	anyMarket = api.Parameter{Name: "market", Kind: api.MarketName,
 		Doc: "BASE-QUOTE; all markets where it is left out"}
-	anySymbol = door.Parameter{Name: "symbol", Kind: door.AssetSymbol, Doc: "an asset; all where it is left out"}
-	rowLimit  = door.Parameter{Name: "limit", Kind: door.Integer, Min: 1, Max: 1000,
+	anySymbol = api.Parameter{Name: "symbol", Kind: api.AssetSymbol, Doc: "an asset; all where it is left out"}
+	rowLimit  = api.Parameter{Name: "limit", Kind: api.Integer, Min: 1, Max: 1000,
 		Doc: "rows at most; 500 where it is left out"}
-	startMillis = door.Parameter{Name: "start", Kind: door.Integer, Max: lastMillis, Doc: "from this time on, Unix ms"}
-	endMillis   = door.Parameter{Name: "end", Kind: door.Integer, Max: lastMillis, Doc: "up to this time, Unix ms"}
-	tradeIDFrom = door.Parameter{Name: "tradeIdFrom", Kind: door.Text, Doc: "from this trade on"}
-	tradeIDTo   = door.Parameter{Name: "tradeIdTo", Kind: door.Text, Doc: "up to this trade"}
-	orderID     = door.Parameter{Name: "orderId", Kind: door.UUID, Doc: "the exchange's name of the order"}
-	clientID    = door.Parameter{Name: "clientOrderId", Kind: door.UUID,
+	startMillis = api.Parameter{Name: "start", Kind: api.Integer, Max: lastMillis, Doc: "from this time on, Unix ms"}
+	endMillis   = api.Parameter{Name: "end", Kind: api.Integer, Max: lastMillis, Doc: "up to this time, Unix ms"}
+	tradeIDFrom = api.Parameter{Name: "tradeIdFrom", Kind: api.Text, Doc: "from this trade on"}
+	tradeIDTo   = api.Parameter{Name: "tradeIdTo", Kind: api.Text, Doc: "up to this trade"}
+	orderID     = api.Parameter{Name: "orderId", Kind: api.UUID, Doc: "the exchange's name of the order"}
+	clientID    = api.Parameter{Name: "clientOrderId", Kind: api.UUID,
 		Doc: "the client's name of the order; it counts where both are given"}
-	operatorID = door.Parameter{Name: "operatorId", Kind: door.Integer, Required: true, Min: math.MinInt64,
+	operatorID = api.Parameter{Name: "operatorId", Kind: api.Integer, Required: true, Min: math.MinInt64,
 		Max: math.MaxInt64, Doc: "trader or bot"}
-	bookDepth = door.Parameter{Name: "depth", Kind: door.Integer, Min: 1, Max: 1000,
+	bookDepth = api.Parameter{Name: "depth", Kind: api.Integer, Min: 1, Max: 1000,
 		Doc: "levels of each side; 1000 where it is left out"}
 )
 
 // orderTerms are the parameters that POST and PUT /order have in common (specification 4.1 and
 // 4.4).
-var orderTerms = []door.Parameter{
-	{Name: "amount", Kind: door.Decimal, Doc: "base amount"},
-	{Name: "amountQuote", Kind: door.Decimal, Doc: "quote amount: market, stopLoss, takeProfit"},
-	{Name: "price", Kind: door.Decimal, Doc: "quote per base, a multiple of the market's tickSize"},
-	{Name: "triggerAmount", Kind: door.Decimal, Doc: "trigger price"},
-	{Name: "timeInForce", Kind: door.Word, Words: market.Words[market.TimeInForce](), Doc: "GTC where it is left out"},
-	{Name: "selfTradePrevention", Kind: door.Word, Words: market.Words[market.SelfTradePrevention](),
+var orderTerms = []api.Parameter{
+	{Name: "amount", Kind: api.Decimal, Doc: "base amount"},
+	{Name: "amountQuote", Kind: api.Decimal, Doc: "quote amount: market, stopLoss, takeProfit"},
+	{Name: "price", Kind: api.Decimal, Doc: "quote per base, a multiple of the market's tickSize"},
+	{Name: "triggerAmount", Kind: api.Decimal, Doc: "trigger price"},
+	{Name: "timeInForce", Kind: api.Word, Words: market.Words[market.TimeInForce](), Doc: "GTC where it is left out"},
+	{Name: "selfTradePrevention", Kind: api.Word, Words: market.Words[market.SelfTradePrevention](),
 		Doc: "decrementAndCancel where it is left out"},
-	{Name: "postOnly", Kind: door.Flag, Doc: "never take"},
-	{Name: "responseRequired", Kind: door.Flag, Doc: "true where it is left out"},
+	{Name: "postOnly", Kind: api.Flag, Doc: "never take"},
+	{Name: "responseRequired", Kind: api.Flag, Doc: "true where it is left out"},
 }
 
 // endpointRow is an endpoint with the method that carries out its requests.
 type endpointRow struct {
-	endpoint door.Endpoint
-	do       func(*Exchange, *door.Call) *exchange.Error
+	endpoint api.Endpoint
+	do       func(*Exchange, *api.Call) *exchange.Error
 }
 
 // bind returns the endpoints of rows, carried out by an exchange.
-func (ex *Exchange) bind(rows []endpointRow) door.Table {
-	t := make(door.Table, len(rows))
+func (ex *Exchange) bind(rows []endpointRow) api.Table {
+	t := make(api.Table, len(rows))
 	for i := range rows {
 		do := rows[i].do
 		t[i] = rows[i].endpoint
-		t[i].Do = func(c *door.Call) *exchange.Error { return do(ex, c) }
+		t[i].Do = func(c *api.Call) *exchange.Error { return do(ex, c) }
 	}
 	return t
 }
@@ -70,155 +70,155 @@ func (ex *Exchange) bind(rows []endpointRow) door.Table {
 // /stakingBalance and POST /crypto/withdrawal. Weights and permissions are those of venue-facts
 // 1.1.
 var endpoints = []endpointRow{
-	{endpoint: door.Endpoint{Method: "GET", Path: "/time", Action: "getTime", Summary: "Server time", Section: "1",
+	{endpoint: api.Endpoint{Method: "GET", Path: "/time", Action: "getTime", Summary: "Server time", Section: "1",
 		Weight: 1,
 		Answer: "Time"}, do: (*Exchange).getTime},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/markets", Action: "getMarkets", Summary: "Markets", Section: "2.3",
+	{endpoint: api.Endpoint{Method: "GET", Path: "/markets", Action: "getMarkets", Summary: "Markets", Section: "2.3",
 		Weight: 1,
-		Params: []door.Parameter{anyMarket}, Answer: "Markets"}, do: (*Exchange).getMarkets},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/assets", Action: "getAssets", Summary: "Assets", Section: "1",
+		Params: []api.Parameter{anyMarket}, Answer: "Markets"}, do: (*Exchange).getMarkets},
+	{endpoint: api.Endpoint{Method: "GET", Path: "/assets", Action: "getAssets", Summary: "Assets", Section: "1",
 		Weight: 1,
-		Params: []door.Parameter{anySymbol}, Answer: "Assets"}, do: (*Exchange).getAssets},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/{market}/book", Action: "getBook", Summary: "Order book",
+		Params: []api.Parameter{anySymbol}, Answer: "Assets"}, do: (*Exchange).getAssets},
+	{endpoint: api.Endpoint{Method: "GET", Path: "/{market}/book", Action: "getBook", Summary: "Order book",
 		Section: "1", Weight: 1,
-		Params: []door.Parameter{marketInPath, bookDepth}, Answer: "Book"}, do: (*Exchange).getBook},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/{market}/trades", Action: "getTrades", Summary: "Public trades",
+		Params: []api.Parameter{marketInPath, bookDepth}, Answer: "Book"}, do: (*Exchange).getBook},
+	{endpoint: api.Endpoint{Method: "GET", Path: "/{market}/trades", Action: "getTrades", Summary: "Public trades",
 		Section: "1", Weight: 5,
-		Params: []door.Parameter{marketInPath, rowLimit, startMillis, endMillis, tradeIDFrom,
+		Params: []api.Parameter{marketInPath, rowLimit, startMillis, endMillis, tradeIDFrom,
 			tradeIDTo}, Answer: "PublicTrades"}, do: (*Exchange).getPublicTrades},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/{market}/candles", Action: "getCandles", Summary: "Candles",
+	{endpoint: api.Endpoint{Method: "GET", Path: "/{market}/candles", Action: "getCandles", Summary: "Candles",
 		Section: "1", Weight: 1,
-		Params: []door.Parameter{marketInPath,
-			{Name: "interval", Kind: door.Word, Required: true, Words: market.Words[market.Interval]()},
-			{Name: "limit", Kind: door.Integer, Min: 1, Max: 1440,
+		Params: []api.Parameter{marketInPath,
+			{Name: "interval", Kind: api.Word, Required: true, Words: market.Words[market.Interval]()},
+			{Name: "limit", Kind: api.Integer, Min: 1, Max: 1440,
 				Doc: "rows at most; 1440 where it is left out"}, startMillis, endMillis}, Answer: "Candles"},
 		do: (*Exchange).getCandles},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/ticker/price", Action: "getTickerPrice", Summary: "Latest prices",
+	{endpoint: api.Endpoint{Method: "GET", Path: "/ticker/price", Action: "getTickerPrice", Summary: "Latest prices",
 		Section: "1", Weight: 1,
-		Params: []door.Parameter{anyMarket}, Answer: "TickerPrices"}, do: (*Exchange).getTickerPrice},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/ticker/book", Action: "getTickerBook",
+		Params: []api.Parameter{anyMarket}, Answer: "TickerPrices"}, do: (*Exchange).getTickerPrice},
+	{endpoint: api.Endpoint{Method: "GET", Path: "/ticker/book", Action: "getTickerBook",
 		Summary: "Best bids and asks", Section: "1",
-		Weight: 1, Params: []door.Parameter{anyMarket}, Answer: "TickerBooks"}, do: (*Exchange).getTickerBook},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/ticker/24h", Action: "getTicker24h",
+		Weight: 1, Params: []api.Parameter{anyMarket}, Answer: "TickerBooks"}, do: (*Exchange).getTickerBook},
+	{endpoint: api.Endpoint{Method: "GET", Path: "/ticker/24h", Action: "getTicker24h",
 		Summary: "Statistics of the last 24 hours",
-		Section: "1", Weight: 1, WeightAll: 25, Params: []door.Parameter{anyMarket}, Answer: "Tickers24h"},
+		Section: "1", Weight: 1, WeightAll: 25, Params: []api.Parameter{anyMarket}, Answer: "Tickers24h"},
 		do: (*Exchange).getTicker24h},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/report/{market}/book", Summary: "Order book report", Section: "1",
-		Weight: 1, Params: []door.Parameter{marketInPath, bookDepth}, Answer: "BookReport"},
+	{endpoint: api.Endpoint{Method: "GET", Path: "/report/{market}/book", Summary: "Order book report", Section: "1",
+		Weight: 1, Params: []api.Parameter{marketInPath, bookDepth}, Answer: "BookReport"},
 		do: (*Exchange).getBookReport},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/report/{market}/trades", Summary: "Trades report", Section: "1",
+	{endpoint: api.Endpoint{Method: "GET", Path: "/report/{market}/trades", Summary: "Trades report", Section: "1",
 		Weight: 5,
-		Params: []door.Parameter{marketInPath, rowLimit, startMillis, endMillis, tradeIDFrom,
+		Params: []api.Parameter{marketInPath, rowLimit, startMillis, endMillis, tradeIDFrom,
 			tradeIDTo}, Answer: "TradesReport"}, do: (*Exchange).getTradesReport},
 
-	{endpoint: door.Endpoint{Method: "POST", Path: "/order", Action: "privateCreateOrder", Summary: "Place an order",
+	{endpoint: api.Endpoint{Method: "POST", Path: "/order", Action: "privateCreateOrder", Summary: "Place an order",
 		Section: "4.1", Weight: 1,
-		Needs: door.Trade,
-		Params: append([]door.Parameter{oneMarket,
-			{Name: "side", Kind: door.Word, Required: true, Words: market.Words[market.Side]()}, {Name: "orderType",
-				Kind: door.Word, Required: true, Words: market.Words[market.OrderType]()}, operatorID, clientID,
-			{Name: "triggerType", Kind: door.Word,
+		Needs: api.Trade,
+		Params: append([]api.Parameter{oneMarket,
+			{Name: "side", Kind: api.Word, Required: true, Words: market.Words[market.Side]()}, {Name: "orderType",
+				Kind: api.Word, Required: true, Words: market.Words[market.OrderType]()}, operatorID, clientID,
+			{Name: "triggerType", Kind: api.Word,
 				Words: market.Words[market.TriggerType]()},
-			{Name: "triggerReference", Kind: door.Word, Words: market.Words[market.TriggerReference]()},
-			{Name: "codGroupId", Kind: door.Integer, Min: 1, Max: 1000,
+			{Name: "triggerReference", Kind: api.Word, Words: market.Words[market.TriggerReference]()},
+			{Name: "codGroupId", Kind: api.Integer, Min: 1, Max: 1000,
 				Doc: "group of orders for cancel on disconnect"},
-			{Name: "disableMarketProtection", Kind: door.Flag, Doc: "deprecated: its value is ignored"}},
+			{Name: "disableMarketProtection", Kind: api.Flag, Doc: "deprecated: its value is ignored"}},
 			orderTerms...), Answer: "Order"}, do: (*Exchange).postOrder},
-	{endpoint: door.Endpoint{Method: "PUT", Path: "/order", Action: "privateUpdateOrder", Summary: "Update an order",
+	{endpoint: api.Endpoint{Method: "PUT", Path: "/order", Action: "privateUpdateOrder", Summary: "Update an order",
 		Section: "4.4", Weight: 1,
-		Needs: door.Trade,
-		Params: append([]door.Parameter{oneMarket, orderID, clientID, operatorID,
-			{Name: "amountRemaining", Kind: door.Decimal, Doc: "new remaining amount"}}, orderTerms...),
+		Needs: api.Trade,
+		Params: append([]api.Parameter{oneMarket, orderID, clientID, operatorID,
+			{Name: "amountRemaining", Kind: api.Decimal, Doc: "new remaining amount"}}, orderTerms...),
 		Answer: "Order"}, do: (*Exchange).putOrder},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/order", Action: "privateGetOrder", Summary: "One order",
+	{endpoint: api.Endpoint{Method: "GET", Path: "/order", Action: "privateGetOrder", Summary: "One order",
 		Section: "4.2", Weight: 1,
-		Needs: door.Trade | door.Read, Params: []door.Parameter{oneMarket, orderID, clientID}, Answer: "Order"},
+		Needs: api.Trade | api.Read, Params: []api.Parameter{oneMarket, orderID, clientID}, Answer: "Order"},
 		do: (*Exchange).getOrder},
-	{endpoint: door.Endpoint{Method: "DELETE", Path: "/order", Action: "privateCancelOrder", Summary: "Cancel an order",
+	{endpoint: api.Endpoint{Method: "DELETE", Path: "/order", Action: "privateCancelOrder", Summary: "Cancel an order",
 		Section: "1", Weight: 1,
-		Needs: door.Trade, Params: []door.Parameter{oneMarket, orderID, clientID, operatorID}, Answer: "Cancelled"},
+		Needs: api.Trade, Params: []api.Parameter{oneMarket, orderID, clientID, operatorID}, Answer: "Cancelled"},
 		do: (*Exchange).deleteOrder},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/ordersOpen", Action: "privateGetOrdersOpen", Summary: "Open orders",
+	{endpoint: api.Endpoint{Method: "GET", Path: "/ordersOpen", Action: "privateGetOrdersOpen", Summary: "Open orders",
 		Section: "4.5", Weight: 5,
-		WeightAll: 100, Needs: door.Trade | door.Read, Params: []door.Parameter{anyMarket,
-			{Name: "base", Kind: door.AssetSymbol}}, Answer: "Orders"}, do: (*Exchange).getOrdersOpen},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/orders", Action: "privateGetOrders", Summary: "Orders of a market",
+		WeightAll: 100, Needs: api.Trade | api.Read, Params: []api.Parameter{anyMarket,
+			{Name: "base", Kind: api.AssetSymbol}}, Answer: "Orders"}, do: (*Exchange).getOrdersOpen},
+	{endpoint: api.Endpoint{Method: "GET", Path: "/orders", Action: "privateGetOrders", Summary: "Orders of a market",
 		Section: "4.3", Weight: 5,
-		Needs: door.Trade | door.Read,
-		Params: []door.Parameter{oneMarket, rowLimit, startMillis, endMillis, {Name: "orderIdFrom", Kind: door.UUID},
-			{Name: "orderIdTo", FormerName: "orderId", Kind: door.UUID}}, Answer: "Orders"}, do: (*Exchange).getOrders},
-	{endpoint: door.Endpoint{Method: "DELETE", Path: "/orders", Action: "privateCancelOrders", Summary: "Cancel orders",
+		Needs: api.Trade | api.Read,
+		Params: []api.Parameter{oneMarket, rowLimit, startMillis, endMillis, {Name: "orderIdFrom", Kind: api.UUID},
+			{Name: "orderIdTo", FormerName: "orderId", Kind: api.UUID}}, Answer: "Orders"}, do: (*Exchange).getOrders},
+	{endpoint: api.Endpoint{Method: "DELETE", Path: "/orders", Action: "privateCancelOrders", Summary: "Cancel orders",
 		Section: "1", Weight: 25,
-		WeightAll: 100, Needs: door.Trade, Params: []door.Parameter{anyMarket, operatorID}, Answer: "CancelledList"},
+		WeightAll: 100, Needs: api.Trade, Params: []api.Parameter{anyMarket, operatorID}, Answer: "CancelledList"},
 		do: (*Exchange).deleteOrders},
-	{endpoint: door.Endpoint{Method: "DELETE", Path: "/atomic/orders", Action: "privateAtomicCancelOrders",
-		Summary: "Cancel all orders of a side at once", Section: "venue-facts 1.3", Weight: 100, Needs: door.Trade,
-		Params: []door.Parameter{oneMarket, {Name: "side", Kind: door.Word, Required: true,
+	{endpoint: api.Endpoint{Method: "DELETE", Path: "/atomic/orders", Action: "privateAtomicCancelOrders",
+		Summary: "Cancel all orders of a side at once", Section: "venue-facts 1.3", Weight: 100, Needs: api.Trade,
+		Params: []api.Parameter{oneMarket, {Name: "side", Kind: api.Word, Required: true,
 			Words: market.Words[market.Side]()}, operatorID}, Answer: "CancelledList"},
 		do: (*Exchange).deleteAtomicOrders},
-	{endpoint: door.Endpoint{Method: "POST", Path: "/cancelOrdersAfter", Action: "privateCancelOrdersAfter",
+	{endpoint: api.Endpoint{Method: "POST", Path: "/cancelOrdersAfter", Action: "privateCancelOrdersAfter",
 		Summary: "Cancel on disconnect", Section: "9",
-		Weight: 5, Needs: door.Trade,
-		Params: []door.Parameter{{Name: "codGroupId", Kind: door.Integer, Required: true, Min: 1, Max: 1000},
-			{Name: "expiryAfterSeconds", Kind: door.Integer, Required: true, Min: 0, Max: 300}}, Answer: "CancelAfter"},
+		Weight: 5, Needs: api.Trade,
+		Params: []api.Parameter{{Name: "codGroupId", Kind: api.Integer, Required: true, Min: 1, Max: 1000},
+			{Name: "expiryAfterSeconds", Kind: api.Integer, Required: true, Min: 0, Max: 300}}, Answer: "CancelAfter"},
 		do: (*Exchange).postCancelOrdersAfter},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/trades", Action: "privateGetTrades", Summary: "Own trades",
+	{endpoint: api.Endpoint{Method: "GET", Path: "/trades", Action: "privateGetTrades", Summary: "Own trades",
 		Section: "1", Weight: 5,
-		Needs: door.Trade | door.Read,
-		Params: []door.Parameter{oneMarket, rowLimit, startMillis, endMillis, tradeIDFrom,
+		Needs: api.Trade | api.Read,
+		Params: []api.Parameter{oneMarket, rowLimit, startMillis, endMillis, tradeIDFrom,
 			tradeIDTo}, Answer: "Trades"}, do: (*Exchange).getTrades},
 
-	{endpoint: door.Endpoint{Method: "GET", Path: "/account", Action: "privateGetAccount",
+	{endpoint: api.Endpoint{Method: "GET", Path: "/account", Action: "privateGetAccount",
 		Summary: "Account with its fees", Section: "1", Weight: 1,
-		Needs: door.Read, Answer: "Account"}, do: (*Exchange).getAccount},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/balance", Action: "privateGetBalance", Summary: "Balances",
+		Needs: api.Read, Answer: "Account"}, do: (*Exchange).getAccount},
+	{endpoint: api.Endpoint{Method: "GET", Path: "/balance", Action: "privateGetBalance", Summary: "Balances",
 		Section: "1", Weight: 5,
-		Needs: door.Read, Params: []door.Parameter{anySymbol}, Answer: "Balances"}, do: (*Exchange).getBalance},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/stakingBalance", Summary: "Staked balances",
-		Section: "venue-facts 1.4", Weight: 5, Needs: door.Read, Answer: "StakingBalances"},
+		Needs: api.Read, Params: []api.Parameter{anySymbol}, Answer: "Balances"}, do: (*Exchange).getBalance},
+	{endpoint: api.Endpoint{Method: "GET", Path: "/stakingBalance", Summary: "Staked balances",
+		Section: "venue-facts 1.4", Weight: 5, Needs: api.Read, Answer: "StakingBalances"},
 		do: (*Exchange).getStakingBalance},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/account/fees", Action: "privateGetFees", Summary: "Fees",
+	{endpoint: api.Endpoint{Method: "GET", Path: "/account/fees", Action: "privateGetFees", Summary: "Fees",
 		Section: "1", Weight: 1,
-		Needs: door.Read, Params: []door.Parameter{anyMarket, {Name: "quote", Kind: door.AssetSymbol}}, Answer: "Fees"},
+		Needs: api.Read, Params: []api.Parameter{anyMarket, {Name: "quote", Kind: api.AssetSymbol}}, Answer: "Fees"},
 		do: (*Exchange).getFees},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/account/history", Action: "privateGetTransactionHistory",
+	{endpoint: api.Endpoint{Method: "GET", Path: "/account/history", Action: "privateGetTransactionHistory",
 		Summary: "Transactions", Section: "1", Weight: 1,
-		Needs: door.Read,
-		Params: []door.Parameter{{Name: "fromDate", Kind: door.Integer, Max: lastMillis},
-			{Name: "toDate", Kind: door.Integer, Max: lastMillis}, {Name: "page", Kind: door.Integer, Min: 1,
+		Needs: api.Read,
+		Params: []api.Parameter{{Name: "fromDate", Kind: api.Integer, Max: lastMillis},
+			{Name: "toDate", Kind: api.Integer, Max: lastMillis}, {Name: "page", Kind: api.Integer, Min: 1,
 				Max: math.MaxInt32},
-			{Name: "maxItems", Kind: door.Integer, Min: 1, Max: 100}, {Name: "type", Kind: door.Word,
+			{Name: "maxItems", Kind: api.Integer, Min: 1, Max: 100}, {Name: "type", Kind: api.Word,
 				Words: transactionTypes}}, Answer: "History"}, do: (*Exchange).getHistory},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/deposit", Action: "privateDepositAssets",
+	{endpoint: api.Endpoint{Method: "GET", Path: "/deposit", Action: "privateDepositAssets",
 		Summary: "Deposit address", Section: "1", Weight: 1,
-		Needs: door.Read, Params: []door.Parameter{{Name: "symbol", Kind: door.AssetSymbol, Required: true}},
+		Needs: api.Read, Params: []api.Parameter{{Name: "symbol", Kind: api.AssetSymbol, Required: true}},
 		Answer: "DepositAddress"}, do: (*Exchange).getDeposit},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/depositHistory", Action: "privateGetDepositHistory",
+	{endpoint: api.Endpoint{Method: "GET", Path: "/depositHistory", Action: "privateGetDepositHistory",
 		Summary: "Deposits", Section: "1", Weight: 5,
-		Needs: door.Read, Params: []door.Parameter{anySymbol, rowLimit, startMillis, endMillis}, Answer: "Deposits"},
+		Needs: api.Read, Params: []api.Parameter{anySymbol, rowLimit, startMillis, endMillis}, Answer: "Deposits"},
 		do: (*Exchange).getDepositHistory},
-	{endpoint: door.Endpoint{Method: "POST", Path: "/withdrawal", Action: "privateWithdrawAssets", Summary: "Withdraw",
+	{endpoint: api.Endpoint{Method: "POST", Path: "/withdrawal", Action: "privateWithdrawAssets", Summary: "Withdraw",
 		Section: "1", Weight: 1,
-		Needs: door.Withdraw,
-		Params: []door.Parameter{{Name: "symbol", Kind: door.AssetSymbol, Required: true},
-			{Name: "amount", Kind: door.Decimal, Required: true}, {Name: "address", Kind: door.Text,
-				Required: true}, {Name: "paymentId", Kind: door.Text},
-			{Name: "internal", Kind: door.Flag}, {Name: "addWithdrawalFee", Kind: door.Flag}}, Answer: "Withdrawal"},
+		Needs: api.Withdraw,
+		Params: []api.Parameter{{Name: "symbol", Kind: api.AssetSymbol, Required: true},
+			{Name: "amount", Kind: api.Decimal, Required: true}, {Name: "address", Kind: api.Text,
+				Required: true}, {Name: "paymentId", Kind: api.Text},
+			{Name: "internal", Kind: api.Flag}, {Name: "addWithdrawalFee", Kind: api.Flag}}, Answer: "Withdrawal"},
 		do: (*Exchange).postWithdrawal},
-	{endpoint: door.Endpoint{Method: "POST", Path: "/crypto/withdrawal", Action: "privateCryptoWithdrawal",
-		Summary: "Withdraw a digital asset", Section: "venue-facts 1.4", Weight: 25, Needs: door.Withdraw,
-		Params: []door.Parameter{{Name: "asset", Kind: door.AssetSymbol, Required: true},
-			{Name: "network", Kind: door.Text, Required: true, Doc: "one of the asset's networks"},
-			{Name: "address", Kind: door.Text, Required: true},
-			{Name: "amount", Kind: door.Decimal, Required: true},
-			{Name: "deductFeeFromAmount", Kind: door.Flag, Doc: "false where it is left out: the fee comes on top"},
-			{Name: "idempotencyKey", Kind: door.Text,
+	{endpoint: api.Endpoint{Method: "POST", Path: "/crypto/withdrawal", Action: "privateCryptoWithdrawal",
+		Summary: "Withdraw a digital asset", Section: "venue-facts 1.4", Weight: 25, Needs: api.Withdraw,
+		Params: []api.Parameter{{Name: "asset", Kind: api.AssetSymbol, Required: true},
+			{Name: "network", Kind: api.Text, Required: true, Doc: "one of the asset's networks"},
+			{Name: "address", Kind: api.Text, Required: true},
+			{Name: "amount", Kind: api.Decimal, Required: true},
+			{Name: "deductFeeFromAmount", Kind: api.Flag, Doc: "false where it is left out: the fee comes on top"},
+			{Name: "idempotencyKey", Kind: api.Text,
 				Doc: "5 to 50 characters; the same one again withdraws nothing more"},
-			{Name: "memo", Kind: door.Text}}, Answer: "CryptoWithdrawal", Created: true},
+			{Name: "memo", Kind: api.Text}}, Answer: "CryptoWithdrawal", Created: true},
 		do: (*Exchange).postCryptoWithdrawal},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/withdrawalHistory", Action: "privateGetWithdrawalHistory",
+	{endpoint: api.Endpoint{Method: "GET", Path: "/withdrawalHistory", Action: "privateGetWithdrawalHistory",
 		Summary: "Withdrawals", Section: "1", Weight: 5,
-		Needs: door.Read, Params: []door.Parameter{anySymbol, rowLimit, startMillis, endMillis}, Answer: "Withdrawals"},
+		Needs: api.Read, Params: []api.Parameter{anySymbol, rowLimit, startMillis, endMillis}, Answer: "Withdrawals"},
 		do: (*Exchange).getWithdrawalHistory},
 }
 

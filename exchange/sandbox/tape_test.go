@@ -13,7 +13,7 @@ import (
 func TestTheTapeAnswersAsANaiveListDoes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		keep := rapid.IntRange(1, 40).Draw(t, "keep")
-		tape, naive := tape{keep: keep}, []publicTrade(nil)
+		tape, naive := tradeRing{keep: keep}, []publicTrade(nil)
 		at, count := noon, uint64(0)
 		bounds := rapid.Int64Range(-5, 300)
 		for range rapid.IntRange(0, 120).Draw(t, "steps") {
@@ -59,7 +59,7 @@ func TestTheZeroScreenRemembersTheDefault(t *testing.T) {
 }
 
 func TestALateTradePrintsAtTheTimeOfTheLast(t *testing.T) {
-	tape := tape{keep: 10}
+	tape := tradeRing{keep: 10}
 	require.Nil(t, tape.last())
 	require.True(t, tape.print(&publicTrade{id: tradeID(1, 1), at: noon}))
 	require.True(t, tape.print(&publicTrade{id: tradeID(1, 2), at: noon - 1}))
@@ -197,7 +197,7 @@ func TestAVolumeBeyondSixtyFourBitsIsExact(t *testing.T) {
 }
 
 func BenchmarkPrint(b *testing.B) {
-	tape, held := tape{keep: defaultRetention}, candles{keep: 60 * 24 * 60}
+	tape, held := tradeRing{keep: defaultRetention}, candles{keep: 60 * 24 * 60}
 	trade := publicTrade{at: noon, price: 95000_00, amount: 1_000_000}
 	for i := uint64(1); b.Loop(); i++ {
 		trade.id = tradeID(1, i)

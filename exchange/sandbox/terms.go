@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -17,7 +17,7 @@ const maxPriceDecimals = 15
 // terms reads the parameters of POST or PUT /order one by one, in the units of a market, and keeps
 // the first refusal.
 type terms struct {
-	*door.Call
+	*api.Call
 	m         *market.Market
 	reference market.TriggerReference // of an order that names none
 	refused   *exchange.Error

@@ -4,14 +4,14 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
 // getTickerPrice answers GET /ticker/price: the price of the last public trade, null where there
 // has been none.
-func (ex *Exchange) getTickerPrice(c *door.Call) *exchange.Error {
+func (ex *Exchange) getTickerPrice(c *api.Call) *exchange.Error {
 	return ex.each(c, func(w *wire.Writer, l *listing) {
 		w.Open('{')
 		w.Text("market", l.Name)
@@ -25,7 +25,7 @@ func (ex *Exchange) getTickerPrice(c *door.Call) *exchange.Error {
 }
 
 // getTickerBook answers GET /ticker/book.
-func (ex *Exchange) getTickerBook(c *door.Call) *exchange.Error {
+func (ex *Exchange) getTickerBook(c *api.Call) *exchange.Error {
 	return ex.each(c, func(w *wire.Writer, l *listing) {
 		w.Open('{')
 		w.Text("market", l.Name)
@@ -57,7 +57,7 @@ func writeSide(w *wire.Writer, m *market.Market, price, size string, best market
 }
 
 // getTicker24h answers GET /ticker/24h.
-func (ex *Exchange) getTicker24h(c *door.Call) *exchange.Error {
+func (ex *Exchange) getTicker24h(c *api.Call) *exchange.Error {
 	return ex.each(c, func(w *wire.Writer, l *listing) { ex.writeTicker24h(w, l, c.Now) })
 }
 

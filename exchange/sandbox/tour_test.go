@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 )
 
 // TestEveryEndpointAnswersAsDescribed walks the whole table over HTTP: two accounts trade, so that
@@ -14,7 +14,7 @@ import (
 // to be a success.
 func TestEveryEndpointAnswersAsDescribed(t *testing.T) {
 	r := newRig(t)
-	reached := map[*door.Endpoint]bool{}
+	reached := map[*api.Endpoint]bool{}
 	send := func(account, line string) answer {
 		t.Helper()
 		method, rest, _ := strings.Cut(line, " ")

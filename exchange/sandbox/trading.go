@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -17,7 +17,7 @@ import (
 // (429, 210, 211, 205), a trigger's parameter without a trigger (202), a clientOrderId in use
 // (220); then those of the venue: the market's status, the fields of the type, tick and decimals,
 // size, number of open orders, balance.
-func (ex *Exchange) postOrder(c *door.Call) *exchange.Error {
+func (ex *Exchange) postOrder(c *api.Call) *exchange.Error {
 	m := ex.catalog.MarketNamed(c.Text("market"))
 	ex.command = market.Command{Kind: market.CommandPlace, At: c.Now}
 	t := terms{Call: c, m: m, reference: cmp.Or(ex.config.Rules.TriggerReference, market.LastTrade)}
@@ -47,7 +47,7 @@ func (ex *Exchange) postOrder(c *door.Call) *exchange.Error {
 // the order (203, 240, 234); then those of the venue: the market's status, nothing changed (232),
 // fields that do not go together (236, 239, 202), and the refusals of POST. The answer names the
 // operator of this request and has the fills of this request alone.
-func (ex *Exchange) putOrder(c *door.Call) *exchange.Error {
+func (ex *Exchange) putOrder(c *api.Call) *exchange.Error {
 	m := ex.catalog.MarketNamed(c.Text("market"))
 	ex.command = market.Command{Kind: market.CommandUpdate, At: c.Now, Order: market.Order{Market: m.ID}}
 	t := terms{Call: c, m: m}
@@ -87,7 +87,7 @@ func closedToChange(r *record) *exchange.Error {
 }
 
 // getOrder is GET /order (specification 4.2), with all fills.
-func (ex *Exchange) getOrder(c *door.Call) *exchange.Error {
+func (ex *Exchange) getOrder(c *api.Call) *exchange.Error {
 	r, refused := ex.find(c, ex.catalog.MarketNamed(c.Text("market")).ID)
 	if refused != nil {
 		return refused
@@ -98,7 +98,7 @@ func (ex *Exchange) getOrder(c *door.Call) *exchange.Error {
 
 // deleteOrder is DELETE /order (venue-facts 1.3): 203 without an id, 240 for an order that is not
 // there or has ended, 423 in a market that is halted.
-func (ex *Exchange) deleteOrder(c *door.Call) *exchange.Error {
+func (ex *Exchange) deleteOrder(c *api.Call) *exchange.Error {
 	m := ex.catalog.MarketNamed(c.Text("market"))
 	r, refused := ex.find(c, m.ID)
 	if refused != nil {
@@ -125,7 +125,7 @@ func (ex *Exchange) deleteOrder(c *door.Call) *exchange.Error {
 // one market or in all, oldest first. A halted market is refused with 423; without a market in the
 // request, halted markets keep their orders. The answer names each order's market if the request
 // did not: an orderId is unique in its market only (specification 2.1).
-func (ex *Exchange) deleteOrders(c *door.Call) *exchange.Error {
+func (ex *Exchange) deleteOrders(c *api.Call) *exchange.Error {
 	ended := new(snapshot[cancelledOrder])
 	for _, m := range ex.catalog.Markets() {
 		if c.Has("market") && m.Name != c.Text("market") {
@@ -154,7 +154,7 @@ func (ex *Exchange) deleteOrders(c *door.Call) *exchange.Error {
 // account on one side of a market, or none of them in a halted market. Each cancel may fire
 // triggers by the best price. So orders that wait for their triggers go first, then the resting
 // ones from the worst price to the best: the best price moves when none of them is left.
-func (ex *Exchange) deleteAtomicOrders(c *door.Call) *exchange.Error {
+func (ex *Exchange) deleteAtomicOrders(c *api.Call) *exchange.Error {
 	m := ex.catalog.MarketNamed(c.Text("market"))
 	if refused := exchange.CheckCancel(m); refused != nil {
 		return refused
@@ -198,7 +198,7 @@ type cancelledOrder struct {
 }
 
 // append appends the element to the answer of a call.
-func (o *cancelledOrder) append(dst []byte, c *door.Call) []byte {
+func (o *cancelledOrder) append(dst []byte, c *api.Call) []byte {
 	w := wire.Writer{Dst: append(dst, '{')}
 	w.ID("orderId", o.id)
 	w.Dst = appendOperator(w.Dst, c)
@@ -209,7 +209,7 @@ func (o *cancelledOrder) append(dst []byte, c *door.Call) []byte {
 }
 
 // appendOperator appends the operatorId of a request as a further member, where it was sent.
-func appendOperator(dst []byte, c *door.Call) []byte {
+func appendOperator(dst []byte, c *api.Call) []byte {
 	if !c.Has("operatorId") {
 		return dst
 	}
@@ -217,13 +217,13 @@ func appendOperator(dst []byte, c *door.Call) []byte {
 }
 
 // cancel cancels an open order of the account for the client.
-func (ex *Exchange) cancel(c *door.Call, r *record) *exchange.Error {
+func (ex *Exchange) cancel(c *api.Call, r *record) *exchange.Error {
 	ex.command = market.Command{Kind: market.CommandCancel, At: c.Now, Order: market.Order{ID: r.id, Market: r.market}}
 	return ex.perform(c)
 }
 
 // perform carries out ex.command at the venue.
-func (ex *Exchange) perform(c *door.Call) *exchange.Error {
+func (ex *Exchange) perform(c *api.Call) *exchange.Error {
 	var refused *exchange.Error
 	var err error
 	if c.FillLater > 0 {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -230,12 +230,12 @@ func TestPlacingARestingOrderAllocatesLittle(t *testing.T) {
 		m.MaxOpenOrders = 0
 	}
 	require.NoError(t, f.venue.Transfer(f.alice.id, 1, 1_000_000_00))
-	c := &door.Call{Account: f.alice.place(), Now: f.now}
+	c := &api.Call{Account: f.alice.place(), Now: f.now}
 	c.Endpoint = listed.Named("POST /order")
-	c.Args = make(door.Arguments, len(c.Endpoint.Params))
+	c.Args = make(api.Arguments, len(c.Endpoint.Params))
 	for name, value := range map[string]string{"market": "BTC-EUR", "side": "buy", "orderType": "limit",
 		"amount": "0.01", "price": "700"} {
-		*c.Arg(name) = door.Argument{Set: true, Text: value}
+		*c.Arg(name) = api.Argument{Set: true, Text: value}
 	}
 	allocations := testing.AllocsPerRun(20_000, func() {
 		c.Out = c.Out[:0]

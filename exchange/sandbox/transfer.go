@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
@@ -235,7 +235,7 @@ func (ex *Exchange) list(rows []*transfer, t *transfer, listed *uint64) []*trans
 func latest[T any](rows []T, limit int) []T { return rows[max(0, len(rows)-limit):] }
 
 // listTransfers answers a history: newest first, of one asset or all, between two times.
-func (ex *Exchange) listTransfers(c *door.Call, rows []*transfer) {
+func (ex *Exchange) listTransfers(c *api.Call, rows []*transfer) {
 	limit, start, end := c.Integer("limit", 500), c.Integer("start", 0), c.Integer("end", lastMillis)
 	w := wire.Writer{Dst: c.Out}
 	w.Open('[')

@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -27,7 +27,7 @@ const maxAddress = 128
 // addWithdrawalFee; the answer's amount leaves the balance at once. The
 // checks come in this order: internal (205), amount (205, 429, 210), address (412, of a bank 409)
 // and paymentId (205), the asset's status (410), its minimum (406), the balance (408).
-func (ex *Exchange) postWithdrawal(c *door.Call) *exchange.Error {
+func (ex *Exchange) postWithdrawal(c *api.Call) *exchange.Error {
 	if c.Flag("internal", false) {
 		return exchange.Invalid("internal")
 	}
@@ -58,7 +58,7 @@ const (
 // deductFeeFromAmount is true, the answer's amount is what arrives, a bank's asset and an unknown
 // network are 205, and the other checks are those of POST /withdrawal. An idempotencyKey names the
 // withdrawal: the same one again answers the first withdrawal while the account's list has it.
-func (ex *Exchange) postCryptoWithdrawal(c *door.Call) *exchange.Error {
+func (ex *Exchange) postCryptoWithdrawal(c *api.Call) *exchange.Error {
 	v, network := ex.assetNamed(c.Text("asset")), c.Text("network")
 	switch {
 	case v.fiat:
@@ -100,7 +100,7 @@ func (ex *Exchange) postCryptoWithdrawal(c *door.Call) *exchange.Error {
 // startWithdrawal checks a withdrawal and takes it from the balance, with the fee on top of its
 // amount or inside. note is the parameter beside the address. The withdrawal gets an id, or the
 // next one.
-func (ex *Exchange) startWithdrawal(c *door.Call, v *assetRules, onTop bool, note string,
+func (ex *Exchange) startWithdrawal(c *api.Call, v *assetRules, onTop bool, note string,
 	id uuid.UUID) (*transfer, *exchange.Error) {
 	amount, refused := v.checkWithdrawal(c, note)
 	if refused != nil {
@@ -132,7 +132,7 @@ func (ex *Exchange) startWithdrawal(c *door.Call, v *assetRules, onTop bool, not
 }
 
 // checkWithdrawal reads the amount and makes the checks that need no state of the exchange.
-func (v *assetRules) checkWithdrawal(c *door.Call, note string) (market.Money, *exchange.Error) {
+func (v *assetRules) checkWithdrawal(c *api.Call, note string) (market.Money, *exchange.Error) {
 	amount, refused := v.amount(c.Text("amount"))
 	address, payment := c.Text("address"), c.Text(note)
 	switch {
@@ -178,7 +178,7 @@ func (ex *Exchange) giveBack(t *transfer, at market.Time) error {
 }
 
 // getWithdrawalHistory answers GET /withdrawalHistory, by the time of the request.
-func (ex *Exchange) getWithdrawalHistory(c *door.Call) *exchange.Error {
+func (ex *Exchange) getWithdrawalHistory(c *api.Call) *exchange.Error {
 	ex.listTransfers(c, ex.caller(c).withdrawals)
 	return nil
 }

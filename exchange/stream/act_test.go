@@ -22,7 +22,7 @@ import (
 // desk is one way to an exchange of its own, whose clock is moved by hand.
 type desk struct {
 	clock   *sandbox.Clock
-	ledger  *rest.Ledger
+	ledger  *rest.WeightBudget
 	trading exchange.Trading
 	client  *rest.Client
 	writes  int // over HTTP
@@ -83,7 +83,7 @@ func (d *desk) overSocket(t *testing.T, url string, log zerolog.Logger) *Connect
 }
 
 // send sends a command, and returns what came of it.
-func (d *desk) send(t *testing.T, c *market.Command) (exchange.Record, string) {
+func (d *desk) send(t *testing.T, c *market.Command) (exchange.WireOrder, string) {
 	intent, err := d.trading.Prepare(c)
 	require.NoError(t, err)
 	record, err := d.trading.Send(t.Context(), &intent)

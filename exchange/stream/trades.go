@@ -28,15 +28,15 @@ type trades struct {
 	poke    chan struct{}
 
 	mu      sync.Mutex // guards everything below
-	of      map[market.ID]*tape
-	list    []*tape
+	of      map[market.ID]*tradeCursor
+	list    []*tradeCursor
 	waiting []market.Trade // to be sent
 	queued  int            // of those, that are in the feed's queue
 	dropped bool
 }
 
-// tape is the progress of one market.
-type tape struct {
+// tradeCursor is the progress of one market.
+type tradeCursor struct {
 	m      *market.Market
 	since  market.Time // of the latest trade
 	last   []uuid.UUID // of the latest trades
@@ -47,9 +47,9 @@ type tape struct {
 }
 
 func newTrades(f *Feed) *trades {
-	t := &trades{feed: f, poke: make(chan struct{}, 1), of: map[market.ID]*tape{}}
+	t := &trades{feed: f, poke: make(chan struct{}, 1), of: map[market.ID]*tradeCursor{}}
 	for _, id := range f.Trades {
-		one := &tape{m: f.Catalog.Market(id), since: f.Data.Now()}
+		one := &tradeCursor{m: f.Catalog.Market(id), since: f.Data.Now()}
 		t.of[id], t.list = one, append(t.list, one)
 	}
 	t.channel = &Channel{Name: "trades", Topics: []Topic{{Markets: f.namesOf(f.Trades)}}, Quiet: time.Minute,
@@ -93,7 +93,7 @@ func (t *trades) onEvent(frame []byte) error {
 }
 
 // add lets a trade wait to be sent, unless it is known. The caller holds the mutex.
-func (t *trades) add(one *tape, trade *exchange.PublicTrade) {
+func (t *trades) add(one *tradeCursor, trade *exchange.PublicTrade) {
 	if slices.Contains(one.last, trade.ID) {
 		return
 	}
@@ -145,7 +145,7 @@ func (t *trades) run(ctx context.Context) {
 
 // fill asks for the trades of a market since its latest one, where they are missing. While the
 // stream is not open they are missing again and again.
-func (t *trades) fill(ctx context.Context, one *tape) {
+func (t *trades) fill(ctx context.Context, one *tradeCursor) {
 	t.mu.Lock()
 	since, epoch, whole := one.since, one.epoch, one.whole
 	t.mu.Unlock()

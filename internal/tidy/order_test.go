@@ -117,7 +117,7 @@ func TestTheSandboxDescribesEveryMemberOfAnOrder(t *testing.T) {
 		require.NoError(t, json.Unmarshal(exchange.AppendOrder(nil, twoMarkets(t), &o, nil), &members))
 		for name := range members {
 			if described[name] == nil {
-				t.Errorf("%s of an order is not described in exchange/sandbox/door/schemas.go", name)
+				t.Errorf("%s of an order is not described in exchange/sandbox/api/schemas.go", name)
 			}
 		}
 	}
@@ -248,13 +248,13 @@ func inAnIntent(t *testing.T, o market.Order) market.Order {
 }
 
 func inAReport(t *testing.T, o market.Order) (back market.Order) {
-	entry := journalled(t, &journal.Report{Report: market.ReportOf(&o, market.ExecNew)})
-	back.OrderState = entry.Record.(*journal.Report).OrderState
+	entry := journalled(t, &journal.ReportEntry{Report: market.ReportOf(&o, market.ExecNew)})
+	back.OrderState = entry.Record.(*journal.ReportEntry).OrderState
 	return back
 }
 
 // journalled writes a record to the journal of a new state file and reads it back.
-func journalled(t *testing.T, r journal.Record) (entry journal.Entry) {
+func journalled(t *testing.T, r journal.Payload) (entry journal.Entry) {
 	inAStateFile(t, func(b *journal.Batch) { b.Journal(1, r) }, func(s *journal.Store) {
 		entries, err := s.LastEntries(1)
 		require.NoError(t, err)

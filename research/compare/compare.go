@@ -16,8 +16,8 @@ import (
 // Schema is the version of the JSON of an Outcome.
 const Schema = 1
 
-// Outcome is what a comparison found.
-type Outcome struct {
+// Comparison is what a comparison found.
+type Comparison struct {
 	Schema   int       `json:"schema"`
 	Currency string    `json:"currency"`
 	Runs     []*Run    `json:"runs"`
@@ -56,7 +56,7 @@ const MaxRuns = 6
 const resamples = 4999
 
 // Compare compares two to MaxRuns runs. Their currencies must be one.
-func Compare(runs []*Run) (*Outcome, error) {
+func Compare(runs []*Run) (*Comparison, error) {
 	if len(runs) < 2 || len(runs) > MaxRuns {
 		return nil, fmt.Errorf("%d results: want 2 to %d", len(runs), MaxRuns)
 	}
@@ -71,7 +71,7 @@ func Compare(runs []*Run) (*Outcome, error) {
 		}
 	}
 	name(runs)
-	o := &Outcome{Schema: Schema, Currency: first.Result.Currency, Runs: runs, Settings: differing(runs),
+	o := &Comparison{Schema: Schema, Currency: first.Result.Currency, Runs: runs, Settings: differing(runs),
 		SameSettings: same(runs, func(r *Run) string { return r.Info.ConfigHash }),
 		SameData:     same(runs, func(r *Run) string { return r.Info.DataHash }), SameRange: same(runs, (*Run).span)}
 	o.Warnings = o.warnings()
@@ -100,7 +100,7 @@ func same(runs []*Run, text func(*Run) string) bool {
 }
 
 // warnings say what makes the runs hard to compare.
-func (o *Outcome) warnings() []string {
+func (o *Comparison) warnings() []string {
 	list := []string{}
 	switch {
 	case !o.SameRange:
@@ -297,7 +297,7 @@ var figureTable = [...]struct {
 }
 
 // Figures is a table of the runs' figures side by side: a row for each figure, its name first.
-func (o *Outcome) Figures() (rows [][]string) {
+func (o *Comparison) Figures() (rows [][]string) {
 	for _, f := range figureTable {
 		row := []string{f.name}
 		for _, r := range o.Runs {
@@ -309,7 +309,7 @@ func (o *Outcome) Figures() (rows [][]string) {
 }
 
 // DataNote says that the runs can be compared; empty where a warning says more.
-func (o *Outcome) DataNote() string {
+func (o *Comparison) DataNote() string {
 	if !o.SameData || !o.SameRange {
 		return ""
 	}
@@ -317,7 +317,7 @@ func (o *Outcome) DataNote() string {
 }
 
 // Differing is a table of the settings that differ: a row for each, its name first.
-func (o *Outcome) Differing() (rows [][]string) {
+func (o *Comparison) Differing() (rows [][]string) {
 	for _, s := range o.Settings {
 		row := []string{s.Name}
 		for _, v := range s.Values {
@@ -332,7 +332,7 @@ func (o *Outcome) Differing() (rows [][]string) {
 }
 
 // SettingsNote says what the table of settings leaves out; empty: nothing.
-func (o *Outcome) SettingsNote() string {
+func (o *Comparison) SettingsNote() string {
 	switch {
 	case o.SameSettings:
 		return "All runs have the same config."

@@ -102,7 +102,7 @@ func (t *Test) Check() error {
 // outcome depends on the Test without its Workers alone. The error of a cancelled ctx leaves the
 // file as it is: the same Run goes on from there. It wraps ErrFew, ErrKeep, ErrNothing,
 // research.ErrBusy, or an error of the procedure, where that is the reason.
-func Run(ctx context.Context, test Test) (*Outcome, error) {
+func Run(ctx context.Context, test Test) (*Result, error) {
 	if err := test.Check(); err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market/synthetic"
 	"github.com/tidemark-trading/tidemark/research"
 	"github.com/tidemark-trading/tidemark/research/placebo"
-	"github.com/tidemark-trading/tidemark/research/walk"
+	"github.com/tidemark-trading/tidemark/research/walkforward"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
 )
 
@@ -108,7 +108,7 @@ func hours(t testing.TB, n int) []market.Candle {
 	return list[:n]
 }
 
-func run(t *testing.T, test placebo.Test) (*placebo.Outcome, string) {
+func run(t *testing.T, test placebo.Test) (*placebo.Result, string) {
 	o, err := placebo.Run(t.Context(), test)
 	require.NoError(t, err)
 	content, err := os.ReadFile(o.File)
@@ -174,11 +174,11 @@ func TestTheRealWinnerIsThatOfTheSweep(t *testing.T) {
 
 // A walk-forward is a procedure, too. Its winner is the stitched run of the test days.
 func TestAWalkForwardIsRankedByItsStitchedDays(t *testing.T) {
-	job, config := jobOf(t, hours(t, 1500), "fast=2:20:6", "slow=30:50:10"), walk.Config{Train: 12, Test: 6}
+	job, config := jobOf(t, hours(t, 1500), "fast=2:20:6", "slow=30:50:10"), walkforward.Config{Train: 12, Test: 6}
 	test := placebo.Test{Surrogates: 19, Procedure: placebo.WalkForward(job, config), Workers: 2,
 		File: filepath.Join(t.TempDir(), "a")}
 	o, content := run(t, test)
-	w, err := walk.New(job, config)
+	w, err := walkforward.New(job, config)
 	require.NoError(t, err)
 	r, err := w.Again(t.Context(), nil)
 	require.NoError(t, err)

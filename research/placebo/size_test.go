@@ -296,10 +296,10 @@ func (x *trader) judge(t *testing.T, k kind, seed uint64, surrogates int) (j jud
 	j.fixed, j.dsr, j.bar = 1, 1, 1
 	tries, err := stats.TrialsOf(sharpes)
 	require.NoError(t, err)
-	if own, err := stats.RecordOf(x.excess[slices.Index(pairs(), fixed)]); err == nil {
+	if own, err := stats.TrackRecordOf(x.excess[slices.Index(pairs(), fixed)]); err == nil {
 		j.real, j.fixed = stats.Annual(own.Sharpe), own.P(0)
 	}
-	if best, err := stats.RecordOf(x.excess[winner]); err == nil { // a winner that never trades is judged by none
+	if best, err := stats.TrackRecordOf(x.excess[winner]); err == nil { // a winner that never trades is judged by none
 		j.dsr = best.P(tries.Benchmark())
 		if stats.Annual(best.Sharpe) > stats.Bar(len(sharpes), 0.05, float64(k.days)/stats.DaysPerYear) {
 			j.bar = 0

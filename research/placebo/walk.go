@@ -8,22 +8,22 @@ import (
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/research"
-	"github.com/tidemark-trading/tidemark/research/walk"
+	"github.com/tidemark-trading/tidemark/research/walkforward"
 )
 
 // WalkForward is the Procedure of a walk-forward: its theta is that of the stitched test days. The
-// data is walked as by walk.Walk.Run, with the job's file and its reports; surrogates are walked in
-// memory. The job's functions need not be safe for several goroutines.
-func WalkForward(job research.Job, config walk.Config) Maker {
+// data is walked as by walkforward.Walk.Run, with the job's file and its reports; surrogates are
+// walked in memory. The job's functions need not be safe for several goroutines.
+func WalkForward(job research.Job, config walkforward.Config) Maker {
 	own := apart(job)
 	return func(workers int, note func(*backtest.Plan) error) (Procedure, error) {
-		w, err := walk.New(own(workers, note), config)
+		w, err := walkforward.New(own(workers, note), config)
 		return forward{w}, err
 	}
 }
 
 // forward is the Procedure of a walk-forward.
-type forward struct{ *walk.Walk }
+type forward struct{ *walkforward.Walk }
 
 // Run walks.
 func (f forward) Run(ctx context.Context, alter func(*backtest.Plan)) (Chosen, error) {
@@ -38,7 +38,7 @@ func (f forward) Run(ctx context.Context, alter func(*backtest.Plan)) (Chosen, e
 		return c, err
 	}
 	o, err := f.Walk.Run(ctx)
-	if errors.Is(err, walk.ErrNothing) {
+	if errors.Is(err, walkforward.ErrNothing) {
 		return c, nil
 	}
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // Compare is the page that holds backtests against each other.
-type Compare struct{ Outcome *compare.Outcome }
+type Compare struct{ Outcome *compare.Comparison }
 
 // runRoles are the colours of the runs, in their order.
 var runRoles = [compare.MaxRuns]chart.Role{chart.Main, chart.Third, chart.Second, chart.Up, chart.Down, chart.Quiet}

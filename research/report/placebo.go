@@ -14,7 +14,7 @@ import (
 
 // Placebo is the page of a placebo test: title says what was searched, madeUp that the candles are
 // made up.
-func Placebo(o *placebo.Outcome, title string, madeUp bool) *Page {
+func Placebo(o *placebo.Result, title string, madeUp bool) *Page {
 	p := &Page{Kind: "placebo", Title: title, Synthetic: madeUp,
 		Lead: fmt.Sprintf("%s to %s, %d daily returns; %d surrogates of %d candles", date(o.From), date(o.To), o.Days,
 			o.Surrogates, o.Candles),
@@ -37,7 +37,7 @@ func Placebo(o *placebo.Outcome, title string, madeUp bool) *Page {
 }
 
 // placeboWinners shows the winners of the surrogates and that of the data.
-func placeboWinners(o *placebo.Outcome) Section {
+func placeboWinners(o *placebo.Result) Section {
 	s := Section{Title: "Winners where there is nothing to find"}
 	values := make([]float64, len(o.Thetas))
 	for i, theta := range o.Thetas {
@@ -72,7 +72,7 @@ func placeboWinners(o *placebo.Outcome) Section {
 }
 
 // placeboTested says what was tested, and what the test does not see.
-func placeboTested(o *placebo.Outcome) Section {
+func placeboTested(o *placebo.Result) Section {
 	s := Section{Title: "What was tested", Parts: []Part{Findings{FindingOf(stats.FigurePlacebo, o.P.Text(3))}}}
 	if o.Winner != nil {
 		s.Parts = append(s.Parts, Text(fmt.Sprintf("The winner in the data: %s. Its Sharpe ratio against cash is %s.",

@@ -11,7 +11,7 @@ import (
 
 // Stress is the page of a stress: what breaks the run first, then its record drawn again, then the
 // runs.
-func Stress(o *stress.Outcome) *Page {
+func Stress(o *stress.Result) *Page {
 	r := o.Record
 	p := &Page{Kind: "stress", Title: o.Title, Synthetic: o.Synthetic,
 		Lead: fmt.Sprintf("%s to %s, %d daily returns", o.From.Date(), o.To.Date(), r.Days),
@@ -41,7 +41,7 @@ func Stress(o *stress.Outcome) *Page {
 func grid(rows [][]string) page.Grid { return page.Grid{Head: rows[0], Rows: rows[1:]} }
 
 // stressRecord is the record drawn again.
-func stressRecord(o *stress.Outcome) Section {
+func stressRecord(o *stress.Result) Section {
 	r := o.Record
 	fan := chart.Fan{Name: "drawn again", X: []float64{0}}
 	own := chart.Line{Name: "the record", Role: chart.Up, Points: []chart.Point{{X: 0, Y: 1}}}
@@ -63,7 +63,7 @@ func stressRecord(o *stress.Outcome) Section {
 }
 
 // stressRuns are the runs, by kind of change.
-func stressRuns(o *stress.Outcome) Section {
+func stressRuns(o *stress.Result) Section {
 	parts := []Part{Note(stress.AgainSays)}
 	for i := range o.Again {
 		c := &o.Again[i]

@@ -12,18 +12,18 @@ import (
 )
 
 // stressed is the outcome of a stress with a level that breaks it.
-func stressed() *stress.Outcome {
+func stressed() *stress.Result {
 	quantiles := func() (list []stress.Quantile) {
 		for range 5 {
 			list = append(list, stress.Quantile{Part: 0.5, Value: 1})
 		}
 		return list
 	}
-	return &stress.Outcome{Title: "grid <1m>", Synthetic: true,
+	return &stress.Result{Title: "grid <1m>", Synthetic: true,
 		Again: []stress.Change{{Title: "all costs", Says: "fees", Levels: []stress.Level{{Label: "×2", Why: "a loss",
 			Runs: make([]stress.Figures, 1)}}}, {Title: "noise", Says: "draws", Missing: "books"}},
 		Breaks: []stress.Break{{Title: "all costs", At: "×2", Why: "a loss"}},
-		Record: &stress.Record{Days: 2, Final: quantiles(), Drawdown: quantiles(), TripsMissing: "none ended",
+		Record: &stress.Resample{Days: 2, Final: quantiles(), Drawdown: quantiles(), TripsMissing: "none ended",
 			Fan: stress.Fan{Days: []int{1, 2}, Own: []float64{1, 1.1},
 				Paths: [][]float64{{0.9, 0.8}, {1, 1}, {1.1, 1.2}}}}}
 }

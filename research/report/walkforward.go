@@ -9,13 +9,13 @@ import (
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/research/walk"
+	"github.com/tidemark-trading/tidemark/research/walkforward"
 	"github.com/tidemark-trading/tidemark/view/chart"
 	"github.com/tidemark-trading/tidemark/view/page"
 )
 
 // Walk is the page of a walk-forward.
-func Walk(o *walk.Outcome, title string, synthetic bool) *Page {
+func Walk(o *walkforward.Result, title string, synthetic bool) *Page {
 	lead := fmt.Sprintf("%s · %s to %s · method %s · best by %s", o.Cut(), date(o.Windows[0].TestFrom),
 		date(o.Windows[len(o.Windows)-1].TestEnd), o.Method, o.Objective)
 	p := &Page{Kind: "walk-forward", Title: title, Lead: lead, Synthetic: synthetic,
@@ -34,7 +34,7 @@ func Walk(o *walk.Outcome, title string, synthetic bool) *Page {
 	return p
 }
 
-func walkCards(o *walk.Outcome) []page.Card {
+func walkCards(o *walkforward.Result) []page.Card {
 	c := &o.Stitched
 	return []page.Card{
 		{Title: "return", Value: c.Return.Percent(1), Note: "of the test days; a hold " + c.Hold.Percent(1)},
@@ -46,7 +46,7 @@ func walkCards(o *walk.Outcome) []page.Card {
 	}
 }
 
-func walkFindings(o *walk.Outcome) (list Findings) {
+func walkFindings(o *walkforward.Result) (list Findings) {
 	for _, f := range o.Findings() {
 		list = append(list, FindingOf(f.Figure, f.Text))
 	}
@@ -69,7 +69,7 @@ func grown(first backtest.Moment, returns []float64) []chart.Point {
 }
 
 // walkCurves are the stitched curves with both kinds of border, and a hold.
-func walkCurves(o *walk.Outcome) []Part {
+func walkCurves(o *walkforward.Result) []Part {
 	rows := o.CurveTable()
 	table := Table{page.Grid{Head: rows[0], Rows: rows[1:]}, ""}
 	if len(o.Stitched.Returns) == 0 {
@@ -92,7 +92,7 @@ func walkCurves(o *walk.Outcome) []Part {
 }
 
 // walkWindows is the table of the windows with the Sharpe ratios of both sides.
-func walkWindows(o *walk.Outcome) []Part {
+func walkWindows(o *walkforward.Result) []Part {
 	rows := o.WindowTable()
 	table := Table{page.Grid{Head: rows[0], Rows: rows[1:]}, ""}
 	var in, out []chart.Point
@@ -126,9 +126,9 @@ func walkWindows(o *walk.Outcome) []Part {
 }
 
 // walkParameters draws each parameter over time.
-func walkParameters(o *walk.Outcome) []Part {
+func walkParameters(o *walkforward.Result) []Part {
 	var panels []chart.Panel
-	at := slices.IndexFunc(o.Windows, func(w walk.Window) bool { return len(w.Settings) > 0 })
+	at := slices.IndexFunc(o.Windows, func(w walkforward.Window) bool { return len(w.Settings) > 0 })
 	if at < 0 || len(o.Windows) < 2 {
 		return nil
 	}

@@ -10,15 +10,15 @@ import (
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/research"
 	"github.com/tidemark-trading/tidemark/research/report"
-	"github.com/tidemark-trading/tidemark/research/walk"
+	"github.com/tidemark-trading/tidemark/research/walkforward"
 )
 
 // walked is a walk-forward with so many windows, and an objective with HTML in it.
-func walked(windows int) *walk.Outcome {
+func walked(windows int) *walkforward.Result {
 	const day = 24 * 3600 * 1_000_000_000
-	o := &walk.Outcome{Objective: "sharpe < 3 ? 1 : 2", Method: "grid", Train: 20, Test: 10, Border: "carry",
+	o := &walkforward.Result{Objective: "sharpe < 3 ? 1 : 2", Method: "grid", Train: 20, Test: 10, Border: "carry",
 		Efficiency: research.Finding{Value: 0.4}, EfficiencySpread: 1.1, Files: []string{"out/<a>.sweep"}}
-	o.Stitched = walk.Curve{Border: "carry", First: 20_000 * day, Sharpe: 1, Error: 0.5, Excess: 0.2,
+	o.Stitched = walkforward.Curve{Border: "carry", First: 20_000 * day, Sharpe: 1, Error: 0.5, Excess: 0.2,
 		PSR: research.Finding{Value: 0.3}}
 	for i := range 10 * windows {
 		o.Stitched.Returns = append(o.Stitched.Returns, 0.01*math.Sin(float64(i)))
@@ -28,10 +28,10 @@ func walked(windows int) *walk.Outcome {
 	o.Other.Border = "flat"
 	for i := range windows {
 		from := backtest.Moment((20_000 + 10*i) * day)
-		o.Windows = append(o.Windows, walk.Window{TestFrom: from, TestEnd: from + 10*day, Kept: i == 1,
+		o.Windows = append(o.Windows, walkforward.Window{TestFrom: from, TestEnd: from + 10*day, Kept: i == 1,
 			Settings: []research.Setting{{Key: "strategies.trend.params.fast", Value: "5"},
 				{Key: "kind", Value: "<zz>"}},
-			In: walk.Side{Days: 20, Sharpe: 2, Error: 1}, Out: walk.Side{Days: 10, Sharpe: 1, Error: 2}})
+			In: walkforward.Side{Days: 20, Sharpe: 2, Error: 1}, Out: walkforward.Side{Days: 10, Sharpe: 1, Error: 2}})
 	}
 	return o
 }

@@ -248,13 +248,13 @@ func TestThePromiseOfReturnsIsTheirMeanLessAStandardError(t *testing.T) {
 	all[3] = 2 // a day that is cut
 	p, err := PromiseOfReturns(all, all[365:], 0.7)
 	require.NoError(t, err)
-	whole, err := RecordOf(all)
+	whole, err := TrackRecordOf(all)
 	require.NoError(t, err)
 	y := make([]float64, 365)
 	for i, r := range all[365:] {
 		y[i] = math.Max(-4, math.Min(4, r/whole.SD))
 	}
-	record, err := RecordOf(y)
+	record, err := TrackRecordOf(y)
 	require.NoError(t, err)
 	require.Equal(t, ReturnPromise{Deviation: whole.SD, Mean: p.Mean, Clip: 4, Exposure: 0.7, Days: 1, Restart: 30}, p)
 	require.InDelta(t, record.Mean-record.SD/math.Sqrt(365), p.Mean, 1e-12)

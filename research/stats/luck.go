@@ -125,7 +125,7 @@ func (t Trials) Benchmark() float64 { return math.Sqrt(t.variance) * ExpectedMax
 // Trials.Benchmark. 1 − DSR is a conservative p-value: under the null it is hardly ever small.
 // Record.P of that benchmark has its digits where it is small.
 // Source: Bailey & López de Prado 2014, "The Deflated Sharpe Ratio", with the variance of PSR.
-func DSR(chosen *Record, tries Trials) float64 { return chosen.PSR(tries.Benchmark()) }
+func DSR(chosen *TrackRecord, tries Trials) float64 { return chosen.PSR(tries.Benchmark()) }
 
 // Spread is the number of some Sharpe ratios and how much they vary, without the ratios. The zero
 // value has none.

@@ -92,7 +92,7 @@ func TestDetectableSolvesItsEquation(t *testing.T) {
 // The example of the paper; its variance of the tries is that of annual Sharpe ratios.
 func TestDSRAgreesWithPublishedFigures(t *testing.T) {
 	const year = 250
-	r := Record{N: 1250, Sharpe: annual(2.5, year), Skew: -3, Kurtosis: 10}
+	r := TrackRecord{N: 1250, Sharpe: annual(2.5, year), Skew: -3, Kurtosis: 10}
 	tries := Trials{count: 100, variance: 0.5 / year}
 	require.InDelta(t, 0.113172, tries.Benchmark(), 5e-7)
 	require.InDelta(t, 0.900397, r.PSR2012(tries.Benchmark()), 5e-7)
@@ -104,7 +104,7 @@ func TestDSRAgreesWithPublishedFigures(t *testing.T) {
 	// mlfinlab takes the variance with the divisor n.
 	three, err := TrialsOf([]float64{3.5, 1.01, 1.02})
 	require.NoError(t, err)
-	r = Record{N: 250, Sharpe: 1.14, Kurtosis: 3}
+	r = TrackRecord{N: 250, Sharpe: 1.14, Kurtosis: 3}
 	require.InDelta(t, 0.1524, r.PSR2012(three.Benchmark()), 5e-5)
 	three.variance *= 2.0 / 3
 	require.InDelta(t, 0.958366, r.PSR2012(three.Benchmark()), 5e-7)
@@ -113,7 +113,7 @@ func TestDSRAgreesWithPublishedFigures(t *testing.T) {
 func TestTriesAreCountedAndVariedTogether(t *testing.T) {
 	one, err := TrialsOf([]float64{0.1})
 	require.NoError(t, err)
-	r := Record{N: 730, Sharpe: 0.1, Skew: -0.5, Kurtosis: 6}
+	r := TrackRecord{N: 730, Sharpe: 0.1, Skew: -0.5, Kurtosis: 6}
 	require.Equal(t, r.PSR(0), DSR(&r, one), "a single try is a set fixed in advance")
 	two, err := TrialsOf([]float64{0.1, 0.2})
 	require.NoError(t, err)

@@ -152,7 +152,7 @@ const weekAbove = 0.15
 // Errors: returns that never change, fewer than 30 bets out of sample, a mean of −1 or less.
 // Source: Waudby-Smith & Ramdas 2024, "Estimating means of bounded random variables by betting".
 func PromiseOfReturns(all, outOfSample []float64, exposure float64) (ReturnPromise, error) {
-	whole, err := RecordOf(all)
+	whole, err := TrackRecordOf(all)
 	if err != nil {
 		return ReturnPromise{}, err
 	}
@@ -169,7 +169,7 @@ func PromiseOfReturns(all, outOfSample []float64, exposure float64) (ReturnPromi
 	for at := first; at < len(outOfSample); at += p.Days {
 		y = append(y, p.scaled(compound(outOfSample[at:at+p.Days])))
 	}
-	record, err := RecordOf(y)
+	record, err := TrackRecordOf(y)
 	if err != nil {
 		return p, err
 	}
@@ -200,7 +200,7 @@ func (p *ReturnPromise) scaled(r float64) float64 {
 // Source: Politis & Romano 1994; the drawdown is that of the days' ends.
 func PromiseOfDrawdown(returns []float64, horizon int, chance float64, resamples int, seed uint64) (DrawdownPromise,
 	error) {
-	if _, err := RecordOf(returns); err != nil {
+	if _, err := TrackRecordOf(returns); err != nil {
 		return DrawdownPromise{}, err
 	}
 	if horizon < 1 || resamples < 1 || !(chance > 0 && chance < 1) {

@@ -23,15 +23,15 @@ func annual(sharpe, perYear float64) float64 { return sharpe / math.Sqrt(perYear
 // Figures that were published with the methods, and figures recomputed from them.
 func TestPSRAgreesWithPublishedFigures(t *testing.T) {
 	monthly := 0.458
-	skewed := Record{N: 24, Sharpe: monthly, Skew: -2.448, Kurtosis: 10.164}
+	skewed := TrackRecord{N: 24, Sharpe: monthly, Skew: -2.448, Kurtosis: 10.164}
 	for _, c := range []struct {
-		r         Record
+		r         TrackRecord
 		benchmark float64
 		want      float64
 		within    float64
 	}{
-		{Record{N: 250, Sharpe: 1.14, Kurtosis: 3}, 1, 0.957278, 1e-6},
-		{Record{N: 24, Sharpe: monthly, Kurtosis: 3}, 0, 0.98167, 1e-5},
+		{TrackRecord{N: 250, Sharpe: 1.14, Kurtosis: 3}, 1, 0.957278, 1e-6},
+		{TrackRecord{N: 24, Sharpe: monthly, Kurtosis: 3}, 0, 0.98167, 1e-5},
 		{skewed, 0, 0.91336, 1e-5},
 	} {
 		require.InDelta(t, c.want, c.r.PSR2012(c.benchmark), c.within, "%+v", c)
@@ -39,7 +39,7 @@ func TestPSRAgreesWithPublishedFigures(t *testing.T) {
 }
 
 func TestPSROf2026TakesTheVarianceAtTheBenchmark(t *testing.T) {
-	authors := Record{N: 24, Sharpe: 0.036 / 0.079, Skew: -2.448, Kurtosis: 10.164}
+	authors := TrackRecord{N: 24, Sharpe: 0.036 / 0.079, Skew: -2.448, Kurtosis: 10.164}
 	require.InDelta(t, 0.987, authors.PSR(0), 5e-4)
 	require.InDelta(t, 0.939, authors.PSR(0.1), 5e-4)
 	length, err := authors.MinTRL(0, 0.05)
@@ -52,7 +52,7 @@ func TestPSROf2026TakesTheVarianceAtTheBenchmark(t *testing.T) {
 	require.InDelta(t, 0.9658320054, authors.PSR(0), 5e-11)
 	require.InDelta(t, 0.9004759174, authors.PSR(0.1), 5e-11)
 
-	two := Record{N: 730, Sharpe: 0.1, Skew: -0.5, Kurtosis: 6, Rho: 0.1}
+	two := TrackRecord{N: 730, Sharpe: 0.1, Skew: -0.5, Kurtosis: 6, Rho: 0.1}
 	require.InDelta(t, 0.0016742770, two.Variance(0), 5e-11)
 	require.InDelta(t, 0.9927356032, two.PSR(0), 5e-11)
 	require.InDelta(t, 0.0017170420, two.Variance(0.05), 5e-11)
@@ -68,7 +68,7 @@ func TestPSROf2026TakesTheVarianceAtTheBenchmark(t *testing.T) {
 
 func TestARecordIsMeasuredFromItsReturns(t *testing.T) {
 	x := series(24, func(t float64) float64 { return (math.Sin(1.3*t) + 0.8*math.Sin(0.4*t) + 0.3) / 100 })
-	r, err := RecordOf(x)
+	r, err := TrackRecordOf(x)
 	require.NoError(t, err)
 	require.Equal(t, 24, r.N)
 	require.InDelta(t, 0.516858877915, r.Sharpe, 5e-13)
@@ -96,7 +96,7 @@ func TestTheRecordOfStitchedWindows(t *testing.T) {
 		require.InDelta(t, want, Sharpe(window), 5e-9)
 		all = append(all, window...)
 	}
-	r, err := RecordOf(all)
+	r, err := TrackRecordOf(all)
 	require.NoError(t, err)
 	require.InDelta(t, 0.198070923683, r.Sharpe, 5e-13)
 	require.InDelta(t, -0.2427479832, r.Skew, 5e-11)
@@ -107,14 +107,14 @@ func TestTheRecordOfStitchedWindows(t *testing.T) {
 func TestReturnsWithoutASharpeRatioAreNamed(t *testing.T) {
 	for _, bad := range [][]float64{nil, {0.1, 0.2}, {0.1, 0.1, 0.1, 0.1}, {0, 0, 0}, {0, 1, math.NaN()},
 		{0, 1, math.Inf(1)}} {
-		_, err := RecordOf(bad)
+		_, err := TrackRecordOf(bad)
 		require.Error(t, err, "%v", bad)
 	}
 	for _, idle := range [][]float64{nil, {0.1}, {0, 0, 0}, {0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1}} {
 		require.Zero(t, Sharpe(idle))
 		require.Zero(t, Autocorrelation(append(idle, 0, 0)[:len(idle)], 1))
 	}
-	below := Record{N: 100, Sharpe: 0.05, Kurtosis: 3}
+	below := TrackRecord{N: 100, Sharpe: 0.05, Kurtosis: 3}
 	_, err := below.MinTRL(0.05, 0.05)
 	require.ErrorIs(t, err, errBelow)
 	_, err = below.MinTRL2012(0.1, 0.05)
@@ -123,15 +123,15 @@ func TestReturnsWithoutASharpeRatioAreNamed(t *testing.T) {
 
 func TestMinTRLAgreesWithPublishedFigures(t *testing.T) {
 	for _, c := range []struct {
-		r               Record
+		r               TrackRecord
 		benchmark, want float64
 		perYear, within float64
 	}{
-		{Record{Sharpe: 1.14, Kurtosis: 3}, 1, 228.734979, 1, 1e-6},
-		{Record{Sharpe: annual(2, 252), Kurtosis: 3}, annual(1, 252), 2.731, 252, 5e-4},
-		{Record{Sharpe: annual(2, 52), Kurtosis: 3}, annual(1, 52), 2.829, 52, 5e-4},
-		{Record{Sharpe: annual(2, 12), Kurtosis: 3}, annual(1, 12), 3.240, 12, 5e-4},
-		{Record{Sharpe: annual(2, 12), Skew: -0.72, Kurtosis: 5.78}, annual(1, 12), 4.991, 12, 5e-4},
+		{TrackRecord{Sharpe: 1.14, Kurtosis: 3}, 1, 228.734979, 1, 1e-6},
+		{TrackRecord{Sharpe: annual(2, 252), Kurtosis: 3}, annual(1, 252), 2.731, 252, 5e-4},
+		{TrackRecord{Sharpe: annual(2, 52), Kurtosis: 3}, annual(1, 52), 2.829, 52, 5e-4},
+		{TrackRecord{Sharpe: annual(2, 12), Kurtosis: 3}, annual(1, 12), 3.240, 12, 5e-4},
+		{TrackRecord{Sharpe: annual(2, 12), Skew: -0.72, Kurtosis: 5.78}, annual(1, 12), 4.991, 12, 5e-4},
 	} {
 		got, err := c.r.MinTRL2012(c.benchmark, 0.05)
 		require.NoError(t, err)
@@ -141,7 +141,7 @@ func TestMinTRLAgreesWithPublishedFigures(t *testing.T) {
 
 // A record of the length that MinTRL tells has a P of exactly the level.
 func TestARecordOfTheMinimumLengthIsJustSignificant(t *testing.T) {
-	r := Record{N: 1000, Sharpe: 0.07, Skew: -0.4, Kurtosis: 5, Rho: 0.1}
+	r := TrackRecord{N: 1000, Sharpe: 0.07, Skew: -0.4, Kurtosis: 5, Rho: 0.1}
 	length, err := r.MinTRL(0.01, 0.05)
 	require.NoError(t, err)
 	r.N = int(math.Ceil(length))

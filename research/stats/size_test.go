@@ -60,7 +60,7 @@ func (w world) search(seed uint64) Returns {
 		hold := series(w.days, func(t float64) float64 { return held / float64(w.days) * market[int(t)] })
 		rows[set], _ = Excess(row, hold)
 		if set == 0 && w.edge != 0 {
-			r, _ := RecordOf(rows[set])
+			r, _ := TrackRecordOf(rows[set])
 			for day := range row {
 				rows[set][day] += w.edge / math.Sqrt(DaysPerYear) * r.SD
 			}
@@ -78,12 +78,12 @@ type judged struct {
 }
 
 func judge(t *testing.T, r Returns, seed uint64) (j judged) {
-	records, sharpes := make([]Record, r.Sets), make([]float64, r.Sets)
+	records, sharpes := make([]TrackRecord, r.Sets), make([]float64, r.Sets)
 	best, row := 0, make([]float64, r.Days)
 	for set := range records {
 		require.NoError(t, r.Row(set, row))
 		var err error
-		records[set], err = RecordOf(row)
+		records[set], err = TrackRecordOf(row)
 		require.NoError(t, err)
 		sharpes[set] = records[set].Sharpe
 		if sharpes[set] > sharpes[best] {

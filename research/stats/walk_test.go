@@ -41,7 +41,7 @@ func TestAWalkIsStitchedDayByDay(t *testing.T) {
 	w, err := stats.WalkOf(in, out)
 	require.NoError(t, err)
 	stitched := slices.Concat(out...)
-	record, err := stats.RecordOf(stitched)
+	record, err := stats.TrackRecordOf(stitched)
 	require.NoError(t, err)
 	for _, c := range [...]struct{ want, have float64 }{{0.198070923683, record.Sharpe}, {1.028809871760, w.Growth},
 		{0.75, w.Share}, {-0.2427479832, record.Skew}, {1.6612089318, record.Kurtosis},

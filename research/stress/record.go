@@ -8,9 +8,10 @@ import (
 	"github.com/tidemark-trading/tidemark/research/stats"
 )
 
-// Record is what the run's own record allows: its days, and its round trips, drawn again at random.
-// It speaks of the record and not of the future: a day that is not in the record cannot be drawn.
-type Record struct {
+// Resample is what the run's own record allows: its days, and its round trips, drawn again at
+// random. It speaks of the record and not of the future: a day that is not in the record cannot be
+// drawn.
+type Resample struct {
 	Days      int     `json:"days"`
 	Resamples int     `json:"resamples"`
 	Block     float64 `json:"block_days"` // mean length of the blocks of days (Politis–White)
@@ -71,9 +72,9 @@ var (
 const fanPoints = 60
 
 // record resamples the record.
-func (s *stressed) record() (*Record, error) {
+func (s *stressed) record() (*Resample, error) {
 	days := len(s.returns)
-	r := &Record{Days: days, Resamples: s.job.Resamples, Block: stats.BlockLength(s.returns).Stationary,
+	r := &Resample{Days: days, Resamples: s.job.Resamples, Block: stats.BlockLength(s.returns).Stationary,
 		Loss: Chance{Loss: s.job.Loss, Within: s.job.Within}}
 	step := (days + fanPoints - 1) / fanPoints
 	for day := step; day < days+step; day += step {

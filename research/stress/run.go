@@ -105,7 +105,7 @@ func (s *stressed) runGroup(ctx context.Context, make Make, group []int) error {
 		c.change.apply(&p, c.number)
 		plans = append(plans, &p)
 	}
-	runs, err := backtest.RunTogether(ctx, plans, backtest.Together{})
+	runs, err := backtest.RunTogether(ctx, plans, backtest.LockstepOptions{})
 	if err != nil {
 		return err
 	}

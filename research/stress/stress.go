@@ -56,7 +56,7 @@ var (
 // Run stresses a plan. The outcome depends on the plan and the Job without its Workers alone. The
 // error of a cancelled ctx is ctx's; it wraps ErrNoFills, ErrTooShort, ErrDiffers or
 // backtest.ErrNoCandles where that is the reason.
-func Run(ctx context.Context, job Job) (*Outcome, error) {
+func Run(ctx context.Context, job Job) (*Result, error) {
 	job.Workers = cmp.Or(max(job.Workers, 0), runtime.GOMAXPROCS(0))
 	job.Resamples, job.Loss, job.Within = cmp.Or(job.Resamples, 1000), cmp.Or(job.Loss, 0.2), cmp.Or(job.Within, 90)
 	s := &stressed{job: job}
@@ -104,7 +104,7 @@ func (s *stressed) plain(ctx context.Context) (err error) {
 		About: s.job.About}); err != nil {
 		return err
 	}
-	together, err := backtest.RunTogether(ctx, []*backtest.Plan{s.plan}, backtest.Together{})
+	together, err := backtest.RunTogether(ctx, []*backtest.Plan{s.plan}, backtest.LockstepOptions{})
 	if err == nil {
 		err = together[0].Err
 	}

@@ -12,14 +12,14 @@ const AgainSays = "Of several runs the middle one stands here, by its return. Th
 	"would have gone in the same past; they do not say how it will go."
 
 // RecordSays explains the figures of a record.
-func RecordSays(r *Record) string {
+func RecordSays(r *Resample) string {
 	return fmt.Sprintf("The %d daily returns were drawn again %d times, in blocks of %.1f days on average. This "+
 		"speaks of the record and not of the future: what the record has not seen cannot be drawn.", r.Days,
 		r.Resamples, r.Block)
 }
 
 // LossSays says how often a record drawn again loses a part of its equity.
-func LossSays(r *Record) string {
+func LossSays(r *Resample) string {
 	text := fmt.Sprintf("A loss of %s within %d days: in %s of the records drawn again, the close of some day stood "+
 		"so far below the beginning. It is no chance of the future.", backtest.Figure(r.Loss.Loss).Percent(0),
 		r.Loss.Within, r.Loss.Share.Percent(1))
@@ -36,14 +36,14 @@ func LossSays(r *Record) string {
 const worseTitle = "so many in 100 do no worse"
 
 // RecordTables are the quantiles of a record: of its end, and of its drawdown. Titles come first.
-func RecordTables(o *Outcome) (end, fall [][]string) {
+func RecordTables(o *Result) (end, fall [][]string) {
 	rows := RecordTable(o)
 	at := slices.IndexFunc(rows, func(row []string) bool { return row[0] == worseTitle })
 	return rows[:at], rows[at:]
 }
 
 // RecordTable is the quantiles of a record, the titles first.
-func RecordTable(o *Outcome) [][]string {
+func RecordTable(o *Result) [][]string {
 	r := o.Record
 	title := func(q []Quantile) (cells []string) {
 		for _, one := range q {
@@ -116,7 +116,7 @@ func (l *Level) haltedText() string {
 }
 
 // BreakTable is what breaks the run, the smallest change first, the titles before it.
-func BreakTable(o *Outcome) [][]string {
+func BreakTable(o *Result) [][]string {
 	rows := [][]string{{"what", "breaks at", "why", "return", "Sharpe", "drawdown", "holds at"}}
 	for i := range o.Breaks {
 		b := &o.Breaks[i]
@@ -137,7 +137,7 @@ func BreakTable(o *Outcome) [][]string {
 }
 
 // BreaksSays is the table of what breaks the run in words.
-func BreaksSays(o *Outcome) string {
+func BreaksSays(o *Result) string {
 	limit := ""
 	if o.Drawdown > 0 {
 		limit = fmt.Sprintf(", or a drawdown over %s", backtest.Figure(o.Drawdown).Percent(0))

@@ -7,7 +7,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // bucketBeside has series that are being written, and series that were replaced and not deleted
@@ -51,7 +51,7 @@ func (s *Store) updateBatch(write func(tx *bbolt.Tx) error) error {
 		s.committed()
 	}
 	return s.db.View(func(tx *bbolt.Tx) error {
-		pages := boltfile.NewReleaser(tx)
+		pages := bolt.NewReleaser(tx)
 		pages.All()
 		return nil
 	})
@@ -80,7 +80,7 @@ func (b *besideWriter) writeBatch(tx *bbolt.Tx) error {
 	next := func() ([]byte, []byte) { return nil, nil }
 	var stored, value []byte
 	if series := tx.Bucket(bucketCandles).Bucket(key); series != nil {
-		cursor := boltfile.NewCursor(series)
+		cursor := bolt.NewCursor(series)
 		next = cursor.Next
 		if stored, value = cursor.First(); b.last != nil {
 			stored, value = cursor.SeekAfter(b.last)
@@ -175,8 +175,8 @@ func (s *Store) sweep() error {
 func deleteBatch(tx *bbolt.Tx, name []byte) error {
 	deleted := 0
 	all := tx.Bucket(name)
-	err := boltfile.ForEachBucket(all, func(key []byte) error {
-		cursor := boltfile.NewCursor(all.Bucket(key))
+	err := bolt.ForEachBucket(all, func(key []byte) error {
+		cursor := bolt.NewCursor(all.Bucket(key))
 		for chunk, value := cursor.First(); chunk != nil && deleted < batchBytes; {
 			deleted += len(value)
 			chunk = bytes.Clone(chunk)

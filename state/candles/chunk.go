@@ -8,7 +8,7 @@ import (
 	"hash/crc32"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // A chunk holds the candles of one aligned span of 4096 interval indexes. Its bytes depend on these
@@ -59,7 +59,7 @@ func chunkKey(number int64) []byte {
 
 func chunkNumber(key []byte) (int64, error) {
 	if len(key) != 8 {
-		return 0, fmt.Errorf("chunk key %x: %w: want 8 bytes", key, boltfile.ErrCorrupt)
+		return 0, fmt.Errorf("chunk key %x: %w: want 8 bytes", key, bolt.ErrCorrupt)
 	}
 	return int64(binary.BigEndian.Uint64(key) ^ 1<<63), nil
 }
@@ -83,11 +83,11 @@ func chunkRange(interval market.Interval, number int64) Range {
 func readChunkHead(interval market.Interval, number int64, value []byte) (h chunkHeader, err error) {
 	switch {
 	case len(value) < chunkHead+blockHead+chunkSlack || len(value)%8 != 0:
-		return h, fmt.Errorf("%w: %d bytes", boltfile.ErrCorrupt, len(value))
+		return h, fmt.Errorf("%w: %d bytes", bolt.ErrCorrupt, len(value))
 	case value[0] != 'T' || value[1] != 'C':
-		return h, fmt.Errorf("%w: no chunk", boltfile.ErrCorrupt)
+		return h, fmt.Errorf("%w: no chunk", bolt.ErrCorrupt)
 	case value[2] != chunkVersion:
-		return h, fmt.Errorf("%w: format version %d, this program reads %d", boltfile.ErrCorrupt, value[2],
+		return h, fmt.Errorf("%w: format version %d, this program reads %d", bolt.ErrCorrupt, value[2],
 			chunkVersion)
 	}
 	h = chunkHeader{
@@ -103,13 +103,13 @@ func (h *chunkHeader) check(interval market.Interval, number int64) error {
 	low, high := indexBounds(interval)
 	switch {
 	case h.interval != interval || h.number != number:
-		return fmt.Errorf("%w: it says chunk %d of interval %s", boltfile.ErrCorrupt, h.number, h.interval)
+		return fmt.Errorf("%w: it says chunk %d of interval %s", bolt.ErrCorrupt, h.number, h.interval)
 	case h.rows < 1 || h.first > h.last || h.last >= chunkSpan || h.rows > h.last-h.first+1:
-		return fmt.Errorf("%w: %d rows from %d to %d", boltfile.ErrCorrupt, h.rows, h.first, h.last)
+		return fmt.Errorf("%w: %d rows from %d to %d", bolt.ErrCorrupt, h.rows, h.first, h.last)
 	case h.priceDigits > market.MaxDigits || h.volumeDigits > market.MaxDigits:
-		return fmt.Errorf("%w: %d price and %d volume decimals", boltfile.ErrCorrupt, h.priceDigits, h.volumeDigits)
+		return fmt.Errorf("%w: %d price and %d volume decimals", bolt.ErrCorrupt, h.priceDigits, h.volumeDigits)
 	case number < low>>chunkShift || number > high>>chunkShift || h.firstIndex() < low || h.lastIndex() > high:
-		return fmt.Errorf("%w: chunk %d lies outside the years 1700 to 2200", boltfile.ErrCorrupt, number)
+		return fmt.Errorf("%w: chunk %d lies outside the years 1700 to 2200", bolt.ErrCorrupt, number)
 	}
 	return nil
 }
@@ -122,9 +122,9 @@ func (h *chunkHeader) dense() bool { return h.rows == h.last-h.first+1 }
 
 // checkChunkSum compares the checksum of a chunk whose head has been read.
 func checkChunkSum(value []byte) error {
-	want, have := binary.LittleEndian.Uint32(value[4:]), crc32.Checksum(value[8:], boltfile.Castagnoli)
+	want, have := binary.LittleEndian.Uint32(value[4:]), crc32.Checksum(value[8:], bolt.Castagnoli)
 	if want != have {
-		return fmt.Errorf("%w: checksum %08x, its bytes give %08x", boltfile.ErrCorrupt, want, have)
+		return fmt.Errorf("%w: checksum %08x, its bytes give %08x", bolt.ErrCorrupt, want, have)
 	}
 	return nil
 }
@@ -133,7 +133,7 @@ func checkChunkSum(value []byte) error {
 // less cost.
 func checkChunkHash(value []byte) error {
 	if hash := hashChunk(value); !bytes.Equal(hash[:], value[32:48]) {
-		return fmt.Errorf("%w: content hash differs", boltfile.ErrCorrupt)
+		return fmt.Errorf("%w: content hash differs", bolt.ErrCorrupt)
 	}
 	return nil
 }
@@ -158,6 +158,6 @@ func sealChunk(value []byte, h *chunkHeader) []byte {
 	binary.LittleEndian.PutUint64(value[24:], uint64(h.number))
 	hash := hashChunk(value)
 	copy(value[32:], hash[:])
-	binary.LittleEndian.PutUint32(value[4:], crc32.Checksum(value[8:], boltfile.Castagnoli))
+	binary.LittleEndian.PutUint32(value[4:], crc32.Checksum(value[8:], bolt.Castagnoli))
 	return value
 }

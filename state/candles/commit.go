@@ -10,7 +10,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // WriteReport counts what a write did to a series.
@@ -186,7 +186,7 @@ func (w *chunkWriter) checkFits(price, volume uint8) error {
 // candles. Their chunks do not change.
 func (w *chunkWriter) widen(tx *bbolt.Tx, price, volume uint8) error {
 	all := tx.Bucket(bucketCandles)
-	return boltfile.ForEachBucket(all, func(key []byte) error {
+	return bolt.ForEachBucket(all, func(key []byte) error {
 		name, interval, err := parseSeriesKey(key)
 		if err != nil || name != w.options.Market {
 			return err

@@ -9,7 +9,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // Range is a span of time, From inclusive, To exclusive.
@@ -133,7 +133,7 @@ func mergeRanges(ranges []Range) []Range {
 func coverage(tx *bbolt.Tx, name string, interval market.Interval) ([]Range, error) {
 	value := tx.Bucket(bucketCoverage).Get(seriesKey(name, interval))
 	if len(value)%16 != 0 {
-		return nil, fmt.Errorf("complete ranges of %s %s: %w: %d bytes", name, interval, boltfile.ErrCorrupt,
+		return nil, fmt.Errorf("complete ranges of %s %s: %w: %d bytes", name, interval, bolt.ErrCorrupt,
 			len(value))
 	}
 	ranges := make([]Range, 0, len(value)/16)
@@ -147,7 +147,7 @@ func coverage(tx *bbolt.Tx, name string, interval market.Interval) ([]Range, err
 func checkCoverage(ranges []Range, name string, interval market.Interval) error {
 	for i, r := range ranges {
 		if r.From >= r.To || i > 0 && r.From <= ranges[i-1].To || !interval.Aligned(r.From) || !interval.Aligned(r.To) {
-			return fmt.Errorf("complete ranges of %s %s: %w: %s to %s", name, interval, boltfile.ErrCorrupt, r.From,
+			return fmt.Errorf("complete ranges of %s %s: %w: %s to %s", name, interval, bolt.ErrCorrupt, r.From,
 				r.To)
 		}
 	}

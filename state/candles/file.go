@@ -11,7 +11,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 const storeFormat = 1
@@ -30,7 +30,7 @@ func openFile(path string, readOnly bool) (*Store, error) {
 	if err := checkFile(path, readOnly); err != nil {
 		return nil, err
 	}
-	db, err := boltfile.Open(context.Background(), path, boltfile.Options{ReadOnly: readOnly, Mode: 0o644, Maps: 1,
+	db, err := bolt.Open(context.Background(), path, bolt.Options{ReadOnly: readOnly, Mode: 0o644, Maps: 1,
 		Lazy: true})
 	if err != nil {
 		return nil, explain(path, err)
@@ -43,7 +43,7 @@ func openFile(path string, readOnly bool) (*Store, error) {
 }
 
 func explain(path string, err error) error {
-	return boltfile.Explain(path, "candle store", "; stop that one or try again later", err)
+	return bolt.Explain(path, "candle store", "; stop that one or try again later", err)
 }
 
 // checkFile catches the cases that bbolt explains badly: no file, an empty file to read, a folder.
@@ -85,28 +85,28 @@ func (s *Store) prepare(readOnly bool) error {
 }
 
 func makeBuckets(tx *bbolt.Tx) error {
-	for _, name := range [][]byte{boltfile.BucketMeta, bucketMarkets, bucketCandles, bucketCoverage} {
+	for _, name := range [][]byte{bolt.BucketMeta, bucketMarkets, bucketCandles, bucketCoverage} {
 		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 			return err
 		}
 	}
-	return tx.Bucket(boltfile.BucketMeta).Put(boltfile.KeyFormat, []byte{storeFormat})
+	return tx.Bucket(bolt.BucketMeta).Put(bolt.KeyFormat, []byte{storeFormat})
 }
 
 func (s *Store) checkFormat(tx *bbolt.Tx) error {
-	for _, name := range [][]byte{boltfile.BucketMeta, bucketMarkets, bucketCandles, bucketCoverage} {
+	for _, name := range [][]byte{bolt.BucketMeta, bucketMarkets, bucketCandles, bucketCoverage} {
 		if tx.Bucket(name) == nil {
-			return fmt.Errorf("%s: %w: not a candle store: no %s in it", s.path, boltfile.ErrCorrupt, name)
+			return fmt.Errorf("%s: %w: not a candle store: no %s in it", s.path, bolt.ErrCorrupt, name)
 		}
 	}
-	switch format := tx.Bucket(boltfile.BucketMeta).Get(boltfile.KeyFormat); {
+	switch format := tx.Bucket(bolt.BucketMeta).Get(bolt.KeyFormat); {
 	case len(format) != 1:
-		return fmt.Errorf("%s: %w: format %x, this program reads %d", s.path, boltfile.ErrCorrupt, format, storeFormat)
+		return fmt.Errorf("%s: %w: format %x, this program reads %d", s.path, bolt.ErrCorrupt, format, storeFormat)
 	case format[0] > storeFormat:
 		return fmt.Errorf("%s: %w: format %d, this program reads %d; update the program, or name another file", s.path,
-			boltfile.ErrNewer, format[0], storeFormat)
+			bolt.ErrNewer, format[0], storeFormat)
 	case format[0] < storeFormat:
-		return fmt.Errorf("%s: %w: format %d, this program reads %d", s.path, boltfile.ErrCorrupt, format[0],
+		return fmt.Errorf("%s: %w: format %d, this program reads %d", s.path, bolt.ErrCorrupt, format[0],
 			storeFormat)
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 func TestMissingDataSaysHowToImport(t *testing.T) {
@@ -34,7 +34,7 @@ func TestOneWriterOrManyReaders(t *testing.T) {
 	writer, err := Open(path)
 	require.NoError(t, err)
 	_, err = Read(path)
-	require.ErrorIs(t, err, boltfile.ErrLocked)
+	require.ErrorIs(t, err, bolt.ErrLocked)
 	require.ErrorContains(t, err, "candles.db is in use by another process")
 	require.NoError(t, writer.Close())
 
@@ -52,7 +52,7 @@ func TestForeignAndTruncatedFilesAreCorrupt(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "candles.db")
 	require.NoError(t, os.WriteFile(path, bytes.Repeat([]byte("no database "), 2000), 0o644))
 	_, err := Read(path)
-	require.ErrorIs(t, err, boltfile.ErrCorrupt)
+	require.ErrorIs(t, err, bolt.ErrCorrupt)
 
 	require.NoError(t, os.Remove(path))
 	store, err := Open(path)
@@ -66,7 +66,7 @@ func TestForeignAndTruncatedFilesAreCorrupt(t *testing.T) {
 		cut := fmt.Sprint(path, i) // a file for each: what panicked on opening keeps its lock
 		require.NoError(t, os.WriteFile(cut, whole[:size], 0o644))
 		_, err = openFile(cut, i%2 == 0)
-		require.ErrorIs(t, err, boltfile.ErrCorrupt, "%d bytes, read-only %t", size, i%2 == 0)
+		require.ErrorIs(t, err, bolt.ErrCorrupt, "%d bytes, read-only %t", size, i%2 == 0)
 		require.ErrorContains(t, err, cut)
 	}
 }
@@ -90,7 +90,7 @@ func TestAnEmptyFileHoldsNothingAndAFolderIsNoStore(t *testing.T) {
 // TestADamagedBucketNameDoesNotMakeANewStore renames a bucket, as a flipped bit does. A program
 // that took the file for a new store would make the bucket again, empty, and hide the loss.
 func TestADamagedBucketNameDoesNotMakeANewStore(t *testing.T) {
-	for _, name := range [][]byte{boltfile.BucketMeta, bucketMarkets, bucketCandles, bucketCoverage} {
+	for _, name := range [][]byte{bolt.BucketMeta, bucketMarkets, bucketCandles, bucketCoverage} {
 		path := filepath.Join(t.TempDir(), "candles.db")
 		store, err := Open(path)
 		require.NoError(t, err)
@@ -99,7 +99,7 @@ func TestADamagedBucketNameDoesNotMakeANewStore(t *testing.T) {
 		require.NoError(t, store.Close())
 		for _, readOnly := range []bool{true, false} {
 			_, err = openFile(path, readOnly)
-			require.ErrorIs(t, err, boltfile.ErrCorrupt, "%s, read-only %t", name, readOnly)
+			require.ErrorIs(t, err, bolt.ErrCorrupt, "%s, read-only %t", name, readOnly)
 		}
 	}
 }
@@ -125,7 +125,7 @@ func TestCorruptChunkIsNamedByReaderAndVerify(t *testing.T) {
 		_, err = reader.Next()
 	}
 	require.NoError(t, reader.Close())
-	require.ErrorIs(t, err, boltfile.ErrCorrupt)
+	require.ErrorIs(t, err, bolt.ErrCorrupt)
 	require.Regexp(t, name, err.Error())
 
 	report, err := store.Verify()

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.etcd.io/bbolt"
 
+	"github.com/tidemark-trading/tidemark/internal/goldentest"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
-	"github.com/tidemark-trading/tidemark/state/golden"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // writeGolden is set after a change of the format: go test ./state/candles -run
@@ -40,7 +40,7 @@ func manyCandles(t *testing.T, path string) {
 // A candle store of this format opens and holds the same candles: the same rows and the same data
 // hash.
 func TestTheCandleStoreReadsAsBefore(t *testing.T) {
-	path := golden.File(t, *writeGolden, "candles-format1", func(path string) { manyCandles(t, path) })
+	path := goldentest.File(t, *writeGolden, "candles-format1", func(path string) { manyCandles(t, path) })
 	store, err := Open(path)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, store.Close()) }()
@@ -55,24 +55,24 @@ func TestTheCandleStoreReadsAsBefore(t *testing.T) {
 			series.First+50*market.Time(market.Interval1h.Fixed()))
 		require.NoError(t, err)
 	}
-	golden.Require(t, *writeGolden, "candles-format1.txt", said.Bytes())
+	goldentest.Require(t, *writeGolden, "candles-format1.txt", said.Bytes())
 	put(t, store, flat(5001)) // and it takes more
 }
 
 func TestAStoreOfALaterFormatIsRefusedWithAHint(t *testing.T) {
-	path := golden.File(t, *writeGolden, "candles-format1", func(path string) { manyCandles(t, path) })
+	path := goldentest.File(t, *writeGolden, "candles-format1", func(path string) { manyCandles(t, path) })
 	for _, format := range [][]byte{{storeFormat + 1}, {255}} {
 		db, err := bbolt.Open(path, 0o600, nil)
 		require.NoError(t, err)
 		require.NoError(t, db.Update(func(tx *bbolt.Tx) error {
-			return tx.Bucket(boltfile.BucketMeta).
-				Put(boltfile.KeyFormat, format)
+			return tx.Bucket(bolt.BucketMeta).
+				Put(bolt.KeyFormat, format)
 		}))
 		require.NoError(t, db.Close())
 		for _, readOnly := range []bool{false, true} {
 			_, err = openFile(path, readOnly)
-			require.ErrorIs(t, err, boltfile.ErrNewer)
-			require.NotErrorIs(t, err, boltfile.ErrCorrupt, "nothing is wrong with it")
+			require.ErrorIs(t, err, bolt.ErrNewer)
+			require.NotErrorIs(t, err, bolt.ErrCorrupt, "nothing is wrong with it")
 			require.ErrorContains(t, err, "update the program")
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // bucketListings has one record a UTC day of what an exchange listed. Programs that do not know it
@@ -251,7 +251,7 @@ func packListing(l *Listing) ([]byte, error) {
 	}
 	value := out.Bytes()
 	value[0], value[1] = listingMagic, listingFormat
-	binary.LittleEndian.PutUint32(value[2:], crc32.Checksum(value[listingHead:], boltfile.Castagnoli))
+	binary.LittleEndian.PutUint32(value[2:], crc32.Checksum(value[listingHead:], bolt.Castagnoli))
 	return value, err
 }
 
@@ -269,7 +269,7 @@ func (l *Listed) texts() *[13]*string {
 func unpackListingOf(day int64, value []byte) (*Listing, error) {
 	l, err := unpackListing(value)
 	if err == nil && DayOf(l.At) != day {
-		err = fmt.Errorf("%w: it was made at %s", boltfile.ErrCorrupt, l.At)
+		err = fmt.Errorf("%w: it was made at %s", bolt.ErrCorrupt, l.At)
 	}
 	return l, err
 }
@@ -278,22 +278,22 @@ func unpackListingOf(day int64, value []byte) (*Listing, error) {
 func unpackListing(value []byte) (*Listing, error) {
 	switch {
 	case len(value) < listingHead:
-		return nil, fmt.Errorf("%w: a record of %d bytes", boltfile.ErrCorrupt, len(value))
+		return nil, fmt.Errorf("%w: a record of %d bytes", bolt.ErrCorrupt, len(value))
 	case value[0] == 1 || value[0] == 2:
 		return nil, errors.New("an older program wrote the record; begin a new store: import its candles, and " +
 			"record the markets with bot candles markets")
 	case value[0] == listingMagic && value[1] > listingFormat:
-		return nil, fmt.Errorf("%w: record format %d, this program reads %d; update the program", boltfile.ErrNewer,
+		return nil, fmt.Errorf("%w: record format %d, this program reads %d; update the program", bolt.ErrNewer,
 			value[1], listingFormat)
 	case value[0] != listingMagic || value[1] == 0:
-		return nil, fmt.Errorf("%w: record format %x", boltfile.ErrCorrupt, value[:2])
-	case binary.LittleEndian.Uint32(value[2:]) != crc32.Checksum(value[listingHead:], boltfile.Castagnoli):
-		return nil, fmt.Errorf("%w: the checksum of the record differs", boltfile.ErrCorrupt)
+		return nil, fmt.Errorf("%w: record format %x", bolt.ErrCorrupt, value[:2])
+	case binary.LittleEndian.Uint32(value[2:]) != crc32.Checksum(value[listingHead:], bolt.Castagnoli):
+		return nil, fmt.Errorf("%w: the checksum of the record differs", bolt.ErrCorrupt)
 	}
 	r := flate.NewReader(bytes.NewReader(value[listingHead:]))
 	body, err := io.ReadAll(io.LimitReader(r, maxListing+1))
 	if err != nil || len(body) > maxListing {
-		return nil, fmt.Errorf("%w: unpack the record: %d bytes: %v", boltfile.ErrCorrupt, len(body), err)
+		return nil, fmt.Errorf("%w: unpack the record: %d bytes: %v", bolt.ErrCorrupt, len(body), err)
 	}
 	d := listingDecoder{rest: body, all: string(body)}
 	l := d.listing()
@@ -301,7 +301,7 @@ func unpackListing(value []byte) (*Listing, error) {
 		d.err = fmt.Errorf("%d bytes after its end", len(d.rest))
 	}
 	if d.err != nil {
-		return nil, fmt.Errorf("%w: record: %w", boltfile.ErrCorrupt, d.err)
+		return nil, fmt.Errorf("%w: record: %w", bolt.ErrCorrupt, d.err)
 	}
 	return l, nil
 }

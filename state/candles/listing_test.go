@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.etcd.io/bbolt"
 
+	"github.com/tidemark-trading/tidemark/internal/goldentest"
+	"github.com/tidemark-trading/tidemark/internal/powercut"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/blackout"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
-	"github.com/tidemark-trading/tidemark/state/golden"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // listed is the record of a day with n markets.
@@ -95,13 +95,13 @@ func TestADamagedRecordIsNamedAndALaterFormatIsRefusedInWords(t *testing.T) {
 		return s.Listings(0, 0, func(*Listing) error { return nil })
 	}
 	err := change(func(value []byte) { value[20] ^= 4 })
-	require.ErrorIs(t, err, boltfile.ErrCorrupt)
+	require.ErrorIs(t, err, bolt.ErrCorrupt)
 	require.ErrorContains(t, err, "markets of 2022-01-08: corrupt: the checksum of the record differs")
 	report, err := s.Verify()
 	require.NoError(t, err)
 	require.Len(t, report.Problems, 1)
 	err = change(func(value []byte) { value[1] = listingFormat + 1 })
-	require.ErrorIs(t, err, boltfile.ErrNewer)
+	require.ErrorIs(t, err, bolt.ErrNewer)
 	require.ErrorContains(t, err, "record format 2, this program reads 1; update the program")
 	for _, older := range []byte{1, 2} {
 		err = change(func(value []byte) { value[0] = older })
@@ -127,7 +127,7 @@ func withFees(l *Listing) *Listing {
 }
 
 func TestRecordedMarketsReadAsBefore(t *testing.T) {
-	path := golden.File(t, *writeGolden, "listings-format1", func(path string) {
+	path := goldentest.File(t, *writeGolden, "listings-format1", func(path string) {
 		s, err := Open(path)
 		require.NoError(t, err)
 		record(t, s, listed(19_000, 3))
@@ -160,9 +160,9 @@ func TestAPowerCutLosesAtMostTheRecordOfItsDay(t *testing.T) {
 		record(t, s, listed(day, 1+chance.IntN(200)))
 		after, err := os.ReadFile(path)
 		require.NoError(t, err)
-		for _, step := range []blackout.Step{blackout.Pages, blackout.Head, blackout.Done} {
+		for _, step := range []powercut.Step{powercut.Pages, powercut.Head, powercut.Done} {
 			cut := filepath.Join(folder, fmt.Sprint(day, int(step)))
-			require.NoError(t, os.WriteFile(cut, blackout.Cut(before, after, step, chance), 0o600))
+			require.NoError(t, os.WriteFile(cut, powercut.Cut(before, after, step, chance), 0o600))
 			checkCut(t, cut, day, step)
 		}
 	}
@@ -170,7 +170,7 @@ func TestAPowerCutLosesAtMostTheRecordOfItsDay(t *testing.T) {
 }
 
 // checkCut requires that a store holds the records of all days before one, and of that perhaps.
-func checkCut(t *testing.T, path string, day int64, step blackout.Step) {
+func checkCut(t *testing.T, path string, day int64, step powercut.Step) {
 	s, err := Open(path)
 	require.NoError(t, err, "day %d, %s", day, step)
 	defer func() { require.NoError(t, s.Close()) }()
@@ -181,7 +181,7 @@ func checkCut(t *testing.T, path string, day int64, step blackout.Step) {
 		return nil
 	}))
 	require.Contains(t, []int64{day, day + 1}, next, step)
-	require.False(t, step == blackout.Done && next == day)
+	require.False(t, step == powercut.Done && next == day)
 	report, err := s.Verify()
 	require.NoError(t, err)
 	require.Empty(t, report.Problems)

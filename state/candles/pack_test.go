@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // drawCandles draws the candles of one chunk: some starts missing, prices and volumes from tiny to
@@ -95,7 +95,7 @@ func TestDecimalsAreAddedExactlyOrRefused(t *testing.T) {
 	_, err = decodeChunk(nil, market.Interval1h, 0, value, 1, 1)
 	require.ErrorIs(t, err, market.ErrInexact)
 	_, err = decodeChunk(nil, market.Interval1h, 0, value, 18, 1) // 10.10 fits no int64 with 18 decimals
-	require.ErrorIs(t, err, boltfile.ErrCorrupt)
+	require.ErrorIs(t, err, bolt.ErrCorrupt)
 }
 
 func TestAnyFlippedBitIsFound(t *testing.T) {
@@ -144,7 +144,7 @@ func FuzzDecodeChunk(f *testing.F) {
 			sealChunk(value, &h)
 		}
 		candles, err := decodeChunk(nil, i, number, value, digits%19, digits%19)
-		if err != nil && !errors.Is(err, boltfile.ErrCorrupt) {
+		if err != nil && !errors.Is(err, bolt.ErrCorrupt) {
 			require.ErrorIs(t, err, market.ErrInexact)
 		}
 		for at := range candles {

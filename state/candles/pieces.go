@@ -11,7 +11,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // Piece names a record of a store: the candles of a chunk, the decimals of a market, the gaps of a
@@ -28,7 +28,7 @@ type Piece struct {
 func (s *Store) Pieces(markets []string, each func(p Piece, record []byte) error) error {
 	wanted := func(name string) bool { return markets == nil || slices.Contains(markets, name) }
 	return s.db.View(func(tx *bbolt.Tx) error {
-		err := boltfile.ForEach(tx.Bucket(bucketMarkets), func(name, record []byte) error {
+		err := bolt.ForEach(tx.Bucket(bucketMarkets), func(name, record []byte) error {
 			if !wanted(string(name)) {
 				return nil
 			}
@@ -37,7 +37,7 @@ func (s *Store) Pieces(markets []string, each func(p Piece, record []byte) error
 		if err != nil {
 			return err
 		}
-		err = boltfile.ForEach(tx.Bucket(bucketCoverage), func(key, record []byte) error {
+		err = bolt.ForEach(tx.Bucket(bucketCoverage), func(key, record []byte) error {
 			if name, _, _ := strings.Cut(string(key), " "); !wanted(name) {
 				return nil
 			}
@@ -51,7 +51,7 @@ func (s *Store) Pieces(markets []string, each func(p Piece, record []byte) error
 			return err
 		}
 		if listings != nil {
-			err = boltfile.ForEach(listings, func(key, record []byte) error {
+			err = bolt.ForEach(listings, func(key, record []byte) error {
 				return each(Piece{Table: string(bucketListings), Key: key}, record)
 			})
 			if err != nil {
@@ -65,7 +65,7 @@ func (s *Store) Pieces(markets []string, each func(p Piece, record []byte) error
 // chunkPieces calls each with the chunks of the wanted markets.
 func (s *Store) chunkPieces(tx *bbolt.Tx, wanted func(string) bool, each func(Piece, []byte) error) error {
 	candles := tx.Bucket(bucketCandles)
-	return boltfile.ForEachBucket(candles, func(key []byte) error {
+	return bolt.ForEachBucket(candles, func(key []byte) error {
 		name, interval, err := parseSeriesKey(key)
 		if err != nil || !wanted(name) {
 			return err
@@ -74,7 +74,7 @@ func (s *Store) chunkPieces(tx *bbolt.Tx, wanted func(string) bool, each func(Pi
 		if err != nil {
 			return err
 		}
-		return boltfile.ForEach(chunks, func(number, record []byte) error {
+		return bolt.ForEach(chunks, func(number, record []byte) error {
 			return each(Piece{string(bucketCandles), string(key), number}, record)
 		})
 	})

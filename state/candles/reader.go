@@ -9,7 +9,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // ReadOptions select the candles of a Reader.
@@ -31,11 +31,11 @@ type Reader struct {
 	store    *Store
 	options  ReadOptions
 	tx       *bbolt.Tx
-	cursor   *boltfile.Cursor
+	cursor   *bolt.Cursor
 	key      []byte // of the next chunk
 	value    []byte
 	consumed []byte // the current chunk
-	pages    boltfile.Releaser
+	pages    bolt.Releaser
 	apart    bool // the current chunk has candles outside the range: its own decimals are converted behind the cut
 	decoder  chunkDecoder
 	batch    [batchRows]market.Candle
@@ -57,12 +57,12 @@ func (s *Store) Read(options ReadOptions) (r *Reader, err error) {
 			err = errors.Join(err, tx.Rollback())
 		}
 	}()
-	defer boltfile.CatchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
+	defer bolt.CatchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
 	chunks, err := s.chunks(tx, options.Market.Name, options.Interval, Range{options.From, options.To})
 	if err != nil {
 		return nil, err
 	}
-	r = &Reader{store: s, options: options, tx: tx, cursor: boltfile.NewCursor(chunks), pages: boltfile.NewReleaser(tx)}
+	r = &Reader{store: s, options: options, tx: tx, cursor: bolt.NewCursor(chunks), pages: bolt.NewReleaser(tx)}
 	stampCandles(r.batch[:], options.Market.ID, options.Interval)
 	r.seek()
 	return r, nil
@@ -158,7 +158,7 @@ func rescaleCandle(c *market.Candle, h *chunkHeader, m *market.Market) error {
 
 // nextChunk opens the next chunk, or returns io.EOF.
 func (r *Reader) nextChunk() (err error) {
-	defer boltfile.CatchCorrupt(r.store.path, &err, debug.SetPanicOnFault(true))
+	defer bolt.CatchCorrupt(r.store.path, &err, debug.SetPanicOnFault(true))
 	r.pages.Consumed(r.consumed)
 	r.consumed = nil
 	if r.key == nil {

@@ -11,7 +11,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 var (
@@ -25,7 +25,7 @@ var (
 // one transaction: after a crash it has happened or it has not. A Reader holds a transaction: close
 // it before a write through the same store.
 type Store struct {
-	db       *boltfile.File
+	db       *bolt.File
 	path     string
 	maxSpool int // of a loader
 
@@ -152,7 +152,7 @@ func (s *Store) Series(name string, interval market.Interval) (info Series, err 
 // List describes every series, by market, then from the shortest interval.
 func (s *Store) List() (list []Series, err error) {
 	err = s.db.View(func(tx *bbolt.Tx) error {
-		return boltfile.ForEachBucket(tx.Bucket(bucketCandles), func(key []byte) error {
+		return bolt.ForEachBucket(tx.Bucket(bucketCandles), func(key []byte) error {
 			name, interval, err := parseSeriesKey(key)
 			if err != nil {
 				return err
@@ -228,7 +228,7 @@ func (s *Store) chunks(tx *bbolt.Tx, name string, interval market.Interval, span
 // noData returns ErrNoData with a list of the stored series.
 func (s *Store) noData(tx *bbolt.Tx, name string, interval market.Interval) error {
 	var have []string
-	err := boltfile.ForEachBucket(tx.Bucket(bucketCandles), func(key []byte) error {
+	err := bolt.ForEachBucket(tx.Bucket(bucketCandles), func(key []byte) error {
 		have = append(have, string(key))
 		return nil
 	})
@@ -250,7 +250,7 @@ func marketDigits(tx *bbolt.Tx, name string) (priceDigits, volumeDigits uint8, e
 	case record == nil:
 		return 0, 0, fmt.Errorf("market %s: %w", name, ErrNoData)
 	case len(record) != 2 || record[0] > market.MaxDigits || record[1] > market.MaxDigits:
-		return 0, 0, fmt.Errorf("market %s: %w: record %x", name, boltfile.ErrCorrupt, record)
+		return 0, 0, fmt.Errorf("market %s: %w: record %x", name, bolt.ErrCorrupt, record)
 	}
 	return record[0], record[1], nil
 }
@@ -264,7 +264,7 @@ func parseSeriesKey(key []byte) (string, market.Interval, error) {
 	name, text, _ := strings.Cut(string(key), " ")
 	interval, err := market.ParseInterval(text)
 	if err != nil || CheckMarketName(name) != nil {
-		return "", 0, fmt.Errorf("%w: series %q", boltfile.ErrCorrupt, key)
+		return "", 0, fmt.Errorf("%w: series %q", bolt.ErrCorrupt, key)
 	}
 	return name, interval, nil
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // chunkDecoder decodes chunks, block by block, without allocating. Its candles pass
@@ -79,7 +79,7 @@ func (d *chunkDecoder) next(dst []market.Candle) (int, error) {
 
 func (d *chunkDecoder) checkEnd() error {
 	if len(d.rest) != chunkSlack || binary.LittleEndian.Uint64(d.rest) != 0 || d.offset != int64(d.head.last) {
-		return fmt.Errorf("%w: %d bytes left after the last row, offset %d", boltfile.ErrCorrupt, len(d.rest), d.offset)
+		return fmt.Errorf("%w: %d bytes left after the last row, offset %d", bolt.ErrCorrupt, len(d.rest), d.offset)
 	}
 	return nil
 }
@@ -87,17 +87,17 @@ func (d *chunkDecoder) checkEnd() error {
 // unpackBlock fills the columns from the block at the start of rest.
 func (d *chunkDecoder) unpackBlock(n int) error {
 	if len(d.rest) < blockHead+chunkSlack || int(d.rest[0]) != n-1 || d.rest[7] != 0 {
-		return fmt.Errorf("%w: block head", boltfile.ErrCorrupt)
+		return fmt.Errorf("%w: block head", bolt.ErrCorrupt)
 	}
 	widths, at := d.rest[1:1+blockCols], blockHead
 	if widths[colGap] > chunkShift {
-		return fmt.Errorf("%w: gap of %d bits", boltfile.ErrCorrupt, widths[colGap])
+		return fmt.Errorf("%w: gap of %d bits", bolt.ErrCorrupt, widths[colGap])
 	}
 	for col := range d.cols {
 		width := uint(widths[col])
 		end := at + columnSize(n, width)
 		if width > 64 || end > len(d.rest)-chunkSlack {
-			return fmt.Errorf("%w: column of %d bits", boltfile.ErrCorrupt, width)
+			return fmt.Errorf("%w: column of %d bits", bolt.ErrCorrupt, width)
 		}
 		if col != colGap || width > 0 || !d.gapless {
 			unpackColumn(&d.cols[col], d.rest[at:end+chunkSlack], n, width)
@@ -204,7 +204,7 @@ func (d *chunkDecoder) combine(dst []market.Candle) error {
 		bad |= d.rescale(dst)
 	}
 	if bad < 0 || d.offset >= chunkSpan {
-		return fmt.Errorf("%w: impossible candle, or one too large for the market's decimals", boltfile.ErrCorrupt)
+		return fmt.Errorf("%w: impossible candle, or one too large for the market's decimals", bolt.ErrCorrupt)
 	}
 	if d.head.interval == market.Interval1M {
 		d.setMonths(dst)

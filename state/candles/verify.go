@@ -8,7 +8,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // VerifyReport counts what Verify read and lists the problems that it found.
@@ -47,7 +47,7 @@ func (p *Problem) String() string {
 func (s *Store) Verify() (VerifyReport, error) {
 	v := verifier{store: s}
 	err := s.db.View(func(tx *bbolt.Tx) error {
-		return boltfile.ForEachBucket(tx.Bucket(bucketCandles), func(key []byte) error {
+		return bolt.ForEachBucket(tx.Bucket(bucketCandles), func(key []byte) error {
 			v.series(tx, key)
 			return nil
 		})
@@ -68,7 +68,7 @@ func (s *Store) Verify() (VerifyReport, error) {
 
 // listings checks the records of markets.
 func (v *verifier) listings(tx *bbolt.Tx) (err error) {
-	defer boltfile.CatchCorrupt(v.store.path, &err, debug.SetPanicOnFault(true))
+	defer bolt.CatchCorrupt(v.store.path, &err, debug.SetPanicOnFault(true))
 	listings, err := v.store.listings(tx)
 	if listings == nil || err != nil {
 		return err
@@ -113,7 +113,7 @@ func (v *verifier) note(p Problem, err error) {
 }
 
 func (v *verifier) chunks(tx *bbolt.Tx, p Problem) (err error) {
-	defer boltfile.CatchCorrupt(v.store.path, &err, debug.SetPanicOnFault(true))
+	defer bolt.CatchCorrupt(v.store.path, &err, debug.SetPanicOnFault(true))
 	price, volume, err := marketDigits(tx, p.Market)
 	if err != nil {
 		return err
@@ -122,9 +122,9 @@ func (v *verifier) chunks(tx *bbolt.Tx, p Problem) (err error) {
 	if err != nil {
 		return err
 	}
-	pages := boltfile.NewReleaser(tx)
+	pages := bolt.NewReleaser(tx)
 	defer pages.Flush()
-	cursor := boltfile.NewCursor(chunks)
+	cursor := bolt.NewCursor(chunks)
 	for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
 		v.report.Chunks++
 		number, err := chunkNumber(key)
@@ -150,14 +150,14 @@ func (v *verifier) chunk(interval market.Interval, number int64, value []byte, p
 	}
 	for i := range candles {
 		if err := checkCandle(&candles[i]); err != nil {
-			return fmt.Errorf("%w: candle %s: %w", boltfile.ErrCorrupt, candles[i].Start, err)
+			return fmt.Errorf("%w: candle %s: %w", bolt.ErrCorrupt, candles[i].Start, err)
 		}
 		if i > 0 && candles[i].Start <= candles[i-1].Start {
-			return fmt.Errorf("%w: candle %s is out of order", boltfile.ErrCorrupt, candles[i].Start)
+			return fmt.Errorf("%w: candle %s is out of order", bolt.ErrCorrupt, candles[i].Start)
 		}
 	}
 	if !bytes.Equal(v.packer.pack(candles, interval, price, volume), value) {
-		return fmt.Errorf("%w: its candles pack to other bytes", boltfile.ErrCorrupt)
+		return fmt.Errorf("%w: its candles pack to other bytes", bolt.ErrCorrupt)
 	}
 	v.report.Candles += int64(len(candles))
 	return nil

@@ -6,16 +6,16 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // walkChunks calls visit for every chunk of a series that may hold candles of span (a zero bound is
 // none), in order, with its head read and checked. An error names the chunk.
 func walkChunks(chunks *bbolt.Bucket, interval market.Interval, span Range,
 	visit func(h *chunkHeader, value []byte) error) error {
-	pages := boltfile.NewReleaser(chunks.Tx())
+	pages := bolt.NewReleaser(chunks.Tx())
 	defer pages.Flush()
-	cursor := boltfile.NewCursor(chunks)
+	cursor := bolt.NewCursor(chunks)
 	key, value := cursor.First()
 	if span.From != 0 {
 		first, _ := chunkOf(interval.Index(span.From))
@@ -45,12 +45,12 @@ func walkChunks(chunks *bbolt.Bucket, interval market.Interval, span Range,
 
 // spanOf returns the start of the first candle of a series and the end of the last one.
 func spanOf(chunks *bbolt.Bucket, interval market.Interval) (Range, error) {
-	cursor := boltfile.NewCursor(chunks)
+	cursor := bolt.NewCursor(chunks)
 	var indexes [2]int64
 	for i, move := range [...]func() (key, value []byte){cursor.First, cursor.Last} {
 		key, value := move()
 		if key == nil {
-			return Range{}, fmt.Errorf("%w: it has no chunk", boltfile.ErrCorrupt)
+			return Range{}, fmt.Errorf("%w: it has no chunk", bolt.ErrCorrupt)
 		}
 		number, err := chunkNumber(key)
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // catalog has three assets and two markets, whose prices have these decimals.
@@ -190,7 +190,7 @@ func TestARecordIsTheTwinsBytesAndReadsAsItWasWritten(t *testing.T) {
 		for _, s := range list {
 			s.read(&d)
 		}
-		require.ErrorIs(t, d.End(), boltfile.ErrCorrupt, "a record that is cut off")
+		require.ErrorIs(t, d.End(), bolt.ErrCorrupt, "a record that is cut off")
 	})
 }
 
@@ -217,7 +217,7 @@ func TestPricesAndValuesAreReadInTheUnitsOfTheReader(t *testing.T) {
 		if !want.IsInt64() || want.Int64() == -1<<63 && now > before {
 			d.Price()
 			require.ErrorIs(t, d.Err(), market.ErrOverflow)
-			require.ErrorIs(t, d.Err(), boltfile.ErrCorrupt)
+			require.ErrorIs(t, d.Err(), bolt.ErrCorrupt)
 			return
 		}
 		require.Equal(t, market.Price(want.Int64()), d.Price())
@@ -256,7 +256,7 @@ func TestUnreadableBytesAreNamed(t *testing.T) {
 		var d Decoder
 		d.Open(n, c.src)
 		c.read(&d)
-		require.ErrorIs(t, d.End(), boltfile.ErrCorrupt, c.name)
+		require.ErrorIs(t, d.End(), bolt.ErrCorrupt, c.name)
 		require.ErrorContains(t, d.End(), c.want, c.name)
 		require.Zero(t, d.Int(), "nothing is read after an error")
 	}
@@ -339,7 +339,7 @@ func FuzzDecoderNeverPanics(f *testing.F) {
 			require.LessOrEqual(t, reads[int(way)%len(reads)](&d), left)
 			require.LessOrEqual(t, d.Left(), left)
 			if d.Err() != nil {
-				require.ErrorIs(t, d.Err(), boltfile.ErrCorrupt)
+				require.ErrorIs(t, d.Err(), bolt.ErrCorrupt)
 				require.Zero(t, d.Left())
 				require.Zero(t, d.Uint())
 			}

@@ -9,12 +9,12 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // Decoder reads what an Encoder wrote. It keeps the first error; later reads return zero. Damaged
 // bytes never make it panic, and no text, bytes or list is longer than the remaining bytes. Errors
-// wrap boltfile.ErrCorrupt.
+// wrap bolt.ErrCorrupt.
 type Decoder struct {
 	*Names
 	src    []byte
@@ -40,10 +40,10 @@ func (d *Decoder) Err() error { return d.err }
 // Left returns the number of unread bytes: 0 after an error.
 func (d *Decoder) Left() int { return len(d.src) }
 
-// Fail stops the reading with an error that wraps boltfile.ErrCorrupt. The first error stays.
+// Fail stops the reading with an error that wraps bolt.ErrCorrupt. The first error stays.
 func (d *Decoder) Fail(format string, args ...any) {
 	if d.err == nil {
-		d.Refuse(fmt.Errorf("%w: "+format, append([]any{boltfile.ErrCorrupt}, args...)...))
+		d.Refuse(fmt.Errorf("%w: "+format, append([]any{bolt.ErrCorrupt}, args...)...))
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
@@ -24,7 +24,7 @@ type aging struct {
 // those of the strategy that had it before, too.
 func (a *aging) findHeld() error {
 	a.held = map[string]market.Time{}
-	err := boltfile.ForEach(a.tx.Bucket(bucketPositions), func(key, value []byte) error {
+	err := bolt.ForEach(a.tx.Bucket(bucketPositions), func(key, value []byte) error {
 		row, err := readPosition(a.names, key, value)
 		if err == nil && row.Amount != 0 {
 			a.held[string(key)] = row.Opened
@@ -34,7 +34,7 @@ func (a *aging) findHeld() error {
 	if err != nil {
 		return err
 	}
-	cursor := boltfile.NewCursor(a.tx.Bucket(bucketKept))
+	cursor := bolt.NewCursor(a.tx.Bucket(bucketKept))
 	for key, value := cursor.Last(); key != nil; key, value = cursor.Prev() {
 		row, err := readKept(a.names, key, value)
 		if err != nil {

@@ -6,7 +6,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // compactTx is the most bytes that one transaction of a compaction writes.
@@ -22,7 +22,7 @@ func (s *Store) Backup(path string) error { return s.db.Backup(path) }
 // close it.
 func (s *Store) Compact(path string) error {
 	return s.rewrite(path, func(into *bbolt.DB) (err error) {
-		defer boltfile.CatchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
+		defer bolt.CatchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
 		return bbolt.Compact(into, s.db.DB, compactTx)
 	})
 }
@@ -30,7 +30,7 @@ func (s *Store) Compact(path string) error {
 // rewrite replaces the file at path by a new database, whole or not at all. If path is the store's
 // own, the store commits nothing more.
 func (s *Store) rewrite(path string, write func(into *bbolt.DB) error) error {
-	err := boltfile.Rewrite(path, write)
+	err := bolt.Rewrite(path, write)
 	if err == nil && path == s.path {
 		s.unresolved = fmt.Errorf("%s: a compact file took its place; open it again", path)
 	}

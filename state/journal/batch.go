@@ -95,7 +95,7 @@ func (b *Batch) literal(s string) span {
 // Journal adds an entry to the journal only. Event, Transfer, Cursor, Halt, Resume, Start, Seal,
 // Verdict, Promotion, Reload, Act and Adoption change a table too: use them for their records. The
 // record may be reused at once.
-func (b *Batch) Journal(at market.Time, record Record) {
+func (b *Batch) Journal(at market.Time, record Payload) {
 	from := b.mark()
 	b.enc.Buf = append(b.enc.Buf, make([]byte, entryFront)...)
 	b.enc.Buf = appendTime(b.enc.Buf, at)
@@ -110,7 +110,7 @@ func (b *Batch) Journal(at market.Time, record Record) {
 func (b *Batch) Event(ev *market.Event) {
 	switch ev.Kind {
 	case market.KindReport:
-		b.Journal(ev.At, &Report{*ev.Report, ev.Fills})
+		b.Journal(ev.At, &ReportEntry{*ev.Report, ev.Fills})
 	case market.KindFill:
 		b.Journal(ev.At, &Fills{ev.Fills})
 	case market.KindTransfer:
@@ -164,7 +164,7 @@ func (b *Batch) Adoption(at market.Time, r *Adoption) {
 	}
 }
 
-func (b *Batch) keep(at market.Time, record Record) {
+func (b *Batch) keep(at market.Time, record Payload) {
 	b.Journal(at, record)
 	b.ops = append(b.ops, op{do: opKept, value: b.stamped(at, record)}) // as opRun
 }
@@ -182,7 +182,7 @@ func (b *Batch) Resume(at market.Time, r *Resume) {
 	b.ops = append(b.ops, op{do: opResume, key: b.literal(r.Scope)})
 }
 
-func (b *Batch) stamped(at market.Time, record Record) span {
+func (b *Batch) stamped(at market.Time, record Payload) span {
 	from := b.mark()
 	b.enc.Buf = appendTime(b.enc.Buf, at)
 	b.enc.record(record)

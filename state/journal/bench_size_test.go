@@ -49,7 +49,7 @@ func BenchmarkFileSize(b *testing.B) {
 		o.ExchangeID, o.State, o.Status, o.InFlight, o.Reported, o.Updated = market.ClientOrderID(o.ClientOrderID,
 			id), state.Open, market.StatusNew, 0, true, at+1
 		batch.Journal(at, &SentCommand{Order: id, Command: market.CommandPlace})
-		batch.Journal(at+1, &Outcome{Order: id, Command: market.CommandPlace, Answer: AnswerAccepted, Status: 200,
+		batch.Journal(at+1, &AnswerEntry{Order: id, Command: market.CommandPlace, Answer: AnswerAccepted, Status: 200,
 			ExchangeID: o.ExchangeID})
 		tell(b, s, batch, o, at+1)
 		o.FilledAmount, o.AmountRemaining, o.Status, o.State, o.Updated = 100, 0, market.StatusFilled, state.Filled,

@@ -161,7 +161,7 @@ func BenchmarkBatch(b *testing.B) {
 func TestAddingToABatchDoesNotAllocate(t *testing.T) {
 	s := botStore(t)
 	b, o := s.NewBatch(), ownOrder(1)
-	intent, report := intentOf(o), &Report{Report: market.ReportOf(&o.Order, market.ExecNew),
+	intent, report := intentOf(o), &ReportEntry{Report: market.ReportOf(&o.Order, market.ExecNew),
 		Fills: []market.Fill{fillOf(o, 1, 1, 1)}}
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		b.Journal(1, intent)

@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // block is the oldest block of entries, as one step of a trim has read it. The next steps remove
@@ -42,7 +42,7 @@ func (t *trimmer) readBlock(head uint64) (*block, error) {
 	errEnd := errors.New("the block has ended")
 	err := t.entries.forward(context.Background(), next, func(key, stored []byte) error {
 		if number := binary.BigEndian.Uint64(key); number != next {
-			return fmt.Errorf("journal entry %d: %w: %d follows it", next-1, boltfile.ErrCorrupt, number)
+			return fmt.Errorf("journal entry %d: %w: %d follows it", next-1, bolt.ErrCorrupt, number)
 		}
 		if b.youngest = max(b.youngest, timeOfKey(stored[sha256.Size:])); b.youngest >= t.until {
 			return errEnd
@@ -121,8 +121,8 @@ func (t *trimmer) dropEntry(e *blockEntry, before []byte) error {
 // stays: its key says where the orders without a list begin.
 func (t *trimmer) dropLists() error {
 	lists := t.tx.Bucket(bucketClientIDs)
-	cursor, orders := boltfile.NewCursor(lists), boltfile.NewCursor(t.tx.Bucket(bucketOrders))
-	last, _ := boltfile.NewCursor(lists).Last()
+	cursor, orders := bolt.NewCursor(lists), bolt.NewCursor(t.tx.Bucket(bucketOrders))
+	last, _ := bolt.NewCursor(lists).Last()
 	since := market.OrderID(0) // orders of earlier lists
 	for key, _ := cursor.First(); key != nil && orderOfKey(key) <= t.cut.orders && !bytes.Equal(key, last); {
 		if len(key) == 8 {

@@ -8,7 +8,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
@@ -42,10 +42,10 @@ func packedBookings(s squeezer, key []byte, count int, raw []byte) []byte {
 func unpackedBookings(s squeezer, dst, key, row []byte) (count int, raw []byte, err error) {
 	body, err := openRow(key, row)
 	if err == nil && (len(key) != 8 || len(body) < 2) {
-		err = fmt.Errorf("%w: %d bytes", boltfile.ErrCorrupt, len(body))
+		err = fmt.Errorf("%w: %d bytes", bolt.ErrCorrupt, len(body))
 	}
 	if err == nil && body[0] != bookingVersion {
-		err = fmt.Errorf("%w: bookings of version %d, this program reads %d; update the program", boltfile.ErrNewer,
+		err = fmt.Errorf("%w: bookings of version %d, this program reads %d; update the program", bolt.ErrNewer,
 			body[0], bookingVersion)
 	}
 	if err != nil {
@@ -53,11 +53,11 @@ func unpackedBookings(s squeezer, dst, key, row []byte) (count int, raw []byte, 
 	}
 	n, size := binary.Uvarint(body[1:])
 	if size <= 0 || n == 0 || n > bookingPack || n > binary.BigEndian.Uint64(key) {
-		return 0, nil, fmt.Errorf("%w: a pack of %d bookings", boltfile.ErrCorrupt, n)
+		return 0, nil, fmt.Errorf("%w: a pack of %d bookings", bolt.ErrCorrupt, n)
 	}
 	if raw = body[1+size:]; n > 1 {
 		if raw, err = s.out.DecodeAll(raw, dst[:0]); err != nil {
-			return 0, nil, fmt.Errorf("%w: %w", boltfile.ErrCorrupt, err)
+			return 0, nil, fmt.Errorf("%w: %w", bolt.ErrCorrupt, err)
 		}
 	}
 	return int(n), raw, nil
@@ -75,7 +75,7 @@ type bookingReader struct {
 func (r *bookingReader) pack(key, row []byte, visit func(*Booking) error) error {
 	count, raw, err := unpackedBookings(r.squeezer, r.raw, key, row)
 	if err != nil {
-		return fmt.Errorf("bookings %s: %w", boltfile.FormatKey(key), err)
+		return fmt.Errorf("bookings %s: %w", bolt.FormatKey(key), err)
 	}
 	if count > 1 {
 		r.raw = raw
@@ -131,13 +131,13 @@ type booker struct {
 func bookerOf(tx *bbolt.Tx, s squeezer, known *booker) (*booker, error) {
 	k := &booker{table: tx.Bucket(bucketBookings), squeezer: s}
 	k.table.FillPercent = journalFill
-	cursor := boltfile.NewCursor(k.table)
+	cursor := bolt.NewCursor(k.table)
 	key, row := cursor.Last()
 	if key == nil {
 		return k, nil
 	}
 	if len(key) != 8 {
-		return nil, fmt.Errorf("bookings: %w: key %s", boltfile.ErrCorrupt, boltfile.FormatKey(key))
+		return nil, fmt.Errorf("bookings: %w: key %s", bolt.ErrCorrupt, bolt.FormatKey(key))
 	}
 	if k.last = binary.BigEndian.Uint64(key); known != nil && k.last == known.last {
 		k.alone = known.alone

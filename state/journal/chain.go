@@ -8,7 +8,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
@@ -29,9 +29,9 @@ type head struct {
 }
 
 func headOf(tx *bbolt.Tx) (h head, err error) {
-	value := tx.Bucket(boltfile.BucketMeta).Get(keyHead)
+	value := tx.Bucket(bolt.BucketMeta).Get(keyHead)
 	if len(value) != entryFront {
-		return h, fmt.Errorf("%w: meta: the end of the journal has %d bytes, not %d", boltfile.ErrCorrupt,
+		return h, fmt.Errorf("%w: meta: the end of the journal has %d bytes, not %d", bolt.ErrCorrupt,
 			len(value), entryFront)
 	}
 	h.number = binary.BigEndian.Uint64(value)
@@ -41,7 +41,7 @@ func headOf(tx *bbolt.Tx) (h head, err error) {
 
 func putHead(tx *bbolt.Tx, h head) error {
 	value := binary.BigEndian.AppendUint64(make([]byte, 0, entryFront), h.number)
-	return tx.Bucket(boltfile.BucketMeta).Put(keyHead, append(value, h.hash[:]...))
+	return tx.Bucket(bolt.BucketMeta).Put(keyHead, append(value, h.hash[:]...))
 }
 
 // seal writes the number and hash of an entry that was built with room for the front. It returns
@@ -65,18 +65,18 @@ type chain struct {
 // next checks one entry.
 func (c *chain) next(key, value []byte) error {
 	if len(key) != 8 || len(value) < entryHead+2 {
-		return fmt.Errorf("%w: journal entry behind number %d: key %s, %d bytes", boltfile.ErrCorrupt, c.number,
-			boltfile.FormatKey(key), len(value))
+		return fmt.Errorf("%w: journal entry behind number %d: key %s, %d bytes", bolt.ErrCorrupt, c.number,
+			bolt.FormatKey(key), len(value))
 	}
 	if number := binary.BigEndian.Uint64(key); number != c.number+1 {
-		return fmt.Errorf("%w: journal entry %d follows number %d", boltfile.ErrCorrupt, number, c.number)
+		return fmt.Errorf("%w: journal entry %d follows number %d", bolt.ErrCorrupt, number, c.number)
 	}
 	c.buffer = append(append(c.buffer[:0], make([]byte, entryFront)...), value[sha256.Size:]...)
 	stored := value[:sha256.Size]
 	want := c.head
 	want.seal(c.buffer)
 	if !bytes.Equal(stored, want.hash[:]) {
-		return fmt.Errorf("%w: journal entry %d: its hash does not fit it and the entry before", boltfile.ErrCorrupt,
+		return fmt.Errorf("%w: journal entry %d: its hash does not fit it and the entry before", bolt.ErrCorrupt,
 			want.number)
 	}
 	c.head = want
@@ -90,7 +90,7 @@ func (s *Store) checkTail(tx *bbolt.Tx) error {
 	if err != nil {
 		return err
 	}
-	if number, hash := boltfile.NewCursor(tx.Bucket(bucketCheckpoints)).Last(); from.number > 0 &&
+	if number, hash := bolt.NewCursor(tx.Bucket(bucketCheckpoints)).Last(); from.number > 0 &&
 		bytes.Equal(number, key64(from.number)) {
 		c.head = from.head
 	} else if number != nil {
@@ -112,8 +112,8 @@ func (c *chain) resume(journal *entries, number, hash []byte) (err error) {
 		value, err = journal.get(c.number)
 	}
 	if err == nil && (value == nil || !bytes.HasPrefix(value, hash)) {
-		err = fmt.Errorf("%w: journal entry %s is not the one that its checkpoint names", boltfile.ErrCorrupt,
-			boltfile.FormatKey(number))
+		err = fmt.Errorf("%w: journal entry %s is not the one that its checkpoint names", bolt.ErrCorrupt,
+			bolt.FormatKey(number))
 	}
 	return err
 }
@@ -122,7 +122,7 @@ func (c *chain) resume(journal *entries, number, hash []byte) (err error) {
 func (c *chain) checkEnd(tx *bbolt.Tx) error {
 	end, err := headOf(tx)
 	if err == nil && end != c.head {
-		err = fmt.Errorf("%w: the journal ends with entry %d, not with %d as the file says", boltfile.ErrCorrupt,
+		err = fmt.Errorf("%w: the journal ends with entry %d, not with %d as the file says", bolt.ErrCorrupt,
 			c.number, end.number)
 	}
 	return err
@@ -136,7 +136,7 @@ func (s *Store) readEntry(key, value []byte) (Entry, error) {
 
 func readEntry(n *codec.Names, key, value []byte) (Entry, error) {
 	if len(key) != 8 || len(value) < entryHead {
-		return Entry{}, fmt.Errorf("%w: journal key %s", boltfile.ErrCorrupt, boltfile.FormatKey(key))
+		return Entry{}, fmt.Errorf("%w: journal key %s", bolt.ErrCorrupt, bolt.FormatKey(key))
 	}
 	var d recordDecoder
 	d.Open(n, value[entryHead:])

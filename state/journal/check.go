@@ -12,7 +12,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // CheckReport counts the rows that Check read and lists the flaws that it found.
@@ -84,7 +84,7 @@ type checker struct {
 func (c *checker) guard(name string, check func()) {
 	var err error
 	func() {
-		defer boltfile.CatchCorrupt(c.store.path, &err, debug.SetPanicOnFault(true))
+		defer bolt.CatchCorrupt(c.store.path, &err, debug.SetPanicOnFault(true))
 		check()
 	}()
 	c.note(name, err)
@@ -113,7 +113,7 @@ func (c *checker) each(bucket []byte, visit func(key, value []byte)) {
 
 // has reports whether a bucket has a key, even one with an empty value.
 func has(bucket *bbolt.Bucket, key []byte) bool {
-	found, _ := boltfile.NewCursor(bucket).Seek(key)
+	found, _ := bolt.NewCursor(bucket).Seek(key)
 	return bytes.Equal(found, key)
 }
 
@@ -130,7 +130,7 @@ func (c *checker) parts() {
 		case len(key) == 25 && key[8] == partFill:
 			c.indexed++
 		default:
-			c.flaw("orders", "key %s is not a part of an order", boltfile.FormatKey(key))
+			c.flaw("orders", "key %s is not a part of an order", bolt.FormatKey(key))
 		}
 	})
 	if stories != c.stories {
@@ -222,7 +222,7 @@ func (c *checker) order(key []byte, o *OrderRow) {
 // empty checks that a key has no value.
 func (c *checker) empty(name string, key, value []byte) {
 	if len(value) > 0 {
-		c.flaw(fmt.Sprintf("%s %s", name, boltfile.FormatKey(key)), "it has %d bytes, and should have none", len(value))
+		c.flaw(fmt.Sprintf("%s %s", name, bolt.FormatKey(key)), "it has %d bytes, and should have none", len(value))
 	}
 }
 
@@ -239,7 +239,7 @@ func (c *checker) open() {
 func (c *checker) clientIDs() {
 	rows := c.tx.Bucket(bucketOrders)
 	c.each(bucketClientIDs, func(key, value []byte) {
-		place := fmt.Sprintf("clientIDs %s", boltfile.FormatKey(key))
+		place := fmt.Sprintf("clientIDs %s", bolt.FormatKey(key))
 		list, err := openRow(key, value)
 		c.note(place, err)
 		if err != nil {
@@ -251,8 +251,8 @@ func (c *checker) clientIDs() {
 				continue // Trim leaves the lists as they are
 			}
 			if id := clientIDOf(row); !bytes.Equal(entry[:16], id[:]) {
-				c.flaw(place, "order %s has another id than %s", boltfile.FormatKey(entry[16:]),
-					boltfile.FormatKey(entry[:16]))
+				c.flaw(place, "order %s has another id than %s", bolt.FormatKey(entry[16:]),
+					bolt.FormatKey(entry[:16]))
 			}
 		}
 	})
@@ -265,10 +265,10 @@ func (c *checker) exchangeIDs() {
 func (c *checker) index(bucket []byte, order func(key, value []byte) []byte) {
 	rows := c.tx.Bucket(bucketOrders)
 	c.each(bucket, func(key, value []byte) {
-		id, place := order(key, value), fmt.Sprintf("%s %s", bucket, boltfile.FormatKey(key))
+		id, place := order(key, value), fmt.Sprintf("%s %s", bucket, bolt.FormatKey(key))
 		row := rows.Get(part(id, partRow, nil))
 		if row == nil {
-			c.flaw(place, "there is no order %s", boltfile.FormatKey(id))
+			c.flaw(place, "there is no order %s", bolt.FormatKey(id))
 			return
 		}
 		o, err := readOrder(c.store.names, part(id, partRow, nil), row)
@@ -299,7 +299,7 @@ func (c *checker) small() {
 		_, err := readRun(n, key, value)
 		c.note("runs", err)
 		if c.lacks(key) {
-			c.flaw(fmt.Sprintf("run %s", boltfile.FormatKey(key)), "the journal lacks its start")
+			c.flaw(fmt.Sprintf("run %s", bolt.FormatKey(key)), "the journal lacks its start")
 		}
 	})
 	c.kept()
@@ -342,8 +342,8 @@ func (c *checker) kept() {
 
 // meta checks the keys of meta. Opening the file and the check of the journal read the values.
 func (c *checker) meta() {
-	c.each(boltfile.BucketMeta, func(key, _ []byte) {
-		if !bytes.Equal(key, boltfile.KeyFormat) && !bytes.Equal(key, keyHead) && !bytes.Equal(key, keyCut) {
+	c.each(bolt.BucketMeta, func(key, _ []byte) {
+		if !bytes.Equal(key, bolt.KeyFormat) && !bytes.Equal(key, keyHead) && !bytes.Equal(key, keyCut) {
 			c.flaw(fmt.Sprintf("meta %q", key), "this program does not write it")
 		}
 	})

@@ -15,7 +15,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // requireSound wants a store without a flaw.
@@ -180,7 +180,7 @@ func TestAStartChecksTheJournalsEnd(t *testing.T) {
 			require.NoError(t, again.Close())
 			continue
 		}
-		require.ErrorIs(t, err, boltfile.ErrCorrupt)
+		require.ErrorIs(t, err, bolt.ErrCorrupt)
 		require.ErrorContains(t, err, want)
 	}
 }

@@ -143,9 +143,9 @@ type fillName struct {
 }
 
 // bookedIn returns the fills or the transfer of a journal entry.
-func bookedIn(record Record) (fills []market.Fill, moved *Transfer) {
+func bookedIn(record Payload) (fills []market.Fill, moved *Transfer) {
 	switch r := record.(type) {
-	case *Report:
+	case *ReportEntry:
 		return r.Fills, nil
 	case *Fills:
 		return r.Fills, nil

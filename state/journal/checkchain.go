@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // journal checks the chain. After an entry that does not fit, the walk continues from the number
@@ -28,7 +28,7 @@ func (c *checker) journal() {
 		c.report.Entries++
 		links.skipTo(c.tx, c.from, key)
 		if err := links.next(key, value); err != nil {
-			c.note(fmt.Sprintf("journal entry %s", boltfile.FormatKey(key)), err)
+			c.note(fmt.Sprintf("journal entry %s", bolt.FormatKey(key)), err)
 			if len(key) != 8 || len(value) < sha256.Size {
 				return nil
 			}
@@ -57,17 +57,17 @@ func (c *checker) journal() {
 func (c *checker) checkpoint(key, value []byte) {
 	switch {
 	case len(key) != 8:
-		c.flaw(fmt.Sprintf("checkpoint %s", boltfile.FormatKey(key)), "its key is not a number")
+		c.flaw(fmt.Sprintf("checkpoint %s", bolt.FormatKey(key)), "its key is not a number")
 	case c.from.number > 0 && binary.BigEndian.Uint64(key) == c.from.number:
 		if !bytes.Equal(value, c.from.hash[:]) {
 			c.flaw(fmt.Sprintf("checkpoint %d", c.from.number), "it is not where the journal was cut")
 		}
 	case binary.BigEndian.Uint64(key) < c.from.number:
 		if !c.entries.has(binary.BigEndian.Uint64(key) + 1) {
-			c.flaw(fmt.Sprintf("checkpoint %s", boltfile.FormatKey(key)), "no journal entry follows it")
+			c.flaw(fmt.Sprintf("checkpoint %s", bolt.FormatKey(key)), "no journal entry follows it")
 		}
 	case !c.entries.has(binary.BigEndian.Uint64(key)):
-		c.flaw(fmt.Sprintf("checkpoint %s", boltfile.FormatKey(key)), "there is no such journal entry")
+		c.flaw(fmt.Sprintf("checkpoint %s", bolt.FormatKey(key)), "there is no such journal entry")
 	}
 }
 
@@ -75,7 +75,7 @@ func (c *checker) checkpoint(key, value []byte) {
 func (c *checker) entry(key, value []byte) {
 	e, err := c.store.readEntry(key, value)
 	if err != nil {
-		c.note(fmt.Sprintf("journal entry %s", boltfile.FormatKey(key)), err)
+		c.note(fmt.Sprintf("journal entry %s", bolt.FormatKey(key)), err)
 		return
 	}
 	c.journalled.note(&e)
@@ -100,7 +100,7 @@ func (c *checker) gone(id market.OrderID, number uint64) bool {
 	if id > c.from.orders || number > segmentOf(c.from.number+1) {
 		return false
 	}
-	first, _ := boltfile.NewCursor(orders).Seek(key)
+	first, _ := bolt.NewCursor(orders).Seek(key)
 	return !bytes.HasPrefix(first, key)
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 	"go.etcd.io/bbolt"
 
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // The index of client order ids. The ids are practically random: in a tree of single keys every
@@ -36,7 +36,7 @@ func clientIDsOf(tx *bbolt.Tx) clientIDs {
 
 // folded returns the last order that is in a list, as a key.
 func (c clientIDs) folded() []byte {
-	if last, _ := boltfile.NewCursor(c.lists).Last(); len(last) >= 8 {
+	if last, _ := bolt.NewCursor(c.lists).Last(); len(last) >= 8 {
 		return last[:8]
 	}
 	return make([]byte, 8)
@@ -44,7 +44,7 @@ func (c clientIDs) folded() []byte {
 
 // recent visits the rows after the last list, by order, until visit returns false.
 func (c clientIDs) recent(visit func(key, row []byte) bool) {
-	cursor := boltfile.NewCursor(c.table)
+	cursor := bolt.NewCursor(c.table)
 	next := binary.BigEndian.Uint64(c.folded()) + 1
 	for key, row := cursor.Seek(key64(next)); len(key) >= 8 && next != 0; key, row = cursor.Seek(key64(next)) {
 		if isRow(key) && !visit(key, row) {
@@ -56,7 +56,7 @@ func (c clientIDs) recent(visit func(key, row []byte) bool) {
 
 // get returns the key of the order with an id, or nil.
 func (c clientIDs) get(id uuid.UUID) (order []byte) {
-	cursor := boltfile.NewCursor(c.lists)
+	cursor := bolt.NewCursor(c.lists)
 	for key, list := cursor.First(); key != nil; key, list = cursor.Next() {
 		n := len(list) / idEntry // the checksum behind them is shorter than an entry
 		at := sort.Search(n, func(i int) bool { return bytes.Compare(list[i*idEntry:i*idEntry+16], id[:]) >= 0 })
@@ -96,7 +96,7 @@ func (c clientIDs) put(key, list []byte) error {
 
 // fold makes a list of the orders after the last list, if there are enough of them.
 func (c clientIDs) fold() error {
-	last, _ := boltfile.NewCursor(c.table).Last()
+	last, _ := bolt.NewCursor(c.table).Last()
 	if len(last) < 8 || orderOfKey(last)-orderOfKey(c.folded()) < foldOrders {
 		return nil
 	}
@@ -116,7 +116,7 @@ func (c clientIDs) fold() error {
 func (c clientIDs) merge() error {
 	var keys [][]byte
 	var all []byte
-	cursor := boltfile.NewCursor(c.lists)
+	cursor := bolt.NewCursor(c.lists)
 	const short = foldOrders * foldLists * idEntry / 2 // bytes
 	for key, list := cursor.Last(); key != nil && len(list) < short; key, list = cursor.Prev() {
 		keys = append(keys, bytes.Clone(key))

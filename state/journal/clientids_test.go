@@ -7,7 +7,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 func TestEveryOrderIsFoundByItsClientOrderID(t *testing.T) {
@@ -38,7 +38,7 @@ func TestEveryOrderIsFoundByItsClientOrderID(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 5, row.ID)
 	_, err = s.OrderByClientID(market.ClientOrderID(testRun, orders+1))
-	require.ErrorIs(t, err, boltfile.ErrNotFound)
+	require.ErrorIs(t, err, bolt.ErrNotFound)
 	lists := 0
 	require.NoError(t, s.walk(bucketClientIDs, nil, func(_, _ []byte) error { lists++; return nil }))
 	require.Less(t, lists, 20)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
@@ -94,8 +94,9 @@ func scatterKind(t testing.TB, v reflect.Value, random *rand.Rand) {
 	}
 }
 
-func allRecords() []Record {
-	return []Record{&Start{}, &Intent{}, &SentCommand{}, &Outcome{}, &Report{}, &Fills{}, &Transfer{}, &Timer{},
+func allRecords() []Payload {
+	return []Payload{&Start{}, &Intent{}, &SentCommand{}, &AnswerEntry{}, &ReportEntry{}, &Fills{}, &Transfer{},
+		&Timer{},
 		&Cursor{}, &Refusal{}, &Difference{}, &Halt{}, &Resume{}, &Stop{}, &Seal{}, &Verdict{}, &Promotion{}}
 }
 
@@ -121,7 +122,7 @@ func TestEveryRecordComesBackWithoutLoss(t *testing.T) {
 			back := d.record()
 			require.NoError(t, d.End(), "seed %d: %T", seed, record)
 			require.Equal(t, record, back, "seed %d", seed)
-			zero := reflect.New(reflect.TypeOf(record).Elem()).Interface().(Record)
+			zero := reflect.New(reflect.TypeOf(record).Elem()).Interface().(Payload)
 			e.Cut(0)
 			e.record(zero)
 			d.Open(n, e.Buf)
@@ -184,7 +185,7 @@ func TestARecordIsReadInFinerUnitsAndOtherNumbers(t *testing.T) {
 	require.Equal(t, "grid", row.StrategyName)
 
 	_, err = readOrder(codec.NewNames(&market.Catalog{}, nil), rowKey(1), e.Buf)
-	require.ErrorIs(t, err, boltfile.ErrCorrupt)
+	require.ErrorIs(t, err, bolt.ErrCorrupt)
 	require.ErrorContains(t, err, `market "BTC-EUR" is not of this catalog`)
 	e.order(&market.Order{Market: 3})
 	require.ErrorContains(t, e.Err(), "market 3 is not of this catalog")
@@ -218,7 +219,7 @@ func TestADamagedRecordMakesNoLongList(t *testing.T) {
 	var d recordDecoder
 	d.Open(n, append(binary.AppendUvarint(nil, 1<<20), bytes.Repeat([]byte{0xff}, 1<<20)...))
 	require.Less(t, len(d.fills()), 2)
-	require.ErrorIs(t, d.Err(), boltfile.ErrCorrupt)
+	require.ErrorIs(t, d.Err(), bolt.ErrCorrupt)
 }
 
 // FuzzRecordsNeverPanic reads any bytes as an entry; what can be read is written again and read as
@@ -238,7 +239,7 @@ func FuzzRecordsNeverPanic(f *testing.F) {
 		d.Open(n, data)
 		record := d.record()
 		if d.End() != nil {
-			require.True(t, errors.Is(d.Err(), boltfile.ErrCorrupt) || errors.Is(d.Err(), boltfile.ErrNewer), "%v",
+			require.True(t, errors.Is(d.Err(), bolt.ErrCorrupt) || errors.Is(d.Err(), bolt.ErrNewer), "%v",
 				d.Err())
 			return
 		}

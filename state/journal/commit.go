@@ -9,7 +9,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
@@ -66,7 +66,7 @@ const releaseEvery = 64
 // cache of the system.
 func (s *Store) release() error {
 	return s.db.View(func(tx *bbolt.Tx) error {
-		pages := boltfile.NewReleaser(tx)
+		pages := bolt.NewReleaser(tx)
 		pages.All()
 		return nil
 	})
@@ -118,7 +118,7 @@ func (c *committer) run() error {
 	}
 	c.pruned = from.orders
 	before := c.head.number
-	if last, _ := boltfile.NewCursor(c.table).Last(); len(last) >= 8 {
+	if last, _ := bolt.NewCursor(c.table).Last(); len(last) >= 8 {
 		c.known = bytes.Clone(last[:8])
 	}
 	journal := c.tx.Bucket(bucketJournal)
@@ -253,7 +253,7 @@ func claim(index *bbolt.Bucket, id uuid.UUID, by, order []byte) error {
 	have := index.Get(by)
 	if have == nil {
 		index.FillPercent = bbolt.DefaultFillPercent
-		if last, _ := boltfile.NewCursor(index).Last(); bytes.Compare(by, last) > 0 {
+		if last, _ := bolt.NewCursor(index).Last(); bytes.Compare(by, last) > 0 {
 			index.FillPercent = journalFill // this exchange's ids rise
 		}
 		return index.Put(by, order)

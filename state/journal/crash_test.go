@@ -11,9 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/internal/powercut"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
-	"github.com/tidemark-trading/tidemark/state/blackout"
 )
 
 // More lives:
@@ -94,14 +94,14 @@ func (l *fileLife) commit() {
 	}
 	require.NoError(l.t, l.s.Commit(l.b))
 	after, tell := l.image(), tables(l.t, l.s)
-	for _, step := range []blackout.Step{blackout.Pages, blackout.Head, blackout.Done} {
+	for _, step := range []powercut.Step{powercut.Pages, powercut.Head, powercut.Done} {
 		l.cut++
-		image := blackout.Cut(before, after, step, l.chance)
+		image := powercut.Cut(before, after, step, l.chance)
 		when := fmt.Sprintf("seed %d, cut %d %s", l.seed, l.cut, step)
 		switch left := l.read(image, when); step {
-		case blackout.Pages:
+		case powercut.Pages:
 			require.True(l.t, bytes.Equal(told, left), when)
-		case blackout.Done:
+		case powercut.Done:
 			require.True(l.t, bytes.Equal(tell, left), when)
 		default:
 			require.True(l.t, bytes.Equal(told, left) || bytes.Equal(tell, left), when)

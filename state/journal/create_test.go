@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/internal/powercut"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/blackout"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // begun opens the state file in dir, commits an order, and wants it to be the only one.
@@ -31,7 +31,7 @@ func begun(t *testing.T, dir, when string) {
 func TestAPowerCutInTheFirstMomentsLeavesNoFileOrAWholeOne(t *testing.T) {
 	chance := rand.New(rand.NewPCG(1, 0))
 	whole := filepath.Join(t.TempDir(), "bot.db")
-	require.NoError(t, boltfile.Create(whole))
+	require.NoError(t, bolt.Create(whole))
 	image, err := os.ReadFile(whole)
 	require.NoError(t, err)
 	for n := range 20 {
@@ -55,7 +55,7 @@ func TestAPowerCutInTheFirstMomentsLeavesNoFileOrAWholeOne(t *testing.T) {
 func TestAPowerCutInTheFirstCommitsLeavesAFileThatBegins(t *testing.T) {
 	chance := rand.New(rand.NewPCG(2, 0))
 	path := filepath.Join(t.TempDir(), "bot.db")
-	require.NoError(t, boltfile.Create(path))
+	require.NoError(t, bolt.Create(path))
 	var s *Store
 	for name, step := range []func() error{
 		func() (err error) { s, err = Open(path); return err },
@@ -72,8 +72,8 @@ func TestAPowerCutInTheFirstCommitsLeavesAFileThatBegins(t *testing.T) {
 		after, err := os.ReadFile(path)
 		require.NoError(t, err)
 		for n := range 30 {
-			at, dir := blackout.Step(n%3+1), t.TempDir()
-			require.NoError(t, os.WriteFile(filepath.Join(dir, "bot.db"), blackout.Cut(before, after, at, chance),
+			at, dir := powercut.Step(n%3+1), t.TempDir()
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "bot.db"), powercut.Cut(before, after, at, chance),
 				0o600))
 			begun(t, dir, fmt.Sprintf("commit %d, cut %d %s", name, n, at))
 		}
@@ -105,7 +105,7 @@ func TestAFileThatLostItsBytesIsNeverTakenForANewOne(t *testing.T) {
 				continue
 			}
 			damaged++
-			require.ErrorIs(t, err, boltfile.ErrCorrupt, "%d of %d bytes", size, len(image))
+			require.ErrorIs(t, err, bolt.ErrCorrupt, "%d of %d bytes", size, len(image))
 			require.ErrorContains(t, err, path)
 			left, failed := os.ReadFile(path)
 			require.NoError(t, failed)
@@ -117,7 +117,7 @@ func TestAFileThatLostItsBytesIsNeverTakenForANewOne(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	_, err = Open(path)
 	require.ErrorContains(t, err, "it is empty, as no bot leaves it")
-	require.NotErrorIs(t, err, boltfile.ErrNotFound)
+	require.NotErrorIs(t, err, bolt.ErrNotFound)
 	s, err = Open(s.path) // for the cleanup
 	require.NoError(t, err)
 	require.NoError(t, s.Close())

@@ -9,7 +9,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // What a command does with the file ends with the command.
@@ -30,7 +30,7 @@ func TestLongWalksEndWithTheContextOfTheOpening(t *testing.T) {
 	} {
 		err := walk()
 		require.ErrorIs(t, err, context.Canceled, name)
-		require.NotErrorIs(t, err, boltfile.ErrCorrupt, name)
+		require.NotErrorIs(t, err, bolt.ErrCorrupt, name)
 	}
 	require.NoError(t, s.Close())
 	_, err = ReadUntil(ctx, path)

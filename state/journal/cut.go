@@ -8,7 +8,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // keyCut is the key in meta that says what Prune removed. A file that was never pruned lacks it.
@@ -26,12 +26,12 @@ type cut struct {
 const cutSize = 8 + sha256.Size + 8
 
 func cutOf(tx *bbolt.Tx) (c cut, err error) {
-	value := tx.Bucket(boltfile.BucketMeta).Get(keyCut)
+	value := tx.Bucket(bolt.BucketMeta).Get(keyCut)
 	if value == nil {
 		return c, nil
 	}
 	if len(value) != cutSize {
-		return c, fmt.Errorf("%w: meta: the cut has %d bytes, not %d", boltfile.ErrCorrupt,
+		return c, fmt.Errorf("%w: meta: the cut has %d bytes, not %d", bolt.ErrCorrupt,
 			len(value), cutSize)
 	}
 	c.number = binary.BigEndian.Uint64(value)
@@ -42,7 +42,7 @@ func cutOf(tx *bbolt.Tx) (c cut, err error) {
 
 func (c *cut) put(tx *bbolt.Tx) error {
 	value := append(key64(c.number), c.hash[:]...)
-	return tx.Bucket(boltfile.BucketMeta).Put(keyCut, appendKey(value, uint64(c.orders)))
+	return tx.Bucket(bolt.BucketMeta).Put(keyCut, appendKey(value, uint64(c.orders)))
 }
 
 // skipTo moves a chain to just before an old entry that was kept, or before the first entry after

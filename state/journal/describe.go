@@ -22,9 +22,9 @@ func (s *Store) Describe(e *Entry) Fields {
 		d.intent(r)
 	case *SentCommand:
 		d.about(r.Order, r.Command)
-	case *Outcome:
+	case *AnswerEntry:
 		d.outcome(r)
-	case *Report:
+	case *ReportEntry:
 		d.report(&r.Report)
 		d.fills(r.Fills)
 	case *Fills:
@@ -41,7 +41,7 @@ func (s *Store) Describe(e *Entry) Fields {
 	return d.fields
 }
 
-func (d *describer) rest(record Record) {
+func (d *describer) rest(record Payload) {
 	switch r := record.(type) {
 	case *Timer:
 		d.text("strategy", r.Strategy)
@@ -75,7 +75,7 @@ func (d *describer) rest(record Record) {
 }
 
 // kept describes the records that have a row of the table of kept entries.
-func (d *describer) kept(record Record) {
+func (d *describer) kept(record Payload) {
 	switch r := record.(type) {
 	case *Seal:
 		d.text("scope", r.Scope)
@@ -190,7 +190,7 @@ func (d *describer) cause(c *Cause) {
 	d.integer("recorded", int64(c.Recorded))
 }
 
-func (d *describer) outcome(r *Outcome) {
+func (d *describer) outcome(r *AnswerEntry) {
 	d.about(r.Order, r.Command)
 	d.text("answer", r.Answer.String())
 	d.integer("status", int64(r.Status))

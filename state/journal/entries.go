@@ -8,7 +8,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // entries reads the journal by number: entries that stand alone in bucketJournal, and those in
@@ -68,7 +68,7 @@ func (e *entries) read(key, row []byte) error {
 // segmentName names a segment by its entries.
 func segmentName(key []byte) string {
 	if len(key) != 8 {
-		return "journal entries " + boltfile.FormatKey(key)
+		return "journal entries " + bolt.FormatKey(key)
 	}
 	last := binary.BigEndian.Uint64(key)
 	return fmt.Sprintf("journal entries %d to %d", last-min(last, segmentEntries)+1, last)
@@ -97,18 +97,18 @@ type entryWalk struct {
 	*entries
 	ctx             context.Context
 	back            bool
-	alone, segments *boltfile.Cursor
+	alone, segments *bolt.Cursor
 	key, value      []byte
 	last, row       []byte
 }
 
 func (e *entries) walk(ctx context.Context, back bool) *entryWalk {
-	return &entryWalk{entries: e, ctx: ctx, back: back, alone: boltfile.NewCursor(e.alone),
-		segments: boltfile.NewCursor(e.segments)}
+	return &entryWalk{entries: e, ctx: ctx, back: back, alone: bolt.NewCursor(e.alone),
+		segments: bolt.NewCursor(e.segments)}
 }
 
 func (w *entryWalk) run(from uint64, visit func(key, value []byte) error) error {
-	release := boltfile.NewReleaser(w.tx)
+	release := bolt.NewReleaser(w.tx)
 	defer release.Flush()
 	for n := 1; w.key != nil || w.last != nil; n++ {
 		if n%contextEvery == 0 && w.ctx.Err() != nil {
@@ -137,7 +137,7 @@ func (w *entryWalk) segmentNext() bool {
 	return w.last != nil && (w.key == nil || bytes.Compare(w.key, w.last) > 0 != w.back)
 }
 
-func (w *entryWalk) step(c *boltfile.Cursor) (key, value []byte) {
+func (w *entryWalk) step(c *bolt.Cursor) (key, value []byte) {
 	if w.back {
 		return c.Prev()
 	}

@@ -10,7 +10,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
@@ -25,10 +25,10 @@ func (w *twin) add(b *Batch, chance *rand.Rand) {
 	// times come in order, mostly
 	at := market.Time(len(w.entries)*1000 + chance.IntN(3000) - chance.IntN(2)*1_000_000)
 	id := market.OrderID(chance.IntN(4)) // 0: none
-	var record Record
+	var record Payload
 	switch chance.IntN(4) {
 	case 0:
-		record = &Outcome{Order: id, Command: market.CommandPlace, Answer: AnswerUnknown,
+		record = &AnswerEntry{Order: id, Command: market.CommandPlace, Answer: AnswerUnknown,
 			Message: fmt.Sprint(chance.Uint64())}
 	case 1:
 		record = &Fills{}
@@ -176,7 +176,7 @@ func FuzzSegmentsNeverPanic(f *testing.F) {
 			require.Equal(t, links.hash[:], row[33:65])
 			require.Len(t, g.entry(segmentEntries), int(g.ends[segmentEntries]-g.ends[segmentEntries-1]-8))
 		} else {
-			require.ErrorIs(t, err, boltfile.ErrCorrupt)
+			require.ErrorIs(t, err, bolt.ErrCorrupt)
 		}
 	})
 }

@@ -64,13 +64,13 @@ type Entry struct {
 	At     market.Time
 	Kind   EntryKind
 	Hash   [sha256.Size]byte
-	Record Record // a pointer to the type that Kind names
+	Record Payload // a pointer to the type that Kind names
 }
 
-// Record is the content of a journal entry: *Start, *Intent, *SentCommand, *Outcome, *Report,
+// Payload is the content of a journal entry: *Start, *Intent, *SentCommand, *Outcome, *Report,
 // *Fills, *Transfer, *Timer, *Cursor, *Refusal, *Difference, *Halt, *Resume, *Stop, *Seal,
 // *Verdict, *Promotion, *Reload, *Act or *Adoption.
-type Record interface {
+type Payload interface {
 	entryKind() EntryKind
 }
 
@@ -134,8 +134,8 @@ func (a Answer) String() string {
 	return fmt.Sprintf("answer(%d)", a)
 }
 
-// Outcome is the result of a send.
-type Outcome struct {
+// AnswerEntry is the result of a send.
+type AnswerEntry struct {
 	Order      market.OrderID
 	Command    market.CommandKind
 	Answer     Answer
@@ -145,8 +145,8 @@ type Outcome struct {
 	ExchangeID uuid.UUID // of an accepted order
 }
 
-// Report is an execution report of the exchange, with its fills.
-type Report struct {
+// ReportEntry is an execution report of the exchange, with its fills.
+type ReportEntry struct {
 	market.Report
 	Fills []market.Fill
 }
@@ -268,8 +268,8 @@ type Act struct {
 func (*Start) entryKind() EntryKind       { return EntryStart }
 func (*Intent) entryKind() EntryKind      { return EntryIntent }
 func (*SentCommand) entryKind() EntryKind { return EntrySent }
-func (*Outcome) entryKind() EntryKind     { return EntryOutcome }
-func (*Report) entryKind() EntryKind      { return EntryReport }
+func (*AnswerEntry) entryKind() EntryKind { return EntryOutcome }
+func (*ReportEntry) entryKind() EntryKind { return EntryReport }
 func (*Fills) entryKind() EntryKind       { return EntryFill }
 func (*Transfer) entryKind() EntryKind    { return EntryTransfer }
 func (*Timer) entryKind() EntryKind       { return EntryTimer }

@@ -16,7 +16,7 @@ type recordDecoder struct{ codec.Decoder }
 
 // record appends the kind, the version and the content of a journal entry. It calls methods of
 // concrete types, which keeps the caller's records off the heap.
-func (e *recordEncoder) record(record Record) {
+func (e *recordEncoder) record(record Payload) {
 	switch r := record.(type) {
 	case *Start:
 		e.kind(EntryStart).start(r)
@@ -25,9 +25,9 @@ func (e *recordEncoder) record(record Record) {
 	case *SentCommand:
 		e.kind(EntrySent).Int(int64(r.Order))
 		e.Byte(byte(r.Command))
-	case *Outcome:
+	case *AnswerEntry:
 		e.kind(EntryOutcome).outcome(r)
-	case *Report:
+	case *ReportEntry:
 		e.kind(EntryReport).report(&r.Report)
 		e.fills(r.Fills)
 	case *Fills:
@@ -76,7 +76,7 @@ func (e *recordEncoder) kind(k EntryKind) *recordEncoder {
 }
 
 // record reads a journal entry.
-func (d *recordDecoder) record() Record {
+func (d *recordDecoder) record() Payload {
 	kind := EntryKind(d.Byte())
 	d.version()
 	if d.Err() != nil {
@@ -92,7 +92,7 @@ func (d *recordDecoder) record() Record {
 	case EntryOutcome:
 		return d.outcome()
 	case EntryReport:
-		r := &Report{}
+		r := &ReportEntry{}
 		d.report(&r.Report)
 		r.Fills = d.fills()
 		return r
@@ -216,7 +216,7 @@ func (d *recordDecoder) cause(c *Cause) {
 	c.Recorded = d.Uint()
 }
 
-func (e *recordEncoder) outcome(r *Outcome) {
+func (e *recordEncoder) outcome(r *AnswerEntry) {
 	e.Int(int64(r.Order))
 	e.Byte(byte(r.Command))
 	e.Byte(byte(r.Answer))
@@ -226,8 +226,8 @@ func (e *recordEncoder) outcome(r *Outcome) {
 	e.UUID(r.ExchangeID)
 }
 
-func (d *recordDecoder) outcome() *Outcome {
-	return &Outcome{Order: market.OrderID(d.Int()), Command: codec.Enum(&d.Decoder, market.CommandPlace),
+func (d *recordDecoder) outcome() *AnswerEntry {
+	return &AnswerEntry{Order: market.OrderID(d.Int()), Command: codec.Enum(&d.Decoder, market.CommandPlace),
 		Answer: codec.Enum(&d.Decoder, AnswerUnknown), Status: int(d.Int()), Code: int(d.Int()), Message: d.Text(),
 		ExchangeID: d.UUID()}
 }
@@ -340,15 +340,15 @@ func (d *recordDecoder) act() *Act {
 }
 
 // ordersOf appends the own orders in a record, each once. The orders of this record begin at from.
-func ordersOf(dst []market.OrderID, from int, record Record) []market.OrderID {
+func ordersOf(dst []market.OrderID, from int, record Payload) []market.OrderID {
 	switch r := record.(type) {
 	case *Intent:
 		return addOrder(dst, from, r.Command.Order.ID)
 	case *SentCommand:
 		return addOrder(dst, from, r.Order)
-	case *Outcome:
+	case *AnswerEntry:
 		return addOrder(dst, from, r.Order)
-	case *Report:
+	case *ReportEntry:
 		return addOrder(dst, from, r.Order)
 	case *Fills:
 		for i := range r.Fills {

@@ -10,7 +10,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
@@ -96,7 +96,7 @@ func (t tier) merged(row []EquitySample, sample EquitySample) []EquitySample {
 // pruneEquity deletes the rows of a curve before a time.
 func pruneEquity(bucket *bbolt.Bucket, prefix []byte, before market.Time) error {
 	end := appendTime(bytes.Clone(prefix), before)
-	cursor := boltfile.NewCursor(bucket)
+	cursor := bolt.NewCursor(bucket)
 	key, _ := cursor.Seek(prefix)
 	for key != nil && bytes.Compare(key, end) < 0 {
 		if err := cursor.Delete(); err != nil {
@@ -132,7 +132,7 @@ func equityRow(n *codec.Names, key []byte, samples []EquitySample) []byte {
 // start of the row.
 func readEquity(n *codec.Names, key, value []byte) (samples []EquitySample, err error) {
 	if len(key) < 10 {
-		return nil, fmt.Errorf("equity %s: %w", boltfile.FormatKey(key), boltfile.ErrCorrupt)
+		return nil, fmt.Errorf("equity %s: %w", bolt.FormatKey(key), bolt.ErrCorrupt)
 	}
 	var d recordDecoder
 	d.row(n, key, value)
@@ -145,7 +145,7 @@ func readEquity(n *codec.Names, key, value []byte) (samples []EquitySample, err 
 		samples = append(samples, last)
 	}
 	if err := d.End(); err != nil {
-		return nil, fmt.Errorf("equity %s: %w", boltfile.FormatKey(key), err)
+		return nil, fmt.Errorf("equity %s: %w", bolt.FormatKey(key), err)
 	}
 	return samples, nil
 }
@@ -177,7 +177,7 @@ func (s *Store) equityTier(tx *bbolt.Tx, tier int, strategy string, from, to mar
 	if from != 0 {
 		first = appendTime(bytes.Clone(prefix), market.FloorTo(from, market.Time(tiers[tier].row)))
 	}
-	cursor := boltfile.NewCursor(tx.Bucket(bucketEquity))
+	cursor := bolt.NewCursor(tx.Bucket(bucketEquity))
 	for key, value := cursor.Seek(first); bytes.HasPrefix(key, prefix); key, value = cursor.Next() {
 		row, err := readEquity(s.names, key, value)
 		if err != nil {

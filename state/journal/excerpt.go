@@ -14,7 +14,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
@@ -106,7 +106,7 @@ func (s *Store) excerptOf(tx *bbolt.Tx, from uint64) (x Excerpt, err error) {
 			return x, err
 		}
 		if len(stored) < entryHead {
-			return x, fmt.Errorf("%w: the journal lacks entry %d", boltfile.ErrCorrupt, x.From-1)
+			return x, fmt.Errorf("%w: the journal lacks entry %d", bolt.ErrCorrupt, x.From-1)
 		}
 		copy(x.Before, stored)
 	}
@@ -134,10 +134,10 @@ func ReadExcerpt(r io.Reader, visit func(*market.Catalog, *Entry) error) (x Exce
 	var magic [len(excerptMagic)]byte
 	if _, err := io.ReadFull(r, magic[:]); err != nil || string(magic[:]) != excerptMagic {
 		if err == nil && bytes.HasPrefix(magic[:], []byte(excerptMagic[:3])) {
-			return x, fmt.Errorf("%w: %q, this program reads %s; update the program", boltfile.ErrNewer, magic[:],
+			return x, fmt.Errorf("%w: %q, this program reads %s; update the program", bolt.ErrNewer, magic[:],
 				excerptMagic)
 		}
-		return x, fmt.Errorf("%w: it is no excerpt of a journal", boltfile.ErrCorrupt)
+		return x, fmt.Errorf("%w: it is no excerpt of a journal", bolt.ErrCorrupt)
 	}
 	stream, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxSegment))
 	if err != nil {
@@ -153,11 +153,11 @@ func ReadExcerpt(r io.Reader, visit func(*market.Catalog, *Entry) error) (x Exce
 		err = errors.New("its head lacks a hash")
 	}
 	if err != nil {
-		return x, fmt.Errorf("%w: head of the excerpt: %w", boltfile.ErrCorrupt, err)
+		return x, fmt.Errorf("%w: head of the excerpt: %w", bolt.ErrCorrupt, err)
 	}
 	catalog, err := x.catalog()
 	if err != nil {
-		return x, fmt.Errorf("%w: head of the excerpt: %w", boltfile.ErrCorrupt, err)
+		return x, fmt.Errorf("%w: head of the excerpt: %w", bolt.ErrCorrupt, err)
 	}
 	return x, x.read(in, catalog, visit)
 }
@@ -169,13 +169,13 @@ func (x *Excerpt) read(in *bufio.Reader, catalog *market.Catalog, visit func(*ma
 	for {
 		text, err := readLong(in, maxSegment)
 		if err != nil {
-			return fmt.Errorf("%w: entry %d: %w", boltfile.ErrCorrupt, links.number+1, err)
+			return fmt.Errorf("%w: entry %d: %w", bolt.ErrCorrupt, links.number+1, err)
 		}
 		if len(text) == 0 {
 			break
 		}
 		if links.number == x.To {
-			return fmt.Errorf("%w: entries follow the last one, %d", boltfile.ErrCorrupt, x.To)
+			return fmt.Errorf("%w: entries follow the last one, %d", bolt.ErrCorrupt, x.To)
 		}
 		entry, err := s.readEntry(key64(links.number+1), links.seal(append(make([]byte, entryFront), text...)))
 		if err != nil {
@@ -186,7 +186,7 @@ func (x *Excerpt) read(in *bufio.Reader, catalog *market.Catalog, visit func(*ma
 		}
 	}
 	if links.number != x.To || !bytes.Equal(links.hash[:], x.Last) {
-		return fmt.Errorf("%w: its entries do not lead from its first hash to its last", boltfile.ErrCorrupt)
+		return fmt.Errorf("%w: its entries do not lead from its first hash to its last", bolt.ErrCorrupt)
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // readExcerpt reads all entries of an excerpt.
@@ -86,7 +86,7 @@ func TestADamagedExcerptIsRefused(t *testing.T) {
 	text := bytes.Clone(whole.Bytes())
 	text[3] = '2'
 	_, _, err = readExcerpt(text)
-	require.ErrorIs(t, err, boltfile.ErrNewer)
+	require.ErrorIs(t, err, bolt.ErrNewer)
 	_, _, err = readExcerpt([]byte("nothing"))
-	require.ErrorIs(t, err, boltfile.ErrCorrupt)
+	require.ErrorIs(t, err, bolt.ErrCorrupt)
 }

@@ -14,7 +14,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 const (
@@ -28,7 +28,7 @@ const (
 func (s *Store) FindOrder(text string) (row OrderRow, err error) {
 	number, notNumber := strconv.ParseInt(text, 10, 64)
 	if notNumber == nil {
-		if row, err = s.Order(market.OrderID(number)); err == nil || !errors.Is(err, boltfile.ErrNotFound) {
+		if row, err = s.Order(market.OrderID(number)); err == nil || !errors.Is(err, bolt.ErrNotFound) {
 			return row, err
 		}
 	}
@@ -44,7 +44,7 @@ func (s *Store) FindOrder(text string) (row OrderRow, err error) {
 		keys := p.matches(tx)
 		switch {
 		case len(keys) == 0:
-			return fmt.Errorf("order %s: %w in %s", text, boltfile.ErrNotFound, s.path)
+			return fmt.Errorf("order %s: %w in %s", text, bolt.ErrNotFound, s.path)
 		case len(keys) > 1 && len(p) < 32:
 			return fmt.Errorf("order %s: %s begin with that; write more of it", text, namedOrders(keys))
 		}
@@ -107,7 +107,7 @@ func (p prefix) matches(tx *bbolt.Tx) (keys [][]byte) {
 		return len(keys) <= maxNamed
 	}
 	clientIDsOf(tx).withPrefix(p, add)
-	cursor := boltfile.NewCursor(tx.Bucket(bucketExchangeIDs))
+	cursor := bolt.NewCursor(tx.Bucket(bucketExchangeIDs))
 	for key, order := cursor.Seek(p.first()); p.of(key) && len(keys) <= maxNamed; key, order = cursor.Next() {
 		add(order)
 	}
@@ -117,7 +117,7 @@ func (p prefix) matches(tx *bbolt.Tx) (keys [][]byte) {
 // withPrefix visits the orders whose client order id begins with a prefix until visit returns
 // false.
 func (c clientIDs) withPrefix(p prefix, visit func(order []byte) bool) {
-	cursor := boltfile.NewCursor(c.lists)
+	cursor := bolt.NewCursor(c.lists)
 	for key, list := cursor.First(); key != nil; key, list = cursor.Next() {
 		n, least := len(list)/idEntry, p.first()
 		at := sort.Search(n, func(i int) bool { return bytes.Compare(list[i*idEntry:i*idEntry+16], least) >= 0 })

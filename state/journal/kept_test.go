@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.etcd.io/bbolt"
 
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // Seals, verdicts and promotions outlive the entries around them; the chain stays whole.
@@ -73,9 +73,9 @@ func TestCheckFindsAKeptRowThatIsNotItsEntry(t *testing.T) {
 			c.kept()
 			require.NotEmpty(t, c.report.Flaws)
 			require.Contains(t, c.report.Flaws[0].String(), damage.says)
-			return boltfile.ErrCorrupt // nothing is kept of it
+			return bolt.ErrCorrupt // nothing is kept of it
 		})
-		require.ErrorIs(t, errUndo, boltfile.ErrCorrupt)
+		require.ErrorIs(t, errUndo, bolt.ErrCorrupt)
 	}
 	requireSound(t, s)
 }

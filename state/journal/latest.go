@@ -12,7 +12,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // Wanted says which entries of the journal Latest returns. Fields that are 0 or empty ask for
@@ -116,7 +116,7 @@ func (l *latest) story() error {
 // visit takes an entry if it is wanted.
 func (l *latest) visit(key, value []byte) error {
 	if len(key) != 8 || len(value) <= entryHead {
-		return l.store.wrap(boltfile.ErrCorrupt)
+		return l.store.wrap(bolt.ErrCorrupt)
 	}
 	number, at := binary.BigEndian.Uint64(key), timeOfKey(value[sha256.Size:])
 	if l.want.Since != 0 && at < l.want.Since {
@@ -173,9 +173,9 @@ func (l *latest) name(e Entry) Named {
 		n.Strategy, n.Order, in = r.Strategy, r.Command.Order.ID, r.Command.Order.Market
 	case *SentCommand:
 		n.Order = r.Order
-	case *Outcome:
+	case *AnswerEntry:
 		n.Order = r.Order
-	case *Report:
+	case *ReportEntry:
 		n.Order, in = r.Order, r.Market
 	case *Fills:
 		if len(r.Fills) > 0 {
@@ -206,7 +206,7 @@ func (l *latest) name(e Entry) Named {
 }
 
 // strategyOf is the strategy in the scope of a record; empty: there is none.
-func strategyOf(record Record) string {
+func strategyOf(record Payload) string {
 	scope := ""
 	switch r := record.(type) {
 	case *Halt:

@@ -11,7 +11,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
@@ -19,11 +19,11 @@ func TestOnlyOneProcessHoldsTheFile(t *testing.T) {
 	s := botStore(t)
 	before := time.Now()
 	_, err := Open(s.path)
-	require.ErrorIs(t, err, boltfile.ErrLocked)
+	require.ErrorIs(t, err, bolt.ErrLocked)
 	require.ErrorContains(t, err, "a running bot holds it")
 	require.Less(t, time.Since(before), 3*time.Minute)
 	_, err = Read(s.path)
-	require.ErrorIs(t, err, boltfile.ErrLocked)
+	require.ErrorIs(t, err, bolt.ErrLocked)
 	info, err := os.Stat(s.path)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
@@ -42,10 +42,10 @@ func TestAReaderLearnsMarketsFromTheFile(t *testing.T) {
 	require.Equal(t, "ETH-EUR", r.Catalog().Market(row.Market).Name)
 	require.Equal(t, "50", r.Catalog().Market(row.Market).FormatPrice(row.Price))
 	_, err = Read(filepath.Join(t.TempDir(), "none.db"))
-	require.ErrorIs(t, err, boltfile.ErrNotFound)
+	require.ErrorIs(t, err, bolt.ErrNotFound)
 	require.NoError(t, s.db.Close())
 	s, err = Open(s.path) // for the cleanup
-	require.ErrorIs(t, err, boltfile.ErrLocked)
+	require.ErrorIs(t, err, bolt.ErrLocked)
 	require.Nil(t, s)
 }
 
@@ -85,12 +85,12 @@ func TestForeignFilesAreRefusedByName(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, store.Close())
 	_, err = Open(stored)
-	require.ErrorIs(t, err, boltfile.ErrCorrupt)
+	require.ErrorIs(t, err, bolt.ErrCorrupt)
 	require.ErrorContains(t, err, "a candle store, not a state file")
 	text := filepath.Join(dir, "text.db")
 	require.NoError(t, os.WriteFile(text, make([]byte, 20000), 0o600))
 	_, err = Open(text)
-	require.ErrorIs(t, err, boltfile.ErrCorrupt)
+	require.ErrorIs(t, err, bolt.ErrCorrupt)
 	_, err = Open(dir)
 	require.ErrorContains(t, err, "is a folder")
 }
@@ -107,7 +107,7 @@ func TestAFileOfAnotherFormatIsRefusedWithTheCure(t *testing.T) {
 	} {
 		s := botStore(t)
 		require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error {
-			return tx.Bucket(boltfile.BucketMeta).Put(boltfile.KeyFormat, []byte(value))
+			return tx.Bucket(bolt.BucketMeta).Put(bolt.KeyFormat, []byte(value))
 		}))
 		require.NoError(t, s.Close())
 		before, err := os.ReadFile(s.path)
@@ -115,7 +115,7 @@ func TestAFileOfAnotherFormatIsRefusedWithTheCure(t *testing.T) {
 		for _, readOnly := range []bool{true, false} {
 			_, err := openFile(t.Context(), s.path, readOnly)
 			require.ErrorContains(t, err, says, "%q", value)
-			require.Equal(t, value == formatName+"2", errors.Is(err, boltfile.ErrNewer))
+			require.Equal(t, value == formatName+"2", errors.Is(err, bolt.ErrNewer))
 		}
 		after, err := os.ReadFile(s.path)
 		require.NoError(t, err)

@@ -6,7 +6,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // maxPacked is the most segments that one commit makes.
@@ -29,7 +29,7 @@ func (c *committer) pack(from cut, before uint64) error {
 	segments := c.tx.Bucket(bucketSegments)
 	segments.FillPercent = journalFill
 	packed := segmentOf(from.number)
-	if last, _ := boltfile.NewCursor(segments).Last(); len(last) == 8 {
+	if last, _ := bolt.NewCursor(segments).Last(); len(last) == 8 {
 		packed = max(packed, binary.BigEndian.Uint64(last))
 	}
 	for range maxPacked {
@@ -51,7 +51,7 @@ func (c *committer) packOne(segments *bbolt.Bucket, before uint64, hash []byte) 
 	copy(links.hash[:], hash)
 	p, at, end := c.packer, uint64(0), before+segmentEntries
 	p.raw = p.raw[:0]
-	cursor := boltfile.NewCursor(journal)
+	cursor := bolt.NewCursor(journal)
 	for key, value := cursor.Seek(key64(before + 1)); links.number < end; key, value = cursor.Next() {
 		if links.next(key, value) != nil || len(p.raw) > maxSegment {
 			return nil

@@ -12,7 +12,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // Removed counts what Prune removed.
@@ -33,7 +33,7 @@ func (s *Store) Prune(path string, before market.Time) (removed Removed, err err
 	report, err := s.Check()
 	if err == nil && len(report.Flaws) > 0 {
 		err = fmt.Errorf("%s: %d flaws, the first: %s: %w", s.path, len(report.Flaws), report.Flaws[0],
-			boltfile.ErrCorrupt)
+			bolt.ErrCorrupt)
 	}
 	if err != nil {
 		return removed, err
@@ -100,7 +100,7 @@ func (p *pruner) findCut() (err error) {
 
 // sortOrders decides which orders are removed, and which old entries stay for the other orders.
 func (p *pruner) sortOrders() error {
-	return boltfile.ForEach(p.from.Bucket(bucketOrders), func(key, value []byte) error {
+	return bolt.ForEach(p.from.Bucket(bucketOrders), func(key, value []byte) error {
 		switch {
 		case isRow(key):
 			row, err := readOrder(p.store.names, key, value)
@@ -184,7 +184,7 @@ func (p *pruner) copyOld() error {
 
 // copyOrders copies the orders that stay, their index entries and their fills.
 func (p *pruner) copyOrders() error {
-	err := boltfile.ForEach(p.from.Bucket(bucketOrders), func(key, value []byte) error {
+	err := bolt.ForEach(p.from.Bucket(bucketOrders), func(key, value []byte) error {
 		key, value, err := p.partLeft(key, value)
 		if key == nil || err != nil {
 			return err
@@ -230,9 +230,9 @@ func storyLeft(key, value []byte, goes func(number uint64) bool) (_, left []byte
 // copyLists copies the lists of client order ids without the removed orders. It keeps the last list
 // even if it is empty: its key says where the orders without a list begin.
 func (p *pruner) copyLists() error {
-	last, _ := boltfile.NewCursor(p.from.Bucket(bucketClientIDs)).Last()
+	last, _ := bolt.NewCursor(p.from.Bucket(bucketClientIDs)).Last()
 	last = bytes.Clone(last)
-	return boltfile.ForEach(p.from.Bucket(bucketClientIDs), func(key, value []byte) error {
+	return bolt.ForEach(p.from.Bucket(bucketClientIDs), func(key, value []byte) error {
 		var list []byte
 		for at := 0; at+idEntry <= len(value); at += idEntry {
 			if entry := value[at : at+idEntry]; !p.dropped[orderOfKey(entry[16:])] && p.has(orderOfKey(entry[16:])) {
@@ -248,7 +248,7 @@ func (p *pruner) copyLists() error {
 
 // copyRest copies the buckets that do not change.
 func (p *pruner) copyRest() error {
-	for _, bucket := range [...][]byte{boltfile.BucketMeta, bucketOpen, bucketPositions, bucketBlobs, bucketCursors,
+	for _, bucket := range [...][]byte{bolt.BucketMeta, bucketOpen, bucketPositions, bucketBlobs, bucketCursors,
 		bucketHalts, bucketEquity, bucketRuns, bucketUnits, bucketKept, bucketBookings} {
 		if err := p.copy(bucket, func(_, _ []byte) bool { return true }); err != nil {
 			return err
@@ -258,9 +258,9 @@ func (p *pruner) copyRest() error {
 }
 
 func (p *pruner) copy(bucket []byte, stays func(key, value []byte) bool) error {
-	release := boltfile.NewReleaser(p.from)
+	release := bolt.NewReleaser(p.from)
 	defer release.Flush()
-	return boltfile.ForEach(p.from.Bucket(bucket), func(key, value []byte) error {
+	return bolt.ForEach(p.from.Bucket(bucket), func(key, value []byte) error {
 		defer release.Consumed(value)
 		if !stays(key, value) {
 			return nil

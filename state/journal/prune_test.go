@@ -11,7 +11,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // aYear is a store in which orders 1 to n lived and ended, one a thousand nanoseconds, but for
@@ -75,9 +75,9 @@ func TestPruneRemovesEndedOrdersAndTheChainContinues(t *testing.T) {
 	for id := market.OrderID(1); id <= n; id++ {
 		row, err := p.Order(id)
 		if !stays(id, before, held) {
-			require.ErrorIs(t, err, boltfile.ErrNotFound, "order %d", id)
+			require.ErrorIs(t, err, bolt.ErrNotFound, "order %d", id)
 			_, err = p.OrderByClientID(market.ClientOrderID(testRun, id))
-			require.ErrorIs(t, err, boltfile.ErrNotFound)
+			require.ErrorIs(t, err, bolt.ErrNotFound)
 			continue
 		}
 		require.NoError(t, err, "order %d", id)
@@ -142,7 +142,7 @@ func TestPruneRefusesADamagedFileAndAnUnwritablePath(t *testing.T) {
 	}))
 	path := filepath.Join(t.TempDir(), "p.db")
 	_, err = s.Prune(path, 50_000)
-	require.ErrorIs(t, err, boltfile.ErrCorrupt)
+	require.ErrorIs(t, err, bolt.ErrCorrupt)
 	require.NoFileExists(t, path)
 }
 
@@ -155,7 +155,7 @@ func TestTheCutOfAPrunedFileCannotBeHidden(t *testing.T) {
 			return flipIn(tx.Bucket(bucketCheckpoints), key64(cut), 3)
 		},
 		"the first entry after it": func(tx *bbolt.Tx) error { return tx.Bucket(bucketJournal).Delete(key64(cut + 1)) },
-		"what says where it is":    func(tx *bbolt.Tx) error { return tx.Bucket(boltfile.BucketMeta).Delete(keyCut) },
+		"what says where it is":    func(tx *bbolt.Tx) error { return tx.Bucket(bolt.BucketMeta).Delete(keyCut) },
 		"an entry left behind": func(tx *bbolt.Tx) error {
 			key, _ := tx.Bucket(bucketJournal).Cursor().First()
 			return flipIn(tx.Bucket(bucketJournal), key, 50)

@@ -12,7 +12,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
@@ -42,7 +42,7 @@ func (s *Store) orderAt(tx *bbolt.Tx, key []byte, asked string) (OrderRow, error
 		value = tx.Bucket(bucketOrders).Get(key)
 	}
 	if value == nil {
-		return OrderRow{}, fmt.Errorf("order %s: %w in %s", asked, boltfile.ErrNotFound, s.path)
+		return OrderRow{}, fmt.Errorf("order %s: %w in %s", asked, bolt.ErrNotFound, s.path)
 	}
 	row, err := readOrder(s.names, key, value)
 	return row, s.wrap(err)
@@ -58,11 +58,11 @@ func (s *Store) wrap(err error) error {
 // OpenOrders returns the own orders that have not ended, by number.
 func (s *Store) OpenOrders() (rows []OrderRow, err error) {
 	err = s.db.View(func(tx *bbolt.Tx) error {
-		return boltfile.ForEach(tx.Bucket(bucketOpen), func(key, _ []byte) error {
-			row, err := s.orderAt(tx, key, boltfile.FormatKey(key))
-			if errors.Is(err, boltfile.ErrNotFound) {
+		return bolt.ForEach(tx.Bucket(bucketOpen), func(key, _ []byte) error {
+			row, err := s.orderAt(tx, key, bolt.FormatKey(key))
+			if errors.Is(err, bolt.ErrNotFound) {
 				err = fmt.Errorf("%s: %w: the list of open orders names order %s, which is not there", s.path,
-					boltfile.ErrCorrupt, boltfile.FormatKey(key))
+					bolt.ErrCorrupt, bolt.FormatKey(key))
 			}
 			rows = append(rows, row)
 			return err
@@ -113,9 +113,9 @@ func (s *Store) Fills(from, to market.Time, visit func(*FillRow) error) error {
 // FillsBack calls visit with every fill, the latest first, until visit returns false.
 func (s *Store) FillsBack(visit func(*FillRow) (more bool)) error {
 	return s.db.View(func(tx *bbolt.Tx) error {
-		release := boltfile.NewReleaser(tx)
+		release := bolt.NewReleaser(tx)
 		defer release.Flush()
-		cursor := boltfile.NewCursor(tx.Bucket(bucketFills))
+		cursor := bolt.NewCursor(tx.Bucket(bucketFills))
 		for key, value := cursor.Last(); key != nil; key, value = cursor.Prev() {
 			row, err := readFill(s.names, key, value)
 			if err != nil {
@@ -141,7 +141,7 @@ func (s *Store) FillsOf(id market.OrderID) (rows []FillRow, err error) {
 
 func fillsOf(tx *bbolt.Tx, n *codec.Names, id market.OrderID) (rows []FillRow, err error) {
 	prefix := part(orderKey(id), partFill, nil)
-	cursor := boltfile.NewCursor(tx.Bucket(bucketOrders))
+	cursor := bolt.NewCursor(tx.Bucket(bucketOrders))
 	for key, at := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, at = cursor.Next() {
 		full := append(append(bytes.Clone(at), key[:8]...), key[9:]...)
 		row, err := readFill(n, full, tx.Bucket(bucketFills).Get(full))
@@ -175,7 +175,7 @@ func (s *Store) Blob(name string) ([]byte, error) { return s.get(bucketBlobs, na
 func (s *Store) Blobs(prefix string) (blobs map[string][]byte, err error) {
 	blobs = map[string][]byte{}
 	err = s.db.View(func(tx *bbolt.Tx) error {
-		cursor := boltfile.NewCursor(tx.Bucket(bucketBlobs))
+		cursor := bolt.NewCursor(tx.Bucket(bucketBlobs))
 		for name, row := cursor.Seek([]byte(prefix)); bytes.HasPrefix(name, []byte(prefix)); name, row = cursor.Next() {
 			body, err := openRow(name, row)
 			if err != nil {

@@ -7,7 +7,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // Reach is the size of a state file, and how far back its journal goes without a gap.
@@ -29,7 +29,7 @@ func (s *Store) Reach() (r Reach, err error) {
 		}
 		return s.wrap(s.entriesOf(tx).forward(s.reading, from.number+1, func(key, stored []byte) error {
 			if len(key) != 8 || len(stored) < entryHead {
-				return boltfile.ErrCorrupt
+				return bolt.ErrCorrupt
 			}
 			r.First, r.Since = binary.BigEndian.Uint64(key), timeOfKey(stored[entryHead-8:])
 			return errFound

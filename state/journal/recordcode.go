@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
@@ -18,7 +18,7 @@ func (d *recordDecoder) version() {
 		d.Fail("record of version 0")
 	case v > recordVersion:
 		d.Refuse(fmt.Errorf("%w: record of version %d, this program reads %d; update the program",
-			boltfile.ErrNewer, v, recordVersion))
+			bolt.ErrNewer, v, recordVersion))
 	}
 }
 

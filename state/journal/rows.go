@@ -10,7 +10,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
@@ -18,7 +18,7 @@ import (
 
 // sealRow appends the checksum of a row whose value begins at from.
 func sealRow(dst, key []byte, from int) []byte {
-	sum := crc32.Update(crc32.Checksum(key, boltfile.Castagnoli), boltfile.Castagnoli, dst[from:])
+	sum := crc32.Update(crc32.Checksum(key, bolt.Castagnoli), bolt.Castagnoli, dst[from:])
 	return binary.LittleEndian.AppendUint32(dst, sum)
 }
 
@@ -26,11 +26,11 @@ func sealRow(dst, key []byte, from int) []byte {
 func openRow(key, value []byte) ([]byte, error) {
 	at := len(value) - 4
 	if at < 0 {
-		return nil, fmt.Errorf("%w: %d bytes", boltfile.ErrCorrupt, len(value))
+		return nil, fmt.Errorf("%w: %d bytes", bolt.ErrCorrupt, len(value))
 	}
-	if crc32.Update(crc32.Checksum(key, boltfile.Castagnoli), boltfile.Castagnoli,
+	if crc32.Update(crc32.Checksum(key, bolt.Castagnoli), bolt.Castagnoli,
 		value[:at]) != binary.LittleEndian.Uint32(value[at:]) {
-		return nil, fmt.Errorf("%w: checksum", boltfile.ErrCorrupt)
+		return nil, fmt.Errorf("%w: checksum", bolt.ErrCorrupt)
 	}
 	return value[:at], nil
 }
@@ -95,7 +95,7 @@ type RunRow struct {
 type KeptRow struct {
 	Number uint64 // of its journal entry
 	At     market.Time
-	Record Record // *Seal, *Verdict, *Promotion, *Reload, *Act or *Adoption
+	Record Payload // *Seal, *Verdict, *Promotion, *Reload, *Act or *Adoption
 }
 
 func (e *recordEncoder) orderRow(o *state.Order) {
@@ -121,10 +121,10 @@ func readOrder(n *codec.Names, key, value []byte) (o OrderRow, err error) {
 	d.row(n, key, value)
 	d.orderRow(&o)
 	if err = d.End(); err == nil && !bytes.Equal(key, part(orderKey(o.ID), partRow, nil)) {
-		err = fmt.Errorf("%w: its bytes are those of order %d", boltfile.ErrCorrupt, o.ID)
+		err = fmt.Errorf("%w: its bytes are those of order %d", bolt.ErrCorrupt, o.ID)
 	}
 	if err != nil {
-		return o, fmt.Errorf("order %s: %w", boltfile.FormatKey(key[:min(8, len(key))]), err)
+		return o, fmt.Errorf("order %s: %w", bolt.FormatKey(key[:min(8, len(key))]), err)
 	}
 	return o, nil
 }
@@ -135,10 +135,10 @@ func readFill(n *codec.Names, key, value []byte) (f FillRow, err error) {
 	d.version()
 	f.StrategyName = d.fill(&f.Fill)
 	if err = d.End(); err == nil && !bytes.Equal(key, appendFillKey(nil, &f.Fill)) {
-		err = fmt.Errorf("%w: its bytes are those of fill %s of order %d", boltfile.ErrCorrupt, f.ID, f.Order)
+		err = fmt.Errorf("%w: its bytes are those of fill %s of order %d", bolt.ErrCorrupt, f.ID, f.Order)
 	}
 	if err != nil {
-		return f, fmt.Errorf("fill %s: %w", boltfile.FormatKey(key), err)
+		return f, fmt.Errorf("fill %s: %w", bolt.FormatKey(key), err)
 	}
 	return f, nil
 }
@@ -152,7 +152,7 @@ func readPosition(n *codec.Names, key, value []byte) (p PositionRow, err error) 
 	d.position(&p.Position)
 	if err = d.End(); err == nil &&
 		(p.Market == 0 || !bytes.Equal(key, positionKey(p.StrategyName, n.Catalog().Market(p.Market).Name))) {
-		err = fmt.Errorf("%w: it belongs to another strategy or market", boltfile.ErrCorrupt)
+		err = fmt.Errorf("%w: it belongs to another strategy or market", bolt.ErrCorrupt)
 	}
 	if err != nil {
 		return p, fmt.Errorf("position %q: %w", key, err)
@@ -161,7 +161,7 @@ func readPosition(n *codec.Names, key, value []byte) (p PositionRow, err error) 
 }
 
 // stamped reads a record that follows a time.
-func stamped(n *codec.Names, key, value []byte) (market.Time, Record, error) {
+func stamped(n *codec.Names, key, value []byte) (market.Time, Payload, error) {
 	var d recordDecoder
 	d.row(n, key, value)
 	stamp := d.Take(8)
@@ -176,7 +176,7 @@ func readHalt(n *codec.Names, key, value []byte) (h HaltRow, err error) {
 	at, record, err := stamped(n, key, value)
 	halt, ok := record.(*Halt)
 	if err == nil && (!ok || halt.Scope != string(key)) {
-		err = fmt.Errorf("%w: it is not a halt of that scope", boltfile.ErrCorrupt)
+		err = fmt.Errorf("%w: it is not a halt of that scope", bolt.ErrCorrupt)
 	}
 	if err != nil {
 		return h, fmt.Errorf("halt %q: %w", key, err)
@@ -188,10 +188,10 @@ func readRun(n *codec.Names, key, value []byte) (r RunRow, err error) {
 	at, record, err := stamped(n, key, value)
 	start, ok := record.(*Start)
 	if err == nil && (!ok || len(key) != 8) {
-		err = fmt.Errorf("%w: it is not a run", boltfile.ErrCorrupt)
+		err = fmt.Errorf("%w: it is not a run", bolt.ErrCorrupt)
 	}
 	if err != nil {
-		return r, fmt.Errorf("run %s: %w", boltfile.FormatKey(key), err)
+		return r, fmt.Errorf("run %s: %w", bolt.FormatKey(key), err)
 	}
 	return RunRow{*start, at, binary.BigEndian.Uint64(key)}, nil
 }
@@ -199,10 +199,10 @@ func readRun(n *codec.Names, key, value []byte) (r RunRow, err error) {
 func readKept(n *codec.Names, key, value []byte) (r KeptRow, err error) {
 	at, record, err := stamped(n, key, value)
 	if err == nil && (len(key) != 8 || record.entryKind() < EntrySeal) {
-		err = fmt.Errorf("%w: it is no seal, verdict or promotion", boltfile.ErrCorrupt)
+		err = fmt.Errorf("%w: it is no seal, verdict or promotion", bolt.ErrCorrupt)
 	}
 	if err != nil {
-		return r, fmt.Errorf("kept %s: %w", boltfile.FormatKey(key), err)
+		return r, fmt.Errorf("kept %s: %w", bolt.FormatKey(key), err)
 	}
 	return KeptRow{binary.BigEndian.Uint64(key), at, record}, nil
 }

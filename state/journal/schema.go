@@ -8,7 +8,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // format is the present format of the state file. To change it:
@@ -29,15 +29,15 @@ const formatName = "tidemark state "
 
 // checkFormat checks that a file has the present format. fresh: nothing is in the file.
 func checkFormat(tx *bbolt.Tx, path string) (fresh bool, err error) {
-	meta := tx.Bucket(boltfile.BucketMeta)
+	meta := tx.Bucket(bolt.BucketMeta)
 	if meta == nil {
 		if name, _ := tx.Cursor().First(); name != nil {
-			return false, fmt.Errorf("%s: %w: not a state file: no %s in it", path, boltfile.ErrCorrupt,
-				boltfile.BucketMeta)
+			return false, fmt.Errorf("%s: %w: not a state file: no %s in it", path, bolt.ErrCorrupt,
+				bolt.BucketMeta)
 		}
 		return true, nil
 	}
-	value := meta.Get(boltfile.KeyFormat)
+	value := meta.Get(bolt.KeyFormat)
 	number, named := bytes.CutPrefix(value, []byte(formatName))
 	have, err := strconv.ParseUint(string(number), 10, 32)
 	switch {
@@ -45,12 +45,12 @@ func checkFormat(tx *bbolt.Tx, path string) (fresh bool, err error) {
 		return false, fmt.Errorf("%s: an older program wrote it; keep that program until its positions are closed, "+
 			"then start this one in a new state folder", path)
 	case !named && len(value) == 1:
-		return false, fmt.Errorf("%s: %w: a candle store, not a state file", path, boltfile.ErrCorrupt)
+		return false, fmt.Errorf("%s: %w: a candle store, not a state file", path, bolt.ErrCorrupt)
 	case !named || err != nil || have == 0:
-		return false, fmt.Errorf("%s: %w: meta: its format is %.40q", path, boltfile.ErrCorrupt, value)
+		return false, fmt.Errorf("%s: %w: meta: its format is %.40q", path, bolt.ErrCorrupt, value)
 	case have > format:
 		return false, fmt.Errorf("%s: %w: format %d, this program reads %d; update the program, or take the file from "+
-			"a backup if no newer program wrote it", path, boltfile.ErrNewer, have, format)
+			"a backup if no newer program wrote it", path, bolt.ErrNewer, have, format)
 	}
 	return false, nil
 }
@@ -62,7 +62,7 @@ func checkBuckets(tx *bbolt.Tx, path string) error {
 	}
 	for _, name := range buckets {
 		if tx.Bucket(name) == nil {
-			return fmt.Errorf("%s: %w: not a state file: no %s in it", path, boltfile.ErrCorrupt, name)
+			return fmt.Errorf("%s: %w: not a state file: no %s in it", path, bolt.ErrCorrupt, name)
 		}
 	}
 	return nil
@@ -85,6 +85,6 @@ func (s *Store) create() error {
 			}
 		}
 		value := strconv.AppendInt([]byte(formatName), format, 10)
-		return errors.Join(tx.Bucket(boltfile.BucketMeta).Put(boltfile.KeyFormat, value), putHead(tx, head{}))
+		return errors.Join(tx.Bucket(bolt.BucketMeta).Put(bolt.KeyFormat, value), putHead(tx, head{}))
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // segmentEntries is the number of entries in a segment. The first segment has the entries 1 to 256.
@@ -77,15 +77,15 @@ func (g *segment) read(key, row []byte, s squeezer) error {
 		return err
 	case len(key) != 8 || segmentOf(binary.BigEndian.Uint64(key)) != binary.BigEndian.Uint64(key) ||
 		binary.BigEndian.Uint64(key) == 0:
-		return fmt.Errorf("%w: no segment ends there", boltfile.ErrCorrupt)
+		return fmt.Errorf("%w: no segment ends there", bolt.ErrCorrupt)
 	case len(body) < segmentHead:
-		return fmt.Errorf("%w: %d bytes", boltfile.ErrCorrupt, len(body))
+		return fmt.Errorf("%w: %d bytes", bolt.ErrCorrupt, len(body))
 	case body[0] > segmentVersion:
-		return fmt.Errorf("%w: segment of version %d, this program reads %d; update the program", boltfile.ErrNewer,
+		return fmt.Errorf("%w: segment of version %d, this program reads %d; update the program", bolt.ErrNewer,
 			body[0], segmentVersion)
 	}
 	if g.raw, err = s.out.DecodeAll(body[segmentHead:], g.raw[:0]); err != nil {
-		return fmt.Errorf("%w: %w", boltfile.ErrCorrupt, err)
+		return fmt.Errorf("%w: %w", bolt.ErrCorrupt, err)
 	}
 	last := binary.BigEndian.Uint64(key)
 	before := head{number: last - segmentEntries, hash: [sha256.Size]byte(body[1:])}
@@ -104,7 +104,7 @@ func (g *segment) unpack(chain head, after []byte) error {
 		length, n := binary.Uvarint(raw)
 		passed, m := binary.Varint(raw[max(n, 0):])
 		if n <= 0 || m <= 0 || length > uint64(len(raw)-n-m) {
-			return fmt.Errorf("%w: it ends in entry %d of %d", boltfile.ErrCorrupt, i+1, segmentEntries)
+			return fmt.Errorf("%w: it ends in entry %d of %d", bolt.ErrCorrupt, i+1, segmentEntries)
 		}
 		at += uint64(passed)
 		from := len(g.stored)
@@ -115,7 +115,7 @@ func (g *segment) unpack(chain head, after []byte) error {
 		g.ends[i+1] = len(g.stored)
 	}
 	if len(raw) > 0 || !bytes.Equal(chain.hash[:], after) {
-		return fmt.Errorf("%w: its entries do not lead from its first hash to its last", boltfile.ErrCorrupt)
+		return fmt.Errorf("%w: its entries do not lead from its first hash to its last", bolt.ErrCorrupt)
 	}
 	return nil
 }

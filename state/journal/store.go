@@ -11,7 +11,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
@@ -37,7 +37,7 @@ var (
 	bucketBookings    = []byte("bookings")    // number of the last one → a pack of Bookings: Prune keeps them
 )
 
-var buckets = [][]byte{boltfile.BucketMeta, bucketJournal, bucketCheckpoints, bucketOrders, bucketOpen, bucketClientIDs,
+var buckets = [][]byte{bolt.BucketMeta, bucketJournal, bucketCheckpoints, bucketOrders, bucketOpen, bucketClientIDs,
 	bucketExchangeIDs, bucketFills, bucketPositions, bucketBlobs, bucketCursors, bucketHalts, bucketEquity, bucketRuns,
 	bucketUnits, bucketSegments, bucketKept, bucketBookings}
 
@@ -60,7 +60,7 @@ const growStep = 256 << 10
 // Bind. Bind adds markets that only the file knows to the catalog. A removed strategy has number 0
 // beside its name.
 type Store struct {
-	db         *boltfile.File
+	db         *bolt.File
 	packer     packer
 	path       string
 	names      *codec.Names
@@ -100,19 +100,19 @@ func openFile(ctx context.Context, path string, readOnly bool) (*Store, error) {
 		return nil, fmt.Errorf("%s is a folder; name a file in it", path)
 	case err == nil && info.Mode().IsRegular() && info.Size() == 0:
 		return nil, fmt.Errorf("%s: %w: it is empty, as no bot leaves it: what was in it is lost",
-			path, boltfile.ErrCorrupt)
+			path, bolt.ErrCorrupt)
 	case readOnly && errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%s: %w; a bot makes it at its first start", path, boltfile.ErrNotFound)
+		return nil, fmt.Errorf("%s: %w; a bot makes it at its first start", path, bolt.ErrNotFound)
 	}
 	if !readOnly {
-		if err := boltfile.Create(path); err != nil {
+		if err := bolt.Create(path); err != nil {
 			return nil, fmt.Errorf("make state file: %w", err)
 		}
 	}
-	db, err := boltfile.Open(ctx, path, boltfile.Options{ReadOnly: readOnly, Mode: 0o600, Maps: mapAhead,
+	db, err := bolt.Open(ctx, path, bolt.Options{ReadOnly: readOnly, Mode: 0o600, Maps: mapAhead,
 		Freelist: bbolt.FreelistMapType, NoFreelistSync: true})
 	if err != nil {
-		return nil, boltfile.Explain(path, "state file", ": a running bot holds it (ask that one with bot status), "+
+		return nil, bolt.Explain(path, "state file", ": a running bot holds it (ask that one with bot status), "+
 			"or another bot state command; stop it, or name another file", err)
 	}
 	db.AllocSize = growStep
@@ -135,7 +135,7 @@ func openFile(ctx context.Context, path string, readOnly bool) (*Store, error) {
 func (s *Store) checkReplaced() error {
 	now, err := os.Stat(s.path)
 	if err == nil && !s.db.Is(now) {
-		err = fmt.Errorf("%s was replaced while it was opened: it is %w; try again", s.path, boltfile.ErrLocked)
+		err = fmt.Errorf("%s was replaced while it was opened: it is %w; try again", s.path, bolt.ErrLocked)
 	}
 	return err
 }
@@ -146,13 +146,13 @@ func (s *Store) prepare(readOnly bool) error {
 		if err := s.create(); err != nil {
 			return err
 		}
-		if err := boltfile.SyncFolders(s.path); err != nil {
+		if err := bolt.SyncFolders(s.path); err != nil {
 			return fmt.Errorf("sync the folder of %s: %w", s.path, err)
 		}
 	}
 	catalog := &market.Catalog{}
 	err := s.db.View(func(tx *bbolt.Tx) error {
-		pages := boltfile.NewReleaser(tx)
+		pages := bolt.NewReleaser(tx)
 		defer pages.All()
 		if err := checkBuckets(tx, s.path); err != nil {
 			return err

@@ -75,7 +75,7 @@ func live(t testing.TB, s *Store, b *Batch, id market.OrderID) {
 	b.Journal(at+1, &SentCommand{Order: id, Command: market.CommandPlace})
 	require.NoError(t, s.Commit(b))
 	o.ExchangeID, o.State, o.Status, o.InFlight, o.Reported = exchangeID(id), state.Open, market.StatusNew, 0, true
-	b.Journal(at+2, &Outcome{Order: id, Command: market.CommandPlace, Answer: AnswerAccepted, Status: 200,
+	b.Journal(at+2, &AnswerEntry{Order: id, Command: market.CommandPlace, Answer: AnswerAccepted, Status: 200,
 		ExchangeID: o.ExchangeID})
 	b.Order(o)
 	require.NoError(t, s.Commit(b))

@@ -10,7 +10,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // The story of an order is the numbers of the journal entries about it. It stands in rows of
@@ -27,13 +27,13 @@ type told struct {
 // appendStory appends the numbers of a row of a story.
 func appendStory(dst []uint64, key, value []byte) ([]uint64, error) {
 	if len(key) != 17 || key[8] != partStory {
-		return dst, fmt.Errorf("%w: key %s is not that of a story", boltfile.ErrCorrupt, boltfile.FormatKey(key))
+		return dst, fmt.Errorf("%w: key %s is not that of a story", bolt.ErrCorrupt, bolt.FormatKey(key))
 	}
 	number := binary.BigEndian.Uint64(key[9:])
 	for dst = append(dst, number); len(value) > 0; dst = append(dst, number) {
 		distance, n := binary.Uvarint(value)
 		if n <= 0 || distance == 0 || number+distance < number {
-			return dst, fmt.Errorf("%w: the story of order %d after entry %d", boltfile.ErrCorrupt, orderOfKey(key),
+			return dst, fmt.Errorf("%w: the story of order %d after entry %d", bolt.ErrCorrupt, orderOfKey(key),
 				number)
 		}
 		number += distance
@@ -45,7 +45,7 @@ func appendStory(dst []uint64, key, value []byte) ([]uint64, error) {
 // storyOf returns the numbers of the entries about an order, in order.
 func storyOf(orders *bbolt.Bucket, id market.OrderID) (numbers []uint64, err error) {
 	prefix := part(orderKey(id), partStory, nil)
-	cursor := boltfile.NewCursor(orders)
+	cursor := bolt.NewCursor(orders)
 	for key, value := cursor.Seek(prefix); bytes.HasPrefix(key, prefix) && err == nil; key, value = cursor.Next() {
 		numbers, err = appendStory(numbers, key, value)
 	}
@@ -55,7 +55,7 @@ func storyOf(orders *bbolt.Bucket, id market.OrderID) (numbers []uint64, err err
 // lastStory returns the row of an order's story that begins with a number or before it, nil for
 // none.
 func lastStory(orders *bbolt.Bucket, order []byte, number uint64) (key, value []byte) {
-	cursor := boltfile.NewCursor(orders)
+	cursor := bolt.NewCursor(orders)
 	wanted := part(order, partStory, key64(number))
 	key, value = cursor.Seek(wanted)
 	switch {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
@@ -79,7 +79,7 @@ func TestAPageCycleEndsInAnError(t *testing.T) {
 		{"state file", bot, func(path string) error {
 			flaws, err := flawsOf(path)
 			if err == nil && len(flaws) > 0 {
-				err = boltfile.ErrCorrupt
+				err = bolt.ErrCorrupt
 			}
 			return err
 		}},

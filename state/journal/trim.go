@@ -10,7 +10,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // Trimmed counts what a Trim removed.
@@ -171,7 +171,7 @@ func (t *trimmer) findOld(o *goneOrder) (all bool, err error) {
 // find finds the parts of the order.
 func (o *goneOrder) find(orders *bbolt.Bucket) (err error) {
 	id := orderKey(o.ID)
-	cursor := boltfile.NewCursor(orders)
+	cursor := bolt.NewCursor(orders)
 	for key, value := cursor.Seek(id); bytes.HasPrefix(key, id) && err == nil; key, value = cursor.Next() {
 		o.parts = append(o.parts, bytes.Clone(key))
 		switch key[8] {
@@ -239,7 +239,7 @@ func (t *trimmer) cutStory(id market.OrderID, goes func(number uint64) bool) err
 	orders, prefix := t.tx.Bucket(bucketOrders), part(orderKey(id), partStory, nil)
 	type row struct{ key, value []byte }
 	var rows []row
-	cursor := boltfile.NewCursor(orders)
+	cursor := bolt.NewCursor(orders)
 	for key, value := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, value = cursor.Next() {
 		rows = append(rows, row{bytes.Clone(key), bytes.Clone(value)})
 	}

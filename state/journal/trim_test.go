@@ -12,7 +12,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // trimStep commits a blob together with a Trim.
@@ -85,13 +85,13 @@ func TestATrimmedOrderIsNotFoundByAnyName(t *testing.T) {
 	}
 	requireSound(t, s)
 	_, err = s.Order(201)
-	require.ErrorIs(t, err, boltfile.ErrNotFound)
+	require.ErrorIs(t, err, bolt.ErrNotFound)
 	id := market.ClientOrderID(testRun, 201)
 	_, err = s.OrderByClientID(id)
-	require.ErrorIs(t, err, boltfile.ErrNotFound)
+	require.ErrorIs(t, err, bolt.ErrNotFound)
 	for _, name := range []string{"201", id.String(), exchangeID(201).String()} {
 		_, err = s.FindOrder(name)
-		require.ErrorIs(t, err, boltfile.ErrNotFound, name)
+		require.ErrorIs(t, err, bolt.ErrNotFound, name)
 	}
 	require.Empty(t, must(s.Story(201)))
 	require.Empty(t, must(s.FillsOf(201)))
@@ -106,7 +106,7 @@ func TestATrimOfADamagedJournalRemovesNothingAndTheCommitHolds(t *testing.T) {
 		return flipIn(tx.Bucket(bucketSegments), key64(256), 70)
 	}))
 	done := trimStep(t, s, 600_000)
-	require.ErrorIs(t, done.Damaged, boltfile.ErrCorrupt)
+	require.ErrorIs(t, done.Damaged, bolt.ErrCorrupt)
 	require.Zero(t, done.Removed)
 	at, err := s.Blob("part")
 	require.NoError(t, err)
@@ -124,7 +124,7 @@ func TestTheOldEntriesOfAnOrderGoAFewWithAStep(t *testing.T) {
 	b.Order(o)
 	for n := range market.Time(told) {
 		report := market.ReportOf(&o.Order, market.ExecNew)
-		b.Journal(2+n, &Report{Report: report})
+		b.Journal(2+n, &ReportEntry{Report: report})
 	}
 	require.NoError(t, s.Commit(b))
 	others := func(from, to market.OrderID) {
@@ -138,7 +138,7 @@ func TestTheOldEntriesOfAnOrderGoAFewWithAStep(t *testing.T) {
 	require.EqualValues(t, told+1, len(must(s.Story(1))), "it is open")
 	require.Less(t, requireSound(t, s).Orders, int64(200))
 	o.State, o.Status, o.Updated = state.Canceled, market.StatusCanceled, 600_000
-	b.Journal(600_000, &Report{Report: market.ReportOf(&o.Order, market.ExecCanceled)})
+	b.Journal(600_000, &ReportEntry{Report: market.ReportOf(&o.Order, market.ExecCanceled)})
 	b.Order(o)
 	require.NoError(t, s.Commit(b))
 	others(300, 500)
@@ -165,7 +165,7 @@ func TestTheOldEntriesOfAnOrderGoAFewWithAStep(t *testing.T) {
 	require.Greater(t, shorter, 10, "steps with a part of the story")
 	require.Empty(t, must(s.Story(1)))
 	_, err := s.Order(1)
-	require.ErrorIs(t, err, boltfile.ErrNotFound)
+	require.ErrorIs(t, err, bolt.ErrNotFound)
 	require.Greater(t, sum.Entries, int64(told))
 	requireSound(t, s)
 }

@@ -7,7 +7,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // The keys of the table of units. An asset's row is its decimals; a market's row is the decimals of
@@ -19,10 +19,10 @@ const (
 
 // extend adds the markets and assets of the file to a catalog.
 func extend(c *market.Catalog, tx *bbolt.Tx) error {
-	return boltfile.ForEach(tx.Bucket(bucketUnits), func(key, row []byte) error { // assets sort before markets
+	return bolt.ForEach(tx.Bucket(bucketUnits), func(key, row []byte) error { // assets sort before markets
 		value, err := openRow(key, row)
 		if err == nil && (len(value) != 2 || max(value[0], value[1]) > market.MaxDigits) {
-			err = fmt.Errorf("%w: %x decimals", boltfile.ErrCorrupt, value)
+			err = fmt.Errorf("%w: %x decimals", bolt.ErrCorrupt, value)
 		}
 		if err != nil {
 			return fmt.Errorf("units of %q: %w", key, err)

@@ -6,7 +6,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // contextEvery is the number of keys between two checks of the context in a long walk.
@@ -15,9 +15,9 @@ const contextEvery = 256
 // walkUntil calls visit with a bucket's keys from first on, in order, until visit returns an error,
 // which walkUntil returns, or ctx ends. It releases the pages that it read.
 func walkUntil(ctx context.Context, b *bbolt.Bucket, first []byte, visit func(key, value []byte) error) error {
-	release := boltfile.NewReleaser(b.Tx())
+	release := bolt.NewReleaser(b.Tx())
 	defer release.Flush()
-	c, n := boltfile.NewCursor(b), 0
+	c, n := bolt.NewCursor(b), 0
 	for key, value := c.Seek(first); key != nil; key, value = c.Next() {
 		if n++; n%contextEvery == 0 && ctx.Err() != nil {
 			return fmt.Errorf("read the state file: %w", ctx.Err())

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // What bbolt would answer with a panic in a goroutine of its own, which ends the process.
@@ -33,7 +33,7 @@ func TestADamagedFileIsRefusedByNameBeforeItIsWrittenTo(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "bot.db")
 		require.NoError(t, os.WriteFile(path, file.data, 0o600))
 		s, err := Open(path)
-		require.ErrorIs(t, err, boltfile.ErrCorrupt, file.name)
+		require.ErrorIs(t, err, bolt.ErrCorrupt, file.name)
 		require.ErrorContains(t, err, path)
 		require.Nil(t, s)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // A segment of a recording is a file of blocks and nothing else. A block is
@@ -65,7 +65,7 @@ func appendBlock(dst []byte, b *blockInfo, raw *[streams][]byte, packer *zstd.En
 		dst = append(binary.AppendUvarint(dst, uint64(len(*packed))), *packed...)
 	}
 	binary.LittleEndian.PutUint32(dst[at+8:], uint32(len(dst)-at-blockFront))
-	binary.LittleEndian.PutUint32(dst[at+4:], crc32.Checksum(dst[at+8:], boltfile.Castagnoli))
+	binary.LittleEndian.PutUint32(dst[at+4:], crc32.Checksum(dst[at+8:], bolt.Castagnoli))
 	return dst
 }
 
@@ -80,7 +80,7 @@ func (b *blockInfo) unpack(raw *[streams][]byte, unpacker *zstd.Decoder) (err er
 	for i := range raw {
 		length, size := binary.Uvarint(payload)
 		if size <= 0 || length > uint64(len(payload)-size) {
-			return fmt.Errorf("%w: stream %d is cut", boltfile.ErrCorrupt, i)
+			return fmt.Errorf("%w: stream %d is cut", bolt.ErrCorrupt, i)
 		}
 		packed := payload[size : size+int(length)]
 		payload = payload[size+int(length):]
@@ -88,7 +88,7 @@ func (b *blockInfo) unpack(raw *[streams][]byte, unpacker *zstd.Decoder) (err er
 			continue
 		}
 		if raw[i], err = unpacker.DecodeAll(packed, raw[i]); err != nil {
-			return fmt.Errorf("%w: %w", boltfile.ErrCorrupt, err)
+			return fmt.Errorf("%w: %w", bolt.ErrCorrupt, err)
 		}
 	}
 	return nil
@@ -104,7 +104,7 @@ func readBlock(data []byte) (b blockInfo, size int) {
 		return b, 0
 	}
 	size = blockFront + int(length)
-	if crc32.Checksum(data[8:size], boltfile.Castagnoli) != binary.LittleEndian.Uint32(data[4:]) {
+	if crc32.Checksum(data[8:size], bolt.Castagnoli) != binary.LittleEndian.Uint32(data[4:]) {
 		return b, 0
 	}
 	b.readNumbers(data)
@@ -131,7 +131,7 @@ func checkVersion(path string, data []byte) error {
 			"that program", path)
 	case len(data) > last && string(data[:last]) == blockMagic[:last] && data[last] > blockMagic[last]:
 		return fmt.Errorf("%s: %w: format %q, this program reads %q; update the program, or move the recording away",
-			path, boltfile.ErrNewer, data[:len(blockMagic)], blockMagic)
+			path, bolt.ErrNewer, data[:len(blockMagic)], blockMagic)
 	}
 	return nil
 }

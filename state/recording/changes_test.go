@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
@@ -203,7 +203,7 @@ func TestAnIndexIsThatOfTheWholeFiles(t *testing.T) {
 		data = data[:len(data)-random.IntN(3)*7]
 		require.NoError(t, os.WriteFile(segments[0].path, data, 0o600))
 		have, err := Index(dir)
-		if errors.Is(err, boltfile.ErrNewer) {
+		if errors.Is(err, bolt.ErrNewer) {
 			continue
 		}
 		require.NoError(t, err)
@@ -214,5 +214,5 @@ func TestAnIndexIsThatOfTheWholeFiles(t *testing.T) {
 		}
 	}
 	_, err = Index(dir + "none")
-	require.ErrorIs(t, err, boltfile.ErrNotFound)
+	require.ErrorIs(t, err, bolt.ErrNotFound)
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
@@ -319,7 +319,7 @@ func (d *eventDecoder) checkEnd() error {
 	err := d.End()
 	for i := range d.streams[1:] {
 		if left := len(d.streams[i+1]) - d.at[i+1]; left > 0 && err == nil {
-			err = fmt.Errorf("%w: %d bytes too many", boltfile.ErrCorrupt, left)
+			err = fmt.Errorf("%w: %d bytes too many", bolt.ErrCorrupt, left)
 		}
 	}
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
 // Block is a part of a recording that can be read alone, as its head describes it.
@@ -26,12 +26,12 @@ type Block struct {
 }
 
 // Index lists the blocks of a recording in their order. It reads their heads alone, and their
-// content where a head is damaged. A folder without a recording wraps boltfile.ErrNotFound.
+// content where a head is damaged. A folder without a recording wraps bolt.ErrNotFound.
 func Index(dir string) ([]Block, error) {
 	segments, err := listSegments(dir)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("%w: %w", boltfile.ErrNotFound, err)
+			err = fmt.Errorf("%w: %w", bolt.ErrNotFound, err)
 		}
 		return nil, err
 	}

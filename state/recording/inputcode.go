@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
@@ -389,5 +389,5 @@ func (c coder) strategy(id *market.StrategyID) {
 
 // newer stops the reading at something that a later program wrote.
 func (d *eventDecoder) newer(format string, args ...any) {
-	d.Refuse(fmt.Errorf("%w: "+format+"; update the program", append([]any{boltfile.ErrNewer}, args...)...))
+	d.Refuse(fmt.Errorf("%w: "+format+"; update the program", append([]any{bolt.ErrNewer}, args...)...))
 }

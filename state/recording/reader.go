@@ -9,7 +9,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
@@ -56,7 +56,7 @@ type Reader struct {
 func Read(dir string, catalog *market.Catalog, strategies []string, from uint64) (*Reader, error) {
 	segments, err := listSegments(dir)
 	if err == nil && len(segments) == 0 {
-		err = fmt.Errorf("recording %s: %w: it is empty", dir, boltfile.ErrNotFound)
+		err = fmt.Errorf("recording %s: %w: it is empty", dir, bolt.ErrNotFound)
 	}
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
@@ -262,7 +262,7 @@ func TestARecordThatCannotBeWrittenIsMissedByTheReader(t *testing.T) {
 	require.Equal(t, []uint64{1, 4}, numbers)
 	require.Equal(t, []LostError{{2, 3}}, lost)
 	_, err = Read(t.TempDir(), bothMarkets(t), nil, 0)
-	require.ErrorIs(t, err, boltfile.ErrNotFound)
+	require.ErrorIs(t, err, bolt.ErrNotFound)
 	none, err := Describe(filepath.Join(t.TempDir(), "none"))
 	require.NoError(t, err)
 	require.Zero(t, none)
@@ -293,7 +293,7 @@ func FuzzBlocksNeverPanic(f *testing.F) {
 		d.open(codec.NewNames(bothMarkets(t), twoNames), [streams][]byte{data, data, data, data, data})
 		for d.Left() > 0 {
 			if _, err := d.next(0); err != nil {
-				require.True(t, errors.Is(err, boltfile.ErrCorrupt) || errors.Is(err, boltfile.ErrNewer), err)
+				require.True(t, errors.Is(err, bolt.ErrCorrupt) || errors.Is(err, bolt.ErrNewer), err)
 				break
 			}
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// engine is a Bench as strategy.Engine and strategy.Book, for its Desk.
+// engine is a Bench as strategy.Engine and strategy.AccountView, for its Desk.
 type engine Bench
 
 // errRecalling is the answer to asks while Restart replays history.
@@ -21,7 +21,7 @@ func (e *engine) Now() market.Time { return e.At }
 
 func (e *engine) Catalog() *market.Catalog { return &e.catalog }
 
-func (e *engine) Book() strategy.Book { return e }
+func (e *engine) Book() strategy.AccountView { return e }
 
 // Admit lets a test use the desk anywhere.
 func (e *engine) Admit(market.StrategyID, string) bool { return true }

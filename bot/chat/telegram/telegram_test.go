@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/chat"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 )
 
 // connect returns a messenger of a test server.

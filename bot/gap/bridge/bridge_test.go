@@ -13,7 +13,7 @@ import (
 )
 
 // sample is a gap of −7.00 EUR: a refused order, and a fee.
-func sample() *gap.Report {
+func sample() *gap.Comparison {
 	eur := func(units market.Money) gap.Amount { return gap.Amount{Units: units, Digits: 2} }
 	one := func(name string) gap.Bridge {
 		b := gap.Bridge{Name: name, Live: eur(4300), Gap: eur(-700), Turnover: eur(1_000_000), Outside: eur(0),
@@ -28,7 +28,7 @@ func sample() *gap.Report {
 		return b
 	}
 	const minute = market.Time(60e9)
-	return &gap.Report{From: 0, To: 60 * minute, Currency: "EUR", Starts: 2, Account: one(""),
+	return &gap.Comparison{From: 0, To: 60 * minute, Currency: "EUR", Starts: 2, Account: one(""),
 		Strategies: []gap.Bridge{one("trend")}, Matched: gap.Match{Matched: 9, Orders: 10},
 		Notes: []string{"events 3 to 4 are lost"}, Assumptions: []string{"no spread"},
 		Episodes: []gap.Episode{

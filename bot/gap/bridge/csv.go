@@ -14,7 +14,7 @@ var stepsHead = []string{"strategy", "fact", "profit", "step", "mean", "least", 
 
 // WriteSteps writes the steps of the account and of each strategy as CSV, a row each. The account
 // has an empty strategy; the rows "backtest" and "live" have the ends of the way.
-func WriteSteps(w io.Writer, r *gap.Report) error {
+func WriteSteps(w io.Writer, r *gap.Comparison) error {
 	out := csv.NewWriter(w)
 	row(out, stepsHead...)
 	writeSteps(out, &r.Account)
@@ -42,7 +42,7 @@ var episodesHead = []string{"episode", "strategy", "from_ms", "to_ms", "open", "
 
 // WriteEpisodes writes all episodes as CSV, a row each, in the order of their beginnings. order is
 // the live order of the first cause, for bot explain; empty: there is none.
-func WriteEpisodes(w io.Writer, r *gap.Report) error {
+func WriteEpisodes(w io.Writer, r *gap.Comparison) error {
 	out := csv.NewWriter(w)
 	row(out, episodesHead...)
 	for i := range r.Episodes {

@@ -20,7 +20,7 @@ import (
 const mostEpisodes = 200
 
 // Page is the page of the gap of the bot in a state folder.
-func Page(r *gap.Report, state string) *report.Page {
+func Page(r *gap.Comparison, state string) *report.Page {
 	v := view{r, state}
 	p := &report.Page{Kind: "gap", Title: state, Lead: v.lead(), Verdict: v.verdict(), Cards: v.cards()}
 	whole := report.Choice{Label: "show"}
@@ -40,7 +40,7 @@ func Page(r *gap.Report, state string) *report.Page {
 
 // view writes the parts of the page.
 type view struct {
-	*gap.Report
+	*gap.Comparison
 	state string
 }
 
@@ -178,7 +178,7 @@ func (v *view) orders() []report.Part {
 		"backtest hold the same again. Its first cause carries its gap, in " + v.Currency +
 		"; other facts also changed " +
 		"orders in it.")}
-	all := Largest(v.Report, mostEpisodes)
+	all := Largest(v.Comparison, mostEpisodes)
 	if len(all) < len(v.Episodes) {
 		parts = append(parts, report.Text(fmt.Sprintf("The %d largest of %d episodes; the CSV has all.", len(all),
 			len(v.Episodes))))
@@ -195,7 +195,7 @@ func (v *view) orders() []report.Part {
 }
 
 // Largest are the episodes with the largest gaps, up or down, at most so many, the largest first.
-func Largest(r *gap.Report, most int) []gap.Episode {
+func Largest(r *gap.Comparison, most int) []gap.Episode {
 	all := slices.Clone(r.Episodes)
 	slices.SortStableFunc(all, func(a, b gap.Episode) int { return cmp.Compare(size(b.Gap), size(a.Gap)) })
 	return all[:min(most, len(all))]

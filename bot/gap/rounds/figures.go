@@ -34,7 +34,7 @@ func newFigures() *figures {
 }
 
 // take shows the figures of a report. A strategy that had no money has none.
-func (f *figures) take(r *gap.Report) {
+func (f *figures) take(r *gap.Comparison) {
 	f.tracking.Reset()
 	f.parts.Reset()
 	for i := range r.Strategies {

@@ -21,7 +21,7 @@ import (
 // Options say what is compared, how often, and who hears of it.
 type Options struct {
 	Every   time.Duration
-	Compare func(context.Context) (*gap.Report, error)
+	Compare func(context.Context) (*gap.Comparison, error)
 	Out     io.Writer     // a line a round
 	Bot     string        // its name in alerts
 	Limit   int64         // a tracking error of so many bps is an alert; 0: no alert

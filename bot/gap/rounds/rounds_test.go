@@ -22,9 +22,9 @@ import (
 )
 
 // away is a report in which live earned so many cents less than the backtest, of 1000 EUR.
-func away(cents market.Money, short string) *gap.Report {
+func away(cents market.Money, short string) *gap.Comparison {
 	amount := func(units market.Money) gap.Amount { return gap.Amount{Units: units, Digits: 2} }
-	return &gap.Report{Short: short, Strategies: []gap.Bridge{{Name: "trend", Gap: amount(-cents),
+	return &gap.Comparison{Short: short, Strategies: []gap.Bridge{{Name: "trend", Gap: amount(-cents),
 		Equity: amount(100_000), Unexplained: amount(0), Terms: []gap.Term{{Fact: "data", Step: amount(-cents)}}}}}
 }
 
@@ -43,10 +43,10 @@ func TestWhatIsFarIsToldOnce(t *testing.T) {
 		"phone": {Template: "json", URL: phone.URL}}}, func(string) string { return "" })
 	require.NoError(t, err)
 	var out bytes.Buffer
-	var report *gap.Report
+	var report *gap.Comparison
 	var failed error
 	o := Options{Every: time.Hour, Out: &out, Bot: "live", Limit: 50, Alerts: alert.NewSender(places, zerolog.Nop()),
-		Compare: func(context.Context) (*gap.Report, error) { return report, failed }}
+		Compare: func(context.Context) (*gap.Comparison, error) { return report, failed }}
 	r := New(o)
 	for _, row := range []struct {
 		cents market.Money
@@ -110,7 +110,7 @@ func TestAStrategyWithoutMoneyIsNotFar(t *testing.T) {
 func TestRoundsEndAtOnce(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	var out bytes.Buffer
-	r := New(Options{Every: time.Hour, Out: &out, Compare: func(ctx context.Context) (*gap.Report, error) {
+	r := New(Options{Every: time.Hour, Out: &out, Compare: func(ctx context.Context) (*gap.Comparison, error) {
 		end()
 		<-ctx.Done()
 		return nil, ctx.Err()

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -21,7 +21,7 @@ type Decision struct {
 }
 
 // take adds a fault. It reports false where an earlier fault already decides the answer.
-func (f *Decision) take(one *Fault, c *door.Call) bool {
+func (f *Decision) take(one *Fault, c *api.Call) bool {
 	switch one.Kind {
 	case DelayRequest:
 		f.Before += one.Delay
@@ -81,7 +81,7 @@ func (f *Decision) refusal(now market.Time) *exchange.Error {
 
 // Depart applies the decision to the answer, which is complete in the visit with its headers set.
 // It reports whether it has sent or dropped the answer.
-func (f *Decision) Depart(w http.ResponseWriter, v *door.Request) (over bool) {
+func (f *Decision) Depart(w http.ResponseWriter, v *api.Request) (over bool) {
 	if f.end == nil {
 		return false
 	}
@@ -140,7 +140,7 @@ func writePage(w http.ResponseWriter, status int) {
 }
 
 // truncate sends the headers of the whole answer and half of its body, and closes the connection.
-func truncate(w http.ResponseWriter, v *door.Request) {
+func truncate(w http.ResponseWriter, v *api.Request) {
 	w.Header()["Content-Length"] = []string{strconv.Itoa(max(1, len(v.Out)))}
 	w.WriteHeader(v.Status)
 	w.Write(v.Out[:len(v.Out)/2])

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -257,7 +257,7 @@ func (f *Fault) checkValues(isEndpoint func(name string) bool) error {
 	for _, name := range f.Endpoints {
 		if !isEndpoint(name) {
 			return fmt.Errorf(`endpoints: there is no %q; write method and path without %s, `+
-				`as in "POST /order" or "GET /{market}/book"`, name, door.Version)
+				`as in "POST /order" or "GET /{market}/book"`, name, api.Version)
 		}
 	}
 	return nil

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -15,7 +15,7 @@ import (
 type Script struct {
 	seed  uint64
 	start market.Time
-	table door.Table
+	table api.Table
 	over  chan struct{} // closed when the script ends: requests that it delays go on
 
 	mu     sync.Mutex // guards the counters and sequences of faults
@@ -25,8 +25,8 @@ type Script struct {
 // Rule is a fault of a script with its counters.
 type Rule struct {
 	Fault
-	endpoints []*door.Endpoint // none: all
-	account   int              // as call.account; 0: any
+	endpoints []*api.Endpoint // none: all
+	account   int             // as call.account; 0: any
 	random    rand.PCG
 	chosen    int // requests that its selectors chose
 	fired     int // requests, or times, that it struck
@@ -34,7 +34,7 @@ type Rule struct {
 
 // NewScript returns a script without faults for the endpoints of a table. Times of its faults count
 // from start.
-func NewScript(t door.Table, seed uint64, start market.Time) *Script {
+func NewScript(t api.Table, seed uint64, start market.Time) *Script {
 	return &Script{seed: seed, start: start, table: t, over: make(chan struct{})}
 }
 
@@ -45,7 +45,7 @@ func (s *Script) Add(fault *Fault, account int) *Rule {
 		f.endpoints = append(f.endpoints, s.table.Named(name))
 	}
 	s.faults = append(s.faults, f)
-	f.random.Seed(s.seed, price.Mix(uint64(len(s.faults)), 0))
+	f.random.Seed(s.seed, prices.Mix(uint64(len(s.faults)), 0))
 	return f
 }
 
@@ -72,8 +72,8 @@ func (s *Script) Strikes(f *Rule) {
 
 // target is a request that the faults of a script may choose.
 type target struct {
-	front   *door.Door
-	visit   *door.Request
+	front   *api.Door
+	visit   *api.Request
 	request *http.Request
 	path    string // the market that the path names
 
@@ -85,13 +85,13 @@ type target struct {
 
 // Choose returns the effect of the script's faults on a request that arrives at a time; nil: none.
 // name is the market in its path. The effects on the call are set in the visit.
-func (s *Script) Choose(d *door.Door, v *door.Request, r *http.Request, name string, at market.Time) *Decision {
+func (s *Script) Choose(d *api.Door, v *api.Request, r *http.Request, name string, at market.Time) *Decision {
 	return s.choose(&target{front: d, visit: v, request: r, path: name}, at)
 }
 
 // ChooseAction is Choose for an action of a socket that is authenticated with a key, "" for none.
 // The message names the market.
-func (s *Script) ChooseAction(v *door.Request, session *door.Session, name string, at market.Time) *Decision {
+func (s *Script) ChooseAction(v *api.Request, session *api.Session, name string, at market.Time) *Decision {
 	return s.choose(&target{visit: v, key: session.Key(), account: session.Account(), market: name, known: true}, at)
 }
 

@@ -1,0 +1,124 @@
+package dashboard
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/bot/host"
+)
+
+// maxBody is the largest body of a request, in bytes.
+const maxBody = 4 << 10
+
+// policy lets a page load the dashboard's own style, script and pictures, and nothing else.
+const policy = "default-src 'self'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
+// access lets in those with a token: with that of looking to the pages, with that of acting also to
+// what acts, which is every request but GET and HEAD. Everyone else sees the form that asks for it.
+type access struct {
+	look, act right
+	secure    bool // browsers send the cookies over TLS alone
+	proxied   bool // a proxy says in headers who asks
+	now       func() time.Time
+	next      http.Handler
+	ask       func(w http.ResponseWriter, status int, says string) // writes the form
+	tries     tries
+}
+
+// guarded is a handler with what every page has: it answers only requests for the server's own
+// names, from its own pages, small ones, with the headers of a page that nothing may frame or
+// change.
+func guarded(next http.Handler, listen string, hosts []string) http.Handler {
+	cross := http.NewCrossOriginProtection()
+	inner := http.MaxBytesHandler(cross.Handler(next), maxBody)
+	guard := host.NewGuard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		head := w.Header()
+		head.Set("Content-Security-Policy", policy)
+		head.Set("X-Content-Type-Options", "nosniff")
+		head.Set("X-Frame-Options", "DENY")
+		head.Set("Referrer-Policy", "no-referrer")
+		head.Set("Cross-Origin-Opener-Policy", "same-origin")
+		head.Set("Cross-Origin-Resource-Policy", "same-origin")
+		head.Set("Cache-Control", "no-store")
+		inner.ServeHTTP(w, r)
+	}), listen, hosts)
+	guard.Refusal = "the dashboard does not answer for that host; name it with --host, or in dashboard.hosts\n"
+	return guard
+}
+
+// onlyLooks is said to those who want to act with the token of looking.
+const onlyLooks = "this token only looks; acting wants the token in dashboard.act.token"
+
+// ServeHTTP answers those who may look, and lets those act who may.
+func (d *access) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/enter" {
+		d.enter(w, r)
+		return
+	}
+	v, says, status := d.caller(r)
+	switch {
+	case status == 0 && (v.acts || r.Method == http.MethodGet || r.Method == http.MethodHead):
+		d.next.ServeHTTP(w, v.with(r))
+	case status == 0:
+		http.Error(w, onlyLooks, http.StatusForbidden)
+	case strings.Contains(r.URL.Path, "/api/v1/") || r.Header.Get("Authorization") != "":
+		http.Error(w, says, status)
+	default:
+		d.ask(w, status, "")
+	}
+}
+
+// caller is the sender of a request, by its header or its cookies. status is 0 where it may look.
+func (d *access) caller(r *http.Request) (v *caller, says string, status int) {
+	v = newCaller(r, d.proxied)
+	if bearer, given := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); given {
+		v.acts, says, status = d.try(r, bearer)
+		return v, says, status
+	}
+	if v.session = d.act.sessionOf(r, d.now()); v.session != "" {
+		v.acts = true
+		return v, "", 0
+	}
+	if v.session = d.look.sessionOf(r, d.now()); v.session != "" {
+		return v, "", 0
+	}
+	return v, "want the header Authorization: Bearer TOKEN", http.StatusUnauthorized
+}
+
+// enter takes the token of a printed address, or of the form.
+func (d *access) enter(w http.ResponseWriter, r *http.Request) {
+	token := strings.TrimSpace(r.FormValue("token")) // of the address, or of the body
+	if token == "" {
+		d.ask(w, http.StatusOK, "")
+		return
+	}
+	mayAct, says, status := d.try(r, token)
+	if status != 0 {
+		d.ask(w, status, says)
+		return
+	}
+	session := secret()
+	http.SetCookie(w, d.look.cookie(session, d.now(), d.secure))
+	if mayAct {
+		http.SetCookie(w, d.act.cookie(session, d.now(), d.secure))
+	}
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+}
+
+// try looks at a token. status is 0 where it is right.
+func (d *access) try(r *http.Request, token string) (mayAct bool, says string, status int) {
+	closed, right := d.tries.take(d.now(), addressOf(r, d.proxied), func() bool {
+		mayLook := same(token, d.look.token)
+		mayAct = same(token, d.act.token)
+		return mayLook || mayAct
+	})
+	switch {
+	case closed:
+		return false, "too many wrong tokens; try again in a minute", http.StatusTooManyRequests
+	case !right:
+		return false, "this is not the token", http.StatusUnauthorized
+	}
+	return mayAct, "", 0
+}

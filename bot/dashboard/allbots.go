@@ -1,0 +1,188 @@
+package dashboard
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/bot/operator"
+)
+
+const (
+	glanceTime = 2 * time.Second  // that a bot has for its status on the page of all bots
+	hungFor    = 15 * time.Second // until a bot that did not answer in this time is asked again
+)
+
+// allBots is a site of several bots: a page of all of them, and below /bots/NAME/ the pages of
+// each.
+type allBots struct {
+	s    *Server
+	find func() ([]Bot, error) // the bots that there are now
+
+	mu     sync.Mutex
+	berths map[string]*berth // by the name of the bot; bots that are gone stay
+}
+
+// berth is the place of a bot in a fleet.
+type berth struct {
+	desk *botPages
+	mux  http.Handler
+
+	mu     sync.Mutex // held while the bot is asked
+	status *operator.Status
+	err    error
+	next   time.Time // when it is asked again
+}
+
+// Moored is a bot of a fleet as a program reads it.
+type Moored struct {
+	Name   string           `json:"name"`
+	Error  string           `json:"error,omitempty"` // why the bot does not answer
+	Status *operator.Status `json:"status,omitempty"`
+}
+
+// all are the bots that there are now, in the order of find.
+func (f *allBots) all() ([]*berth, error) {
+	bots, err := f.find()
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	list := make([]*berth, 0, len(bots))
+	for _, bot := range bots {
+		b := f.berths[bot.Name]
+		if b == nil {
+			d := f.s.newDesk(bot, "/")
+			b = &berth{desk: d, mux: d.handler()}
+			f.berths[bot.Name] = b
+		}
+		list = append(list, b)
+	}
+	return list, nil
+}
+
+// desks are the bots of the fleet.
+func (f *allBots) desks() (desks []*botPages, err error) {
+	berths, err := f.all()
+	for _, b := range berths {
+		desks = append(desks, b.desk)
+	}
+	return desks, err
+}
+
+// glance asks all bots side by side. A bot that is down, or hangs, holds the others for glanceTime
+// at most, and not again for hungFor.
+func (f *allBots) glance(ctx context.Context) ([]Moored, error) {
+	berths, err := f.all()
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Moored, len(berths))
+	var asking sync.WaitGroup
+	for i, b := range berths {
+		asking.Go(func() { list[i] = b.glance(ctx, f.s.Now) })
+	}
+	asking.Wait()
+	return list, nil
+}
+
+// glance is the status of a bot, at most a second old.
+func (b *berth) glance(ctx context.Context, now func() time.Time) Moored {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !now().Before(b.next) {
+		asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), glanceTime) // for the others, too
+		answer, err := operator.AskStatus(asking, b.desk.Of)
+		late := asking.Err() != nil
+		cancel()
+		b.status, b.err, b.next = answer.Value, err, now().Add(freshFor)
+		switch {
+		case late:
+			b.err, b.next = errors.New("it does not answer"), now().Add(hungFor)
+		case err == nil && b.status.State == operator.Stopped:
+			b.next = now().Add(stoppedFor)
+		}
+	}
+	if b.err != nil {
+		return Moored{Name: b.desk.Name, Error: b.err.Error()}
+	}
+	return Moored{Name: b.desk.Name, Status: b.status}
+}
+
+// register lets a mux answer for the page of all bots, and for the pages of each.
+func (f *allBots) register(mux *http.ServeMux) {
+	mux.HandleFunc("GET /{$}", f.page)
+	mux.HandleFunc("GET /events", f.events)
+	all := f.questions()
+	if f.s.rack != nil {
+		all = append(all, f.s.rack.questions()...)
+	}
+	f.s.register(mux, all, false)
+	mux.HandleFunc("/bots/{bot}/{page...}", f.bot)
+}
+
+// bot answers for a page of a bot.
+func (f *allBots) bot(w http.ResponseWriter, r *http.Request) {
+	if _, err := f.all(); err != nil {
+		f.s.refuse(w, err)
+		return
+	}
+	f.mu.Lock()
+	b := f.berths[r.PathValue("bot")]
+	f.mu.Unlock()
+	if b == nil {
+		http.NotFound(w, r)
+		return
+	}
+	inner := r.Clone(r.Context())
+	inner.URL.Path, inner.URL.RawPath = "/"+r.PathValue("page"), ""
+	b.mux.ServeHTTP(w, inner)
+}
+
+// page is the page of all bots.
+func (f *allBots) page(w http.ResponseWriter, r *http.Request) {
+	list, err := f.glance(r.Context())
+	if err != nil {
+		f.s.refuse(w, err)
+		return
+	}
+	var text bytes.Buffer
+	err = f.s.pages.Write(&text, "fleet", &Page{Title: "Bots", Here: "/", Navigation: f.s.links(callerOf(r)),
+		View: FleetOf(list, f.s.Now().UnixMilli())})
+	if err != nil {
+		f.s.refuse(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = w.Write(text.Bytes())
+}
+
+// events sends the texts of the page of all bots that have changed.
+func (f *allBots) events(w http.ResponseWriter, r *http.Request) {
+	told := map[string]string{}
+	f.s.stream(w, r, func(ctx context.Context) (event, data string) {
+		list, err := f.glance(ctx)
+		if err != nil {
+			clear(told)
+			return "lost", "{}"
+		}
+		changed := map[string]string{}
+		for id, text := range FleetOf(list, f.s.Now().UnixMilli()).Live() {
+			if was, known := told[id]; !known || was != text {
+				changed[id], told[id] = text, text
+			}
+		}
+		if len(changed) == 0 {
+			return "", ""
+		}
+		return "cells", encoded(changed)
+	})
+}
+
+// folderOf is the folder of a bot's pages.
+func folderOf(bot string) string { return "/bots/" + url.PathEscape(bot) + "/" }

@@ -1,0 +1,157 @@
+package results
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/research/compare"
+	"github.com/tidemark-trading/tidemark/research/machines"
+)
+
+// Config says which folder a Shelf reads.
+type Config struct {
+	Folder string           // of the results, such as out
+	Ledger string           // file with the tries of all searches; empty: none
+	Now    func() time.Time // of this machine
+}
+
+// Shelf answers questions about a folder of results. It keeps what it has read of a file until the
+// file changes. Several goroutines may use it.
+type Shelf struct {
+	Config
+	mu      sync.Mutex // held during a look: others wait for the same one
+	seen    *seen
+	until   time.Time // the look is fresh
+	entries map[string]kept[Entry]
+	sweeps  map[string]kept[watched]
+	gaps    map[string]kept[Gap]
+	tries   tries
+
+	search sync.Mutex // one sweep is read at a time
+	latest []searched
+}
+
+// kept is a document with the state of the file that it was read from.
+type kept[T any] struct {
+	size    int64
+	changed time.Time
+	value   T
+}
+
+// freshFor is how long a look at the folder is good for, for all pages that are open.
+const freshFor = time.Second
+
+// New returns a shelf. The folder need not exist.
+func New(c Config) *Shelf {
+	return &Shelf{Config: c, entries: map[string]kept[Entry]{}, sweeps: map[string]kept[watched]{},
+		gaps: map[string]kept[Gap]{}}
+}
+
+// Standing is what each list of documents says about the folder.
+type Standing struct {
+	Folder  string `json:"folder"`
+	Missing bool   `json:"missing"`       // there is no such folder
+	Cut     string `json:"cut,omitempty"` // why not all of the folder was looked at; empty: all was
+}
+
+// NotFoundError says that the shelf does not have something.
+type NotFoundError struct{ text string }
+
+// Error says what is not there.
+func (e NotFoundError) Error() string { return e.text }
+
+func notFound(format string, args ...any) error { return NotFoundError{fmt.Sprintf(format, args...)} }
+
+// WrongError says that a question cannot be answered as it was asked.
+type WrongError struct{ text string }
+
+// Error says what to ask instead.
+func (e WrongError) Error() string { return e.text }
+
+// look walks the folder, unless another question has just done so. The caller holds the mutex.
+func (s *Shelf) look() (*seen, error) {
+	now := s.Now()
+	if s.seen != nil && now.Before(s.until) {
+		return s.seen, nil
+	}
+	root, err := os.OpenRoot(s.Folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		s.seen = &seen{Standing: Standing{Folder: s.Folder, Missing: true}}
+		s.until = now.Add(freshFor)
+		return s.seen, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the folder of results: %w", err)
+	}
+	defer root.Close()
+	w := walk{root: root, seen: &seen{Standing: Standing{Folder: s.Folder}, files: map[string]place{},
+		crews: map[string][]machines.Worker{}}}
+	if err := w.run(); err != nil {
+		return nil, fmt.Errorf("read the folder of results %s: %w", s.Folder, err)
+	}
+	s.read(root, w.seen)
+	s.seen, s.until = w.seen, s.Now().Add(freshFor)
+	return s.seen, nil
+}
+
+// read reads what is new or has changed, and forgets what is gone.
+func (s *Shelf) read(root *os.Root, seen *seen) {
+	entries := map[string]kept[Entry]{}
+	for _, p := range seen.results {
+		old, known := s.entries[p.path]
+		if !known || old.size != p.size || !old.changed.Equal(p.changed) {
+			old = kept[Entry]{p.size, p.changed, readEntry(root, p)}
+		}
+		old.value.Files = seen.beside(p.path, resultFiles)
+		entries[p.path] = old
+	}
+	sweeps := map[string]kept[watched]{}
+	for _, p := range seen.sweeps {
+		old, known := s.sweeps[p.path]
+		if !known || old.size != p.size || !old.changed.Equal(p.changed) {
+			old = kept[watched]{p.size, p.changed, old.value.read(root, p, s.Now())}
+		}
+		sweeps[p.path] = old
+	}
+	gaps := map[string]kept[Gap]{}
+	for _, p := range seen.gaps {
+		old, known := s.gaps[p.path]
+		if !known || old.size != p.size || !old.changed.Equal(p.changed) {
+			old = kept[Gap]{p.size, p.changed, readGap(root, p)}
+		}
+		old.value.Files = seen.beside(p.path, gapFiles)
+		gaps[p.path] = old
+	}
+	s.entries, s.sweeps, s.gaps = entries, sweeps, gaps
+	s.tries.read(s.Ledger, entries)
+}
+
+// run reads a result folder whole.
+func (s *Shelf) run(name string) (*compare.Run, error) {
+	if err := s.has(name); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(s.Folder)
+	if err != nil {
+		return nil, fmt.Errorf("read the folder of results: %w", err)
+	}
+	defer root.Close()
+	return readRun(root, name)
+}
+
+// has checks that a name is that of a result in the folder.
+func (s *Shelf) has(name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, err := s.look(); err != nil {
+		return err
+	}
+	if _, known := s.entries[name]; !known {
+		return notFound("there is no result %q in %s", name, s.Folder)
+	}
+	return nil
+}

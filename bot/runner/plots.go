@@ -1,0 +1,159 @@
+package runner
+
+import (
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/rs/zerolog"
+
+	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/exchange/poll"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// What a bot keeps for its pictures.
+const (
+	shownValues = 5_000            // candles of a series, and values of a plot
+	shownPlots  = 200              // series of plots; a strategy that invents names gets no more
+	bookEvery   = market.Time(5e8) // at most so often a book is kept
+)
+
+// plots is what a bot keeps of its markets for pictures: candles, plots, the latest books. The loop
+// adds; it never waits for those who look.
+type plots struct {
+	candles map[poll.Series]*ring[market.Candle]     // the map is never changed
+	books   map[market.ID]*atomic.Pointer[shownBook] // the map is never changed
+	plots   map[shownPlot]*ring[plotted]             // of the loop alone
+	listed  atomic.Pointer[[]*shownSeries]           // the same, for others
+	now     func() market.Time                       // of the engine
+	last    func(market.ID) market.Price             // of the account
+	names   func(market.StrategyID) string
+	catalog *market.Catalog
+
+	reading  sync.Mutex // a recording is read; the loop never takes it
+	recorded map[market.ID]recordedCandles
+	log      zerolog.Logger
+}
+
+// recordedCandles are the candles of a market in the recording before a time.
+type recordedCandles struct {
+	before market.Time
+	found  operator.Recorded
+}
+
+// shownBook is the latest book of a market.
+type shownBook struct {
+	market.OrderBook
+	at market.Time // when it came
+}
+
+// shownPlot names a series of a plot.
+type shownPlot struct {
+	strategy market.StrategyID
+	market   market.ID
+	name     string
+	pane     string
+	mark     bool
+}
+
+// shownSeries is a series of a plot with its values.
+type shownSeries struct {
+	shownPlot
+	values *ring[plotted]
+}
+
+// plotted is a value of a plot; of a mark, the price that it stands at.
+type plotted struct {
+	at    market.Time
+	value float64
+}
+
+func (r *runner) newShown() *plots {
+	s := &plots{candles: map[poll.Series]*ring[market.Candle]{}, books: map[market.ID]*atomic.Pointer[shownBook]{},
+		plots: map[shownPlot]*ring[plotted]{}, recorded: map[market.ID]recordedCandles{}, names: r.nameOf,
+		catalog: r.plan.Catalog, log: r.log,
+		now:  func() market.Time { return r.engine.Now() },
+		last: func(id market.ID) market.Price { return r.account.Last(id) }}
+	for _, series := range r.series() {
+		s.candles[series] = newTape[market.Candle](shownValues)
+	}
+	for _, m := range r.plan.Catalog.Markets() {
+		s.books[m.ID] = &atomic.Pointer[shownBook]{}
+	}
+	return s
+}
+
+// input keeps what an event shows. Only the loop calls it.
+func (s *plots) input(ev *market.Event) {
+	switch ev.Kind {
+	case market.KindCandles:
+		s.addCandles(ev.Candles)
+	case market.KindBook:
+		kept := s.books[ev.Book.Market]
+		if kept == nil {
+			return
+		}
+		if was := kept.Load(); was != nil && ev.At-was.at < bookEvery {
+			return
+		}
+		book := shownBook{OrderBook: *ev.Book, at: ev.At}
+		book.Bids, book.Asks = slices.Clone(book.Bids), slices.Clone(book.Asks)
+		kept.Store(&book)
+	}
+}
+
+func (s *plots) addCandles(candles []market.Candle) {
+	for i := range candles {
+		if t := s.candles[poll.Series{Market: candles[i].Market, Interval: candles[i].Interval}]; t != nil {
+			t.add(candles[i])
+		}
+	}
+}
+
+// Plot keeps what a strategy plots, and logs it as before: a strategy.Plotter. Only the loop calls
+// it.
+func (s *plots) Plot(id market.StrategyID, p strategy.Plotted) {
+	s.logPlot(id, &p)
+	key := shownPlot{id, p.Market, p.Name, p.Pane, p.Mark}
+	t := s.plots[key]
+	if t == nil {
+		if len(s.plots) == shownPlots {
+			return
+		}
+		t = newTape[plotted](shownValues)
+		s.plots[key] = t
+		var listed []*shownSeries
+		if all := s.listed.Load(); all != nil {
+			listed = slices.Clone(*all)
+		}
+		listed = append(listed, &shownSeries{key, t})
+		s.listed.Store(&listed)
+	}
+	if p.Mark {
+		p.Value = float64(s.last(p.Market))
+	}
+	t.add(plotted{s.now(), p.Value})
+}
+
+// logPlot writes a plot to the debug log.
+func (s *plots) logPlot(id market.StrategyID, p *strategy.Plotted) {
+	if s.log.GetLevel() > zerolog.DebugLevel {
+		return
+	}
+	line := s.log.Debug().Str("strategy", s.names(id)).
+		Str("market", s.catalog.Market(p.Market).Name).Str("name", p.Name)
+	if p.Mark {
+		line.Msg("mark")
+		return
+	}
+	if p.Pane != "" {
+		line = line.Str("pane", p.Pane)
+	}
+	line.Float64("value", p.Value).Msg("plot")
+}
+
+// finite reports whether a value can be written down.
+func finite(value float64) bool { return !math.IsNaN(value) && !math.IsInf(value, 0) }

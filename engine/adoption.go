@@ -1,0 +1,172 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/tidemark-trading/tidemark/engine/bracket"
+	"github.com/tidemark-trading/tidemark/engine/rebalance"
+	"github.com/tidemark-trading/tidemark/engine/replace"
+	"github.com/tidemark-trading/tidemark/engine/timer"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// Adoption is everything that one strategy of saved parts leaves to another: positions, orders,
+// exits, tactics, money of its own, the use of limits.
+type Adoption struct {
+	From, To string
+	Own      bool // To has an allocation of its own
+	// Memory: To is From under another name. It gets the strategy's own saved state, its timers,
+	// its halt and what waits for its orders. Without it, To keeps its own, or begins as a new
+	// strategy.
+	Memory bool
+}
+
+// Adopted is what HandOver has changed.
+type Adopted struct {
+	state.Handed
+	Parts    map[string][]byte // that differ; nil: the part is gone
+	Now      market.Time       // of the engine when it was saved
+	Brackets int
+	Tactics  int
+	Closes   int
+	Memory   bool   // as of Estate
+	Halt     string // the reason of a halt that went over; empty: none
+	Ended    string // the reason of a halt that ended with From
+	Dropped  int    // timers, and buys that waited for sells, that are gone
+}
+
+// ErrKnown says that a strategy cannot be renamed to one that the saved parts know.
+var ErrKnown = errors.New("the state file knows it already")
+
+// HandOver hands over in saved parts. It changes nothing that is saved: Bequest has the parts that
+// are to be written, all of them or none. A Restore of them continues every order, exit and tactic
+// of From as one of To.
+func (e *Adoption) HandOver(saved map[string][]byte) (*Adopted, error) {
+	var s SavedEngine
+	if err := market.ParseSaved(saved[PartEngine], savedVersion, &s); err != nil {
+		return nil, fmt.Errorf("engine: %w", err)
+	}
+	if _, known := s.Strategies[e.To]; known && e.Memory {
+		return nil, fmt.Errorf("strategy %s: %w", e.To, ErrKnown)
+	}
+	account := state.Handover{From: e.From, To: e.To, Own: e.Own}
+	handed, err := account.Apply(saved[PartAccount], savedOrders(saved))
+	if err != nil {
+		return nil, err
+	}
+	b := &Adopted{Handed: *handed, Memory: e.Memory, Parts: map[string][]byte{PartAccount: handed.Account}, Now: s.Now}
+	for id, text := range handed.Texts {
+		b.Parts[fmt.Sprintf("%s%012d", PartOrder, id)] = text
+	}
+	if err := e.gate(b, saved[PartGate]); err != nil {
+		return nil, err
+	}
+	if err := e.engine(b, &s); err != nil {
+		return nil, err
+	}
+	e.memory(b, &s, saved)
+	b.Parts[PartEngine], err = market.AppendSaved(nil, savedVersion, &s)
+	return b, err
+}
+
+// gate hands over the use of limits.
+func (e *Adoption) gate(b *Adopted, saved []byte) (err error) {
+	h := risk.Handover{From: e.From, To: e.To, Halt: e.Memory, Stayed: map[string]market.Value{}, Markets: b.Markets}
+	for i := range b.Positions {
+		h.Stayed[b.Positions[i].Market] = b.Positions[i].Realised
+	}
+	b.Parts[PartGate], err = h.Apply(saved)
+	return err
+}
+
+// engine hands over exits, Closes and tactics.
+func (e *Adoption) engine(b *Adopted, s *SavedEngine) error {
+	closes := func(by, in string) bool {
+		return slices.ContainsFunc(s.Closes, func(c bracket.SavedClose) bool {
+			return c.Strategy == by && c.Market == in
+		})
+	}
+	for i := range s.Closes {
+		c := &s.Closes[i]
+		if c.Strategy != e.From {
+			continue
+		}
+		if closes(e.To, c.Market) {
+			return fmt.Errorf("%s and %s both leave their positions in %s, and one of these Closes has to end first; "+
+				"put %s into the config again, let the bot run until it has ended, stop it, and repeat this", e.From,
+				e.To, c.Market, e.From)
+		}
+		c.Strategy = e.To
+		b.Closes++
+	}
+	for i := range s.Brackets {
+		if s.Brackets[i].Strategy == e.From {
+			s.Brackets[i].Strategy = e.To
+			b.Brackets++
+		}
+	}
+	for i := range s.Tactics {
+		if s.Tactics[i].Strategy == e.From {
+			s.Tactics[i].Strategy = e.To
+			b.Tactics++
+		}
+	}
+	return nil
+}
+
+// memory hands over what From knew, or lets it go.
+func (e *Adoption) memory(b *Adopted, s *SavedEngine, saved map[string][]byte) {
+	slot, part := s.Strategies[e.From], PartStrategy+e.From
+	delete(s.Strategies, e.From)
+	own, has := saved[part]
+	if has {
+		b.Parts[part] = nil
+	}
+	if e.Memory {
+		s.Strategies[e.To] = slot
+		if has {
+			b.Parts[PartStrategy+e.To] = own
+		}
+	}
+	s.Timers = handed(e, b, s.Timers, func(t *timer.Saved) *string { return &t.Strategy })
+	s.Rebalances = handed(e, b, s.Rebalances, func(r *rebalance.Saved) *string { return &r.Strategy })
+	s.Departures = handed(e, b, s.Departures, func(d *bracket.SavedDeparture) *string { return &d.Strategy })
+	s.Replaces = handed(e, b, s.Replaces, func(r *replace.Saved) *string { return &r.Strategy })
+	var reason string
+	s.Halts = slices.DeleteFunc(s.Halts, func(h SavedHalt) bool {
+		if h.Strategy == e.From && slot.Halted { // else it was resumed
+			reason = h.Reason
+		}
+		return h.Strategy == e.From && !e.Memory
+	})
+	for i := range s.Halts {
+		if s.Halts[i].Strategy == e.From {
+			s.Halts[i].Strategy = e.To
+		}
+	}
+	if e.Memory {
+		b.Halt = reason
+	} else {
+		b.Ended = reason
+	}
+}
+
+// handed renames the rows of From, or drops them where its memory stays behind.
+func handed[R any](e *Adoption, b *Adopted, rows []R, name func(*R) *string) []R {
+	left := rows[:0]
+	for i := range rows {
+		if of := name(&rows[i]); *of == e.From {
+			if !e.Memory {
+				b.Dropped++
+				continue
+			}
+			*of = e.To
+		}
+		left = append(left, rows[i])
+	}
+	return left
+}

@@ -1,0 +1,120 @@
+package placebo
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/research"
+	"github.com/tidemark-trading/tidemark/research/stats"
+)
+
+// OutcomeSchema is the version of the JSON of an Outcome.
+const OutcomeSchema = 1
+
+// Result is what a test found. Sharpe ratios are annual. P is the share of searches without
+// anything to find that show a winner as good or better; it is no probability that a strategy is
+// good.
+type Result struct {
+	Schema   int             `json:"schema"`
+	Identity Identity        `json:"placebo"`
+	From     backtest.Moment `json:"from"` // each set trades and counts from here
+	To       backtest.Moment `json:"to"`
+	Days     int             `json:"daily_returns"`
+	Candles  int             `json:"candles"` // of the finest intervals, in each surrogate
+	Tried    int             `json:"tried"`   // sets, on the data
+
+	Winner []research.Setting `json:"winner"` // on the data; null: there is not one
+	Sharpe backtest.Figure    `json:"sharpe"` // of the winner, against cash
+	// Theta is the winner's Sharpe ratio in excess of a hold at its own mean exposure: this one is
+	// ranked.
+	Theta backtest.Figure `json:"excess_sharpe"`
+
+	Surrogates int             `json:"surrogates"`
+	Better     int             `json:"better"` // surrogates whose winner is as good or better
+	P          backtest.Figure `json:"p"`      // (1 + Better) ÷ (1 + Surrogates)
+	// Bar is what 5 in 100 searches on surrogates exceed: above it P is at most 0.05.
+	Bar backtest.Figure `json:"bar"`
+	// Unlike is the bar of as many sets that are independent: research.Luck.Bar; 0: there is not
+	// one winner.
+	Unlike    backtest.Figure   `json:"independent_bar,omitempty"`
+	Above     bool              `json:"above_bar"`
+	Quantiles []Quantile        `json:"quantiles"` // of the surrogates' thetas
+	Empty     int               `json:"empty"`     // surrogates in which nothing was found
+	Thetas    []backtest.Figure `json:"thetas"`    // by surrogate; null: nothing was found
+
+	Mixed string `json:"mixed,omitempty"` // markets whose finest candles differ in length
+	File  string `json:"file"`
+}
+
+// Quantile is a value below which a share of the surrogates lies.
+type Quantile struct {
+	Share float64         `json:"share"`
+	Value backtest.Figure `json:"value"`
+}
+
+// level is the share of false alarms.
+const level = 0.05
+
+// outcome ranks the data among the surrogates.
+func (r *run) outcome() *Result {
+	o := &Result{Schema: OutcomeSchema, Identity: r.Identity, From: backtest.Moment(r.real.From),
+		To: backtest.Moment(r.real.To), Days: r.real.Days, Candles: r.data.Candles(), Tried: r.real.Tries,
+		Winner: r.real.Settings, Sharpe: backtest.Figure(r.real.Sharpe), Theta: backtest.Figure(r.real.Theta),
+		Surrogates: r.Surrogates, Better: r.better, Mixed: r.data.Mixed(), File: r.File}
+	o.P = backtest.Figure(float64(1+r.better) / float64(1+r.Surrogates))
+	if o.Winner != nil {
+		o.Unlike = backtest.Figure(research.LuckOf(o.Tried, o.Days).Bar)
+	}
+	ascending := slices.Sorted(slices.Values(r.thetas))
+	o.Bar = backtest.Figure(ascending[r.Surrogates-int(level*float64(1+r.Surrogates))])
+	o.Above = r.better < int(level*float64(1+r.Surrogates))
+	for _, share := range [...]float64{0.05, 0.25, 0.5, 0.75, 0.95} {
+		o.Quantiles = append(o.Quantiles, Quantile{share, backtest.Figure(stats.Quantile(share, ascending))})
+	}
+	for _, theta := range r.thetas {
+		f := backtest.Figure(theta)
+		if !f.Defined() {
+			o.Empty++
+		}
+		o.Thetas = append(o.Thetas, f)
+	}
+	return o
+}
+
+// Verdict is the outcome in a few complete sentences.
+func (o *Result) Verdict() string {
+	end := "not distinguishable from luck"
+	if o.Above {
+		end = "above what luck shows in 95 of 100 such searches; that is no proof of an edge"
+	}
+	text := fmt.Sprintf("Of %d searches with nothing to find, %d show a winner as good or better: rank %d of %d, "+
+		"p %s. 5 in 100 such searches show a Sharpe above %s; yours shows %s: %s.", o.Surrogates, o.Better, 1+o.Better,
+		1+o.Surrogates, o.P.Text(3), o.Bar.Text(2), o.Theta.Text(2), end)
+	if o.Unlike > 0 {
+		text += fmt.Sprintf(" If the %d sets did not trade alike, 5 in 100 would show more than %s.", o.Tried,
+			o.Unlike.Text(2))
+	}
+	return text
+}
+
+// Lost is what surrogates do not keep, so that the test takes it for an edge or does not see it.
+// Each is a complete sentence.
+func (o *Result) Lost() []string {
+	list := []string{
+		"Skew: rises and falls of a surrogate are alike; those of the data may not be.",
+		"Leverage effect: in markets, large moves often follow falls; in a surrogate nothing follows a direction.",
+		"Changing drift: a good and a bad year become one mean, so one long trend counts as an edge.",
+		"Microstructure: prices that bounce between bid and ask look like a pattern; only a spread in the fills " +
+			"answers that.",
+		"Volatility: a strategy that only times volatility earns the same on surrogates, and cannot be told from luck.",
+	}
+	if o.Identity.Rules.Keep > 0 {
+		list = append(list, fmt.Sprintf("What is faster than %s: it is kept, and so is not tested.",
+			o.Identity.Rules.Keep))
+	}
+	if o.Mixed != "" {
+		list = append(list, fmt.Sprintf("A part of the correlation between markets: %s.", o.Mixed))
+	}
+	return list
+}
