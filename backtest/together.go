@@ -129,7 +129,7 @@ func (f Feed) like(o Feed) bool {
 // longest of its warm-ups before it, counted from the first candle of the market that is listed
 // first, and begins at its From or later. It is a midnight, UTC, where a warm-up decides. The plans
 // read the same candles; the first one opens them, each series once. Give the answer to
-// Together.From.
+// LockstepOptions.From.
 func CommonFrom(plans iter.Seq[*Plan]) (from market.Time, err error) {
 	var first firsts
 	for p := range plans {

@@ -224,7 +224,7 @@ func writeSeal(ctx context.Context, dir string, document []byte, by string) (*se
 	batch := store.NewBatch()
 	batch.Seal(thisMoment(), &journal.Seal{Scope: seal.Scope, By: by, Document: document})
 	if err = store.Commit(batch); err == nil {
-		standing, err = seal.StandingOf(store)
+		standing, err = seal.StatusOf(store)
 	}
 	if err := errors.Join(err, store.Close()); err != nil {
 		return nil, statedir.Error{Err: err}

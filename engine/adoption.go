@@ -33,7 +33,7 @@ type Adopted struct {
 	Brackets int
 	Tactics  int
 	Closes   int
-	Memory   bool   // as of Estate
+	Memory   bool   // as of Adoption
 	Halt     string // the reason of a halt that went over; empty: none
 	Ended    string // the reason of a halt that ended with From
 	Dropped  int    // timers, and buys that waited for sells, that are gone
@@ -42,7 +42,7 @@ type Adopted struct {
 // ErrKnown says that a strategy cannot be renamed to one that the saved parts know.
 var ErrKnown = errors.New("the state file knows it already")
 
-// HandOver hands over in saved parts. It changes nothing that is saved: Bequest has the parts that
+// HandOver hands over in saved parts. It changes nothing that is saved: Adopted has the parts that
 // are to be written, all of them or none. A Restore of them continues every order, exit and tactic
 // of From as one of To.
 func (e *Adoption) HandOver(saved map[string][]byte) (*Adopted, error) {

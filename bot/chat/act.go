@@ -132,7 +132,7 @@ func (s *Server) flatten(ctx context.Context, m *Message, args []string) (*Reply
 		text+"It sells what is held at your confirmation.\n"), nil
 }
 
-// confirm opens the confirmation of a deed and asks for it.
+// confirm opens the confirmation of an action and asks for it.
 func (s *Server) confirm(m *Message, d *confirmation, would string) *Reply {
 	now := s.Now()
 	d.until = now.Add(s.Confirm)
@@ -149,7 +149,7 @@ func (s *Server) confirm(m *Message, d *confirmation, would string) *Reply {
 var errNothingWaits = errors.New("nothing waits for this confirmation: it was used, its time is over, a newer " +
 	"request has taken its place, or it is not yours; nothing was done, ask again")
 
-// yes carries out the deed that waits for this code.
+// yes carries out the action that waits for this code.
 func (s *Server) yes(ctx context.Context, m *Message, args []string) (*Reply, error) {
 	d := s.open.take(m, first(args), s.Now())
 	if d == nil || !s.Act {
@@ -163,7 +163,7 @@ func (s *Server) yes(ctx context.Context, m *Message, args []string) (*Reply, er
 	return &Reply{Text: text + hint}, err
 }
 
-// no drops the deed that waits for this code.
+// no drops the action that waits for this code.
 func (s *Server) no(_ context.Context, m *Message, args []string) (*Reply, error) {
 	d := s.open.take(m, first(args), s.Now())
 	if d == nil {

@@ -37,7 +37,7 @@ type deeds struct {
 	list []*confirmation
 }
 
-// add makes a deed with a name that nothing but its form has.
+// add makes an action with a name that nothing but its form has.
 func (all *deeds) add(session string, now time.Time, do *action, on *subject) *confirmation {
 	one := &confirmation{id: secret(), session: session, made: now, do: do, on: on}
 	all.mu.Lock()
@@ -48,7 +48,7 @@ func (all *deeds) add(session string, now time.Time, do *action, on *subject) *c
 	return one
 }
 
-// find returns a deed of a session. A program has no session, and no deed.
+// find returns an action of a session. A program has no session, and no action.
 func (all *deeds) find(id, session string) (*confirmation, error) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -60,14 +60,14 @@ func (all *deeds) find(id, session string) (*confirmation, error) {
 	return nil, config.Usagef("this form is not valid any more; open the action again")
 }
 
-// outcome is what became of a deed. It waits while the deed is carried out.
+// outcome is what became of an action. It waits while the action is carried out.
 func (one *confirmation) outcome() (begun bool, report *operator.ActResult, err error) {
 	one.mu.Lock()
 	defer one.mu.Unlock()
 	return one.begun, one.report, one.err
 }
 
-// carryOut sends the deed to the bot, unless that has been done. It goes on when the viewer has
+// carryOut sends the action to the bot, unless that has been done. It goes on when the viewer has
 // gone: a second click ends the first request. An error says that the form was sent too late.
 func (one *confirmation) carryOut(ctx context.Context, of operator.Target, now time.Time, v *caller,
 	reason string) error {

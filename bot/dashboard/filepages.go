@@ -14,7 +14,7 @@ import (
 // machine: with several bots they stand once.
 type filePages struct {
 	s     *Server
-	files *results.Shelf
+	files *results.Folder
 }
 
 // sheet is a page of files: a row of the table of these pages. Its path begins with a slash.

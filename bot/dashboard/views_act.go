@@ -72,7 +72,7 @@ type ConfirmView struct {
 // Ask is a word that a viewer has to type.
 type Ask struct{ Name, What, Word string }
 
-// asks are the words that confirm a deed: the name of its subject, and in a site of several bots
+// asks are the words that confirm an action: the name of its subject, and in a site of several bots
 // that of the bot.
 func (d *botPages) asks(on *subject) []Ask {
 	list := []Ask{{"word", on.noun, on.word}}
@@ -82,7 +82,7 @@ func (d *botPages) asks(on *subject) []Ask {
 	return list
 }
 
-// confirmOf makes the confirmation of a deed: the sentences of its action, and the orders and
+// confirmOf makes the confirmation of an action: the sentences of its action, and the orders and
 // positions that it concerns.
 func (d *botPages) confirmOf(one *confirmation, docs *Documents, open []operator.Order) *ConfirmView {
 	view := &ConfirmView{Does: one.do.title + ": " + strings.TrimSuffix(one.on.name, ","), Deed: one.id,
@@ -118,7 +118,7 @@ type ActedView struct {
 	Lines []string
 }
 
-// actedOf says what became of a deed.
+// actedOf says what became of an action.
 func actedOf(one *confirmation, begun bool, report *operator.ActResult, err error) *ActedView {
 	view := &ActedView{Does: one.do.title + ": " + strings.TrimSuffix(one.on.name, ","), Bad: true}
 	switch {

@@ -60,7 +60,7 @@ type run struct {
 	quotes   map[market.ID]market.Ticker // the latest recorded ones
 	others   *footprint.Markets          // without the bot
 
-	refusedAt map[refusal]market.Time // the latest one in Outcome.Orders
+	refusedAt map[refusal]market.Time // the latest one in RunBooks.Orders
 }
 
 // refusal is what a strategy may ask for, and be refused, again and again.
@@ -86,7 +86,7 @@ func (r *run) refuse(asked *market.Command, reason string) {
 type pair struct {
 	*life
 	order    market.Order // of the run, as it was asked for
-	log      int          // place in Outcome.Orders; -1: it ended before from
+	log      int          // place in RunBooks.Orders; -1: it ended before from
 	recorded bool         // the record says what becomes of it; else the venue
 	exact    bool         // so far it is the live order in every term
 	done     bool

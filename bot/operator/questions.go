@@ -45,7 +45,7 @@ func AskRefused(ctx context.Context, of Target, strategy string, since time.Dura
 
 // AskVerify asks how a bot stands to its seal.
 func AskVerify(ctx context.Context, of Target) (Answer[seal.SealStatus], error) {
-	return askOrRead(ctx, of, PathVerify, &Request{}, seal.StandingOf)
+	return askOrRead(ctx, of, PathVerify, &Request{}, seal.StatusOf)
 }
 
 // Seal lets the running bot of a folder journal the document of a seal. The error wraps ErrNoBot if

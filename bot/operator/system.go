@@ -93,7 +93,7 @@ func SystemOf(store *journal.Store) (*System, error) {
 	if s.Doctor, err = statedir.ReadCheckup(dir); err != nil {
 		s.Unread = err.Error()
 	}
-	standing, err := seal.StandingOf(store)
+	standing, err := seal.StatusOf(store)
 	if err == nil && standing.Sealed {
 		s.Seal, s.Broken = standing.Sentence(), standing.Broken
 	}

@@ -1,8 +1,8 @@
 // Package orderlog reads what became of each order of a live bot, from the journal and the
 // recording of its state folder: when it was decided, sent, answered and accepted, what the market
 // showed then, how long it rested, which candles reached it, its fills and its end. What the record
-// lacks is named and never filled in. It writes nothing and asks no exchange. Start at Read; a Tape
-// walks the market data of the same folder.
+// lacks is named and never filled in. It writes nothing and asks no exchange. Start at Read; a
+// Reader walks the market data of the same folder.
 //
 // # Decisions
 //

@@ -70,7 +70,7 @@ func (b *Bucket) add(predicted, seen bool) {
 // Predict lets the resting orders of the log meet the recorded market without the account, each
 // from the time on at which it came to rest, until it left: once more, by a model of fills.
 func (l *Log) Predict(ctx context.Context, fill sim.LimitFill) (*Prediction, error) {
-	tape, err := l.Tape()
+	tape, err := l.Reader()
 	if err != nil {
 		return nil, err
 	}
@@ -191,8 +191,8 @@ func (p *predictor) hear(ev *market.Event) {
 	}
 }
 
-// item takes the next step of the tape. An order leaves after the first prices that come after its
-// end: they are of the time until then.
+// item takes the next step of the recording. An order leaves after the first prices that come after
+// its end: they are of the time until then.
 func (p *predictor) item(item *Item) error {
 	if gap := item.Gap; gap != nil {
 		for _, one := range p.open {

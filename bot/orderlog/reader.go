@@ -59,7 +59,8 @@ type Gap struct {
 	Text     string      // what is missing, for a person
 }
 
-// Item is one step of a Tape. One of its fields but Number is set. It is valid until the next step.
+// Item is one step of a Reader. One of its fields but Number is set. It is valid until the next
+// step.
 type Item struct {
 	Number uint64 // of the record
 	Record *recording.Record
@@ -123,9 +124,9 @@ type Reader struct {
 	ended  bool
 }
 
-// Reader opens the recording at its beginning. A folder without a recording has a tape with one
+// Reader opens the recording at its beginning. A folder without a recording gives a Reader with one
 // gap. Close it.
-func (l *Log) Tape() (*Reader, error) {
+func (l *Log) Reader() (*Reader, error) {
 	markets := len(l.Catalog.Markets()) + 1
 	t := &Reader{log: l, quotes: make([]Quote, markets), pulses: make([]pulse, markets), next: l.nextRecord}
 	var err error
@@ -136,7 +137,7 @@ func (l *Log) Tape() (*Reader, error) {
 	return t, err
 }
 
-// Close frees the tape.
+// Close closes the recording.
 func (t *Reader) Close() {
 	if t.reader != nil {
 		t.reader.Close()

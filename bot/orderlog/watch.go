@@ -40,7 +40,7 @@ type watching struct {
 // readRecording notes the quotes at decisions and arrivals, and the candles that reached resting
 // orders.
 func (l *Log) readRecording(ctx context.Context, o Options) error {
-	tape, err := l.Tape()
+	tape, err := l.Reader()
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (w *watching) collect() {
 	slices.SortStableFunc(w.rests, func(x, y *watched) int { return cmp.Compare(x.rest.From, y.rest.From) })
 }
 
-// item takes the next step of the tape.
+// item takes the next step of the recording.
 func (w *watching) item(item *Item) error {
 	if gap := item.Gap; gap != nil {
 		w.log.Gaps = append(w.log.Gaps, *gap)

@@ -14,7 +14,7 @@ const maxDays = 40_000
 
 // Compare holds results against each other: the answer of /api/v1/compare, as bot compare --json
 // has it.
-func (s *Shelf) Compare(names ...string) (*compare.Comparison, error) {
+func (s *Folder) Compare(names ...string) (*compare.Comparison, error) {
 	if len(names) < 2 || len(names) > MaxCompared {
 		return nil, WrongError{fmt.Sprintf("%d results: choose 2 to %d", len(names), MaxCompared)}
 	}

@@ -2,7 +2,7 @@
 // backtest. It runs nothing, writes nothing, takes no lock, and opens no file outside the folder,
 // whatever names and links it finds there.
 //
-// Start at Shelf. Each question answers with a document, which is also the answer for programs; a
+// Start at Folder. Each question answers with a document, which is also the answer for programs; a
 // document that cannot be read says so in its field error, beside the others.
 //
 // # Decisions

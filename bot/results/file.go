@@ -26,7 +26,7 @@ var mediaTypes = map[string]string{".html": "text/html; charset=utf-8", ".csv": 
 	".json": "application/json"}
 
 // File reads a file by its path, one of those that the lists name. Any other path is not found.
-func (s *Shelf) File(name string) (*File, error) {
+func (s *Folder) File(name string) (*File, error) {
 	s.mu.Lock()
 	seen, err := s.look()
 	s.mu.Unlock()

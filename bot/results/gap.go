@@ -36,7 +36,7 @@ type Gaps struct {
 }
 
 // Gaps lists the gaps.
-func (s *Shelf) Gaps() (*Gaps, error) {
+func (s *Folder) Gaps() (*Gaps, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	seen, err := s.look()

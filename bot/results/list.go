@@ -59,7 +59,7 @@ func Orders() (names []string) {
 }
 
 // Results lists results.
-func (s *Shelf) Results(q Query) (*Results, error) {
+func (s *Folder) Results(q Query) (*Results, error) {
 	less, err := q.order()
 	if err != nil {
 		return nil, err

@@ -162,7 +162,7 @@ func (r *Result) Settings() (rows [][2]string) {
 }
 
 // Result reads a result.
-func (s *Shelf) Result(name string) (*Result, error) {
+func (s *Folder) Result(name string) (*Result, error) {
 	entry, err := s.entry(name)
 	if err != nil {
 		return nil, err
@@ -190,7 +190,7 @@ func (s *Shelf) Result(name string) (*Result, error) {
 }
 
 // entry is the entry of a name.
-func (s *Shelf) entry(name string) (Entry, error) {
+func (s *Folder) entry(name string) (Entry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, err := s.look(); err != nil {

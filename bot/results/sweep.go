@@ -57,7 +57,7 @@ func Objectives() []string {
 }
 
 // Sweep reads a sweep, and ranks its sets by an objective; empty: that of the sweep, or sharpe.
-func (s *Shelf) Sweep(name, objective string) (*Searched, error) {
+func (s *Folder) Sweep(name, objective string) (*Searched, error) {
 	head, err := s.head(name)
 	if err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (h *head) objective() string {
 	return "sharpe"
 }
 
-func (s *Shelf) head(name string) (head, error) {
+func (s *Folder) head(name string) (head, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	seen, err := s.look()
@@ -121,7 +121,7 @@ func (s *Shelf) head(name string) (head, error) {
 }
 
 // rank reads the sets of a sweep, ranks them and judges the best.
-func (s *Shelf) rank(found *Searched) error {
+func (s *Folder) rank(found *Searched) error {
 	objective, err := research.Objective(found.Objective)
 	if err != nil {
 		return err

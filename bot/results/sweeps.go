@@ -184,7 +184,7 @@ func (w *watched) span() (first, last step) {
 }
 
 // Sweeps lists the searches: files of sweeps and placebos, walk-forwards, and pages of others.
-func (s *Shelf) Sweeps() (*Sweeps, error) {
+func (s *Folder) Sweeps() (*Sweeps, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	seen, err := s.look()

@@ -23,7 +23,7 @@ type orderGateway struct {
 	shut atomic.Bool
 }
 
-// Send sends an intent once, or returns exchange.ErrNotSent while the valve is shut.
+// Send sends an intent once, or returns exchange.ErrNotSent while the gateway is shut.
 func (v *orderGateway) Send(ctx context.Context, i *exchange.Intent) (exchange.WireOrder, error) {
 	if v.shut.Load() && i.Command != market.CommandCancel {
 		return exchange.WireOrder{}, fmt.Errorf("%w: the kill switch was turned (bot cancel-all --direct)",

@@ -110,7 +110,7 @@ func (r *runner) addCandles(v *operator.Market, q *operator.MarketQuery, m *mark
 }
 
 // older are the candles of a series in the recording that start before a time. What was read of a
-// market is kept: it is read anew when the tape has lost candles since.
+// market is kept: it is read anew when the ring has lost candles since.
 func (s *plots) older(store *journal.Store, m *market.Market, interval market.Interval,
 	before market.Time) ([]market.Candle, error) {
 	s.reading.Lock()

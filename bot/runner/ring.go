@@ -5,31 +5,31 @@ import (
 	"sync/atomic"
 )
 
-// tapePart is the number of values of a part of a tape.
-const tapePart = 256
+// ringPart is the number of values of a part of a ring.
+const ringPart = 256
 
 // ring keeps the latest values of a series, at least most of them once there are so many. One
 // goroutine adds; any other may read beside it, and none waits for another.
 type ring[T any] struct {
 	most  int
-	parts atomic.Pointer[[]*tapeValues[T]] // oldest first; the list is never changed
+	parts atomic.Pointer[[]*ringValues[T]] // oldest first; the list is never changed
 }
 
-// tapeValues is a part of a tape. What used counts is never changed.
-type tapeValues[T any] struct {
+// ringValues is a part of a ring. What used counts is never changed.
+type ringValues[T any] struct {
 	used   atomic.Int32
-	values [tapePart]T
+	values [ringPart]T
 }
 
 func newTape[T any](most int) *ring[T] { return &ring[T]{most: most} }
 
 // add appends a value.
 func (t *ring[T]) add(value T) {
-	var last *tapeValues[T]
+	var last *ringValues[T]
 	if parts := t.parts.Load(); parts != nil {
 		last = (*parts)[len(*parts)-1]
 	}
-	if last == nil || last.used.Load() == tapePart {
+	if last == nil || last.used.Load() == ringPart {
 		last = t.grow()
 	}
 	n := last.used.Load()
@@ -38,12 +38,12 @@ func (t *ring[T]) add(value T) {
 }
 
 // grow adds an empty part, and leaves out the oldest one if the others have enough.
-func (t *ring[T]) grow() *tapeValues[T] {
-	next, last := []*tapeValues[T]{}, &tapeValues[T]{}
+func (t *ring[T]) grow() *ringValues[T] {
+	next, last := []*ringValues[T]{}, &ringValues[T]{}
 	if parts := t.parts.Load(); parts != nil {
 		next = *parts
 	}
-	if (len(next)-1)*tapePart >= t.most {
+	if (len(next)-1)*ringPart >= t.most {
 		next = next[1:]
 	}
 	next = append(slices.Clone(next), last)
@@ -57,7 +57,7 @@ func (t *ring[T]) all() (values []T) {
 	if parts == nil {
 		return nil
 	}
-	values = make([]T, 0, len(*parts)*tapePart)
+	values = make([]T, 0, len(*parts)*ringPart)
 	for _, part := range *parts {
 		values = append(values, part.values[:part.used.Load()]...)
 	}

@@ -64,7 +64,7 @@ func (j *botJournal) saveSeal() {
 
 // verify answers `bot verify`.
 func (c *control) verify(context.Context, *operator.Request) (any, error) {
-	return seal.StandingOf(c.r.store)
+	return seal.StatusOf(c.r.store)
 }
 
 // seal journals a seal and begins to hold the days against it.
@@ -92,5 +92,5 @@ func (c *control) seal(ctx context.Context, ask *operator.Request) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	return seal.StandingOf(c.r.store)
+	return seal.StatusOf(c.r.store)
 }

@@ -73,7 +73,7 @@ func (s *stage) proven() *seal.Proof {
 	require.NoError(s.T, err)
 	s.forged(store, text)
 	require.Empty(s.T, proof.Flaws)
-	standing, err := seal.StandingOf(store)
+	standing, err := seal.StatusOf(store)
 	require.NoError(s.T, err)
 	require.Equal(s.T, standing, proof.Standing, "the export says the same as bot verify")
 	return proof
@@ -211,7 +211,7 @@ func TestABrokenPromiseStaysBrokenUntilTheNextSeal(t *testing.T) {
 		_, err = c.seal(t.Context(), &operator.Request{By: "ann", Document: []byte(`{"version":9}`)})
 		require.ErrorContains(t, err, "update the program")
 		require.NoError(t, p.end())
-		standing, err = seal.StandingOf(s.Stored())
+		standing, err = seal.StatusOf(s.Stored())
 		require.NoError(t, err)
 		require.Equal(t, []any{"ann", false}, []any{standing.By, standing.Broken})
 	})

@@ -49,7 +49,7 @@ func TestATapeKeepsTheLatestValuesWhileOthersRead(t *testing.T) {
 		}
 	}
 	readers.Wait()
-	require.LessOrEqual(t, len(*tape.parts.Load()), most/tapePart+2)
+	require.LessOrEqual(t, len(*tape.parts.Load()), most/ringPart+2)
 }
 
 // shownOf is what a bot shows of one market with two price digits.

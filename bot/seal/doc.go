@@ -1,7 +1,7 @@
 // Package seal owns what a bot promises at its go-live and whether it keeps it: the sealed
 // document, the daily verdict, and the signed export that others check offline. It never trades,
 // and an alarm halts nothing. Start at Document for the promise, at Keeper for a running bot, and
-// at StandingOf for the answer.
+// at StatusOf for the answer.
 //
 // # Decisions
 //

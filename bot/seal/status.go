@@ -33,8 +33,8 @@ type SealStatus struct {
 	Document *Document          `json:"document,omitempty"`
 }
 
-// StandingOf reads how a bot stands from its state file. A bot without a seal has a Standing, too.
-func StandingOf(store *journal.Store) (*SealStatus, error) {
+// StatusOf reads how a bot stands from its state file. A bot without a seal has a SealStatus, too.
+func StatusOf(store *journal.Store) (*SealStatus, error) {
 	rows, err := store.Kept()
 	if err != nil {
 		return nil, err

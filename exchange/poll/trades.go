@@ -76,7 +76,7 @@ func (f *Feed) newTrades(ctx context.Context, t *tradeCursor) (all []exchange.Pu
 }
 
 // tellAhead tells, at most once a minute, of trades whose time lies ahead of the exchange's clock:
-// they are delivered when it has come. A tape that jumped to them would leave out those before.
+// they are delivered when it has come. A cursor that jumped to them would leave out those before.
 func (f *Feed) tellAhead(t *tradeCursor, ahead int) {
 	if now := f.Data.Now(); ahead > 0 && now.Sub(t.said) >= time.Minute {
 		t.said = now
@@ -85,7 +85,7 @@ func (f *Feed) tellAhead(t *tradeCursor, ahead int) {
 	}
 }
 
-// take moves the tape on past trades, which came newest first, and turns them round.
+// take moves the cursor on past trades, which came newest first, and turns them round.
 func (t *tradeCursor) take(all []exchange.PublicTrade) []exchange.PublicTrade {
 	slices.Reverse(all)
 	slices.SortStableFunc(all, func(a, b exchange.PublicTrade) int { return int(max(-1, min(1, a.Time-b.Time))) })

@@ -40,9 +40,9 @@ func newPublicData(keep *Retention) publicData {
 	return publicData{tape: tradeRing{keep: max(0, keep.Trades)}, candles: candles{keep: max(0, keep.Candles)}}
 }
 
-// print makes a trade public: it goes on the tape and into the candles. id must be of the market's
-// sequence of trades; a trade that has been printed is not printed again, so that the reports of
-// both its orders may print it. It reports whether the trade was new.
+// print makes a trade public: it goes into the ring and into the candles. id must be of the
+// market's sequence of trades; a trade that has been printed is not printed again, so that the
+// reports of both its orders may print it. It reports whether the trade was new.
 func (ex *Exchange) print(id uuid.UUID, t *market.Trade) bool {
 	l := ex.listings[t.Market]
 	printed := publicTrade{id: id, at: t.Time, price: t.Price, amount: t.Amount, side: t.Side}

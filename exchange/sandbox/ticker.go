@@ -93,7 +93,7 @@ func (ex *Exchange) writeTicker24h(w *wire.Writer, l *listing, now market.Time) 
 }
 
 // since adds up the trades since a time, and reports whether there are any. Of the minute in which
-// that time lies, the trades that come after it count while the tape remembers them.
+// that time lies, the trades that come after it count while the ring remembers them.
 func (l *listing) since(from market.Time) (total bar, any bool) {
 	whole := market.CeilTo(from, market.Time(time.Minute))
 	broken := allTrades()

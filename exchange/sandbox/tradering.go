@@ -23,7 +23,7 @@ type publicTrade struct {
 }
 
 // tradeRing is the public trades of a market, the oldest first. It remembers the latest of them.
-// The zero tape is empty and ready.
+// The zero ring is empty and ready.
 //
 // Ordering invariant: ids and times rise. A trade that is printed with an earlier time than the
 // last one has that one's time.
@@ -65,10 +65,10 @@ func (t *tradeRing) last() *publicTrade {
 	return &t.trades[len(t.trades)-1]
 }
 
-// all returns the trades on the tape.
+// all returns the trades on the ring.
 func (t *tradeRing) all() []publicTrade { return t.trades[max(0, len(t.trades)-t.kept()):] }
 
-// kept is how many trades the tape remembers.
+// kept is how many trades the ring remembers.
 func (t *tradeRing) kept() int { return cmp.Or(t.keep, defaultRetention) }
 
 // tradeRange is a range of trades: by time and by id at once.
@@ -80,7 +80,7 @@ type tradeRange struct {
 // allTrades is the range without bounds.
 func allTrades() tradeRange { return tradeRange{to: never, final: 1<<64 - 1} }
 
-// in returns the trades of a stretch, the oldest first. It is the tape's own memory.
+// in returns the trades of a stretch, the oldest first. It is the ring's own memory.
 func (t *tradeRing) in(s tradeRange) []publicTrade {
 	all := t.all()
 	low := sort.Search(len(all), func(i int) bool { return all[i].at >= s.from && counter(all[i].id) >= s.first })

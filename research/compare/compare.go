@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/research/stats"
 )
 
-// Schema is the version of the JSON of an Outcome.
+// Schema is the version of the JSON of a Comparison.
 const Schema = 1
 
 // Comparison is what a comparison found.

@@ -9,7 +9,7 @@ import (
 	"github.com/tidemark-trading/tidemark/backtest"
 )
 
-// OutcomeSchema is the version of an Outcome as JSON. It rises when a field changes its meaning or
+// OutcomeSchema is the version of a Result as JSON. It rises when a field changes its meaning or
 // goes away, not when one is added.
 const OutcomeSchema = 1
 

@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-trading/tidemark/research/stats"
 )
 
-// OutcomeSchema is the version of the JSON of an Outcome.
+// OutcomeSchema is the version of the JSON of a Result.
 const OutcomeSchema = 1
 
 // Result is what a walk-forward found.

@@ -24,16 +24,16 @@ import (
 // hostile is a name that would run a script if it were written as it is.
 const hostile = `<img src=x onerror="hacked=1"><script>hacked=1</script>`
 
-// bench is a shelf over a folder of results, with a clock that a test moves.
+// bench is a Folder with a clock that a test moves.
 type bench struct {
-	*results.Shelf
+	*results.Folder
 	made *bottest.Results
 	now  time.Time
 }
 
 func newBench(t *testing.T) *bench {
 	b := &bench{made: &bottest.Results{TB: t, Folder: filepath.Join(t.TempDir(), "out"), Hours: 2400}, now: time.Now()}
-	b.Shelf = results.New(results.Config{Folder: b.made.Folder, Now: func() time.Time { return b.now }})
+	b.Folder = results.New(results.Config{Folder: b.made.Folder, Now: func() time.Time { return b.now }})
 	return b
 }
 
@@ -243,7 +243,7 @@ func TestResultsAreComparedAsBotCompareDoes(t *testing.T) {
 	require.Contains(t, one.NoCurve, "has no equity.csv")
 }
 
-// A sweep writes, under its lock, while the shelf reads after each group.
+// A sweep writes, under its lock, while the folder reads after each group.
 func TestASweepIsSeenWhileItRuns(t *testing.T) {
 	b := newBench(t)
 	job := b.made.Job("grid.sweep", "fast=2:20:2", "slow=25:100:15")
@@ -397,8 +397,8 @@ func TestHostileFilesAreRowsWithAnError(t *testing.T) {
 	}
 }
 
-// A ledger that is filled while the shelf looks: the counts are those of bot trials, and the shelf
-// leaves the ledger's files as they are.
+// A ledger that is filled while the folder looks: the counts are those of bot trials, and the
+// folder leaves the ledger's files as they are.
 func TestTriesAreThoseOfTheLedger(t *testing.T) {
 	b := newBench(t)
 	file := filepath.Join(t.TempDir(), trials.Name)

@@ -12,16 +12,16 @@ import (
 	"github.com/tidemark-trading/tidemark/research/machines"
 )
 
-// Config says which folder a Shelf reads.
+// Config says which folder a Folder reads.
 type Config struct {
 	Folder string           // of the results, such as out
 	Ledger string           // file with the tries of all searches; empty: none
 	Now    func() time.Time // of this machine
 }
 
-// Shelf answers questions about a folder of results. It keeps what it has read of a file until the
+// Folder answers questions about a folder of results. It keeps what it has read of a file until the
 // file changes. Several goroutines may use it.
-type Shelf struct {
+type Folder struct {
 	Config
 	mu      sync.Mutex // held during a look: others wait for the same one
 	seen    *seen
@@ -45,9 +45,9 @@ type kept[T any] struct {
 // freshFor is how long a look at the folder is good for, for all pages that are open.
 const freshFor = time.Second
 
-// New returns a shelf. The folder need not exist.
-func New(c Config) *Shelf {
-	return &Shelf{Config: c, entries: map[string]kept[Entry]{}, sweeps: map[string]kept[watched]{},
+// New returns a Folder. The folder on disk need not exist.
+func New(c Config) *Folder {
+	return &Folder{Config: c, entries: map[string]kept[Entry]{}, sweeps: map[string]kept[watched]{},
 		gaps: map[string]kept[Gap]{}}
 }
 
@@ -58,7 +58,7 @@ type Standing struct {
 	Cut     string `json:"cut,omitempty"` // why not all of the folder was looked at; empty: all was
 }
 
-// NotFoundError says that the shelf does not have something.
+// NotFoundError says that the folder does not have something.
 type NotFoundError struct{ text string }
 
 // Error says what is not there.
@@ -73,7 +73,7 @@ type WrongError struct{ text string }
 func (e WrongError) Error() string { return e.text }
 
 // look walks the folder, unless another question has just done so. The caller holds the mutex.
-func (s *Shelf) look() (*seen, error) {
+func (s *Folder) look() (*seen, error) {
 	now := s.Now()
 	if s.seen != nil && now.Before(s.until) {
 		return s.seen, nil
@@ -99,7 +99,7 @@ func (s *Shelf) look() (*seen, error) {
 }
 
 // read reads what is new or has changed, and forgets what is gone.
-func (s *Shelf) read(root *os.Root, seen *seen) {
+func (s *Folder) read(root *os.Root, seen *seen) {
 	entries := map[string]kept[Entry]{}
 	for _, p := range seen.results {
 		old, known := s.entries[p.path]
@@ -131,7 +131,7 @@ func (s *Shelf) read(root *os.Root, seen *seen) {
 }
 
 // run reads a result folder whole.
-func (s *Shelf) run(name string) (*compare.Run, error) {
+func (s *Folder) run(name string) (*compare.Run, error) {
 	if err := s.has(name); err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (s *Shelf) run(name string) (*compare.Run, error) {
 }
 
 // has checks that a name is that of a result in the folder.
-func (s *Shelf) has(name string) error {
+func (s *Folder) has(name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, err := s.look(); err != nil {
