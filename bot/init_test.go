@@ -60,9 +60,11 @@ func programOfTheReadme(t *testing.T) string {
 
 func goCommand(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	c := bottest.Short(t, "go", args...)
-	// a program without tables for debuggers is linked in half the time
-	c.Dir, c.Env = dir, append(os.Environ(), "GOPROXY=off", "GOFLAGS=-ldflags=-w", "GOWORK=off")
+	c := minutes(t, "go", args...)
+	// a program without tables for debuggers is linked in half the time; the flags of this test run
+	// stay, so that what it has compiled is not compiled again
+	flags := "GOFLAGS=" + os.Getenv("GOFLAGS") + " -ldflags=-w"
+	c.Dir, c.Env = dir, append(os.Environ(), "GOPROXY=off", flags, "GOWORK=off")
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "go %v: %s", args, out)
 	return string(out)
