@@ -18,7 +18,7 @@ type Recorder interface {
 }
 
 // Inputs is the only way into the engine of a live bot. Beside it, loop and runner only read engine
-// and account; TestOnlyTheDoorLeadsIntoTheEngine holds them to that.
+// and account; TestOnlyInputsLeadIntoTheEngine holds them to that.
 type Inputs struct {
 	Engine   *engine.Engine
 	Recorder Recorder // nil: nothing is kept

@@ -61,7 +61,7 @@ func Figures() []Figure {
 }
 
 var explanations = [figures]Explanation{
-	FigureSharpe: {"Sharpe ratio", []string{"Sharpe", "RecordOf", "Annual", "LoFactor", "Autocorrelation"},
+	FigureSharpe: {"Sharpe ratio", []string{"Sharpe", "TrackRecordOf", "Annual", "LoFactor", "Autocorrelation"},
 		"Sharpe 1994, The Sharpe Ratio; Lo 2002, The Statistics of Sharpe Ratios",
 		"The mean daily return divided by its standard deviation, times √365.",
 		"It does not say how many sets were tried, nor how deep the equity fell on the way."},
@@ -73,11 +73,11 @@ var explanations = [figures]Explanation{
 		"our own choice: PSR, DSR and SPA ask whether a mean is above zero",
 		"The return minus that of a hold with the same average exposure and the same costs: what the timing earned.",
 		"It does not say that the strategy earned anything: in a falling market a smaller loss is an excess."},
-	FigureP: {"p, 1 − PSR", []string{"Record.PSR", "Record.P", "Record.PSR2012", "Record.Variance"},
+	FigureP: {"p, 1 − PSR", []string{"TrackRecord.PSR", "TrackRecord.P", "TrackRecord.PSR2012", "TrackRecord.Variance"},
 		"López de Prado, Lipton & Zoonekynd 2026, How to Use the Sharpe Ratio",
 		"So large a share of records of this length without any edge show a Sharpe ratio at least as high.",
 		"It does not say how likely an edge is, and it holds only for a set fixed before its record was seen."},
-	FigureMinTRL: {"minimum track record", []string{"Record.MinTRL", "Record.MinTRL2012"},
+	FigureMinTRL: {"minimum track record", []string{"TrackRecord.MinTRL", "TrackRecord.MinTRL2012"},
 		"Bailey & López de Prado 2012, The Sharpe Ratio Efficient Frontier",
 		"So many days like these would make the record of one fixed set significant.",
 		"It does not say that the days to come will be like these."},

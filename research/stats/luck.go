@@ -123,7 +123,7 @@ func (t Trials) Benchmark() float64 { return math.Sqrt(t.variance) * ExpectedMax
 
 // DSR is the deflated Sharpe ratio of the chosen one of some tries: its PSR against
 // Trials.Benchmark. 1 − DSR is a conservative p-value: under the null it is hardly ever small.
-// Record.P of that benchmark has its digits where it is small.
+// TrackRecord.P of that benchmark has its digits where it is small.
 // Source: Bailey & López de Prado 2014, "The Deflated Sharpe Ratio", with the variance of PSR.
 func DSR(chosen *TrackRecord, tries Trials) float64 { return chosen.PSR(tries.Benchmark()) }
 

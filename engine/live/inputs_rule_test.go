@@ -72,15 +72,15 @@ func TestEveryMethodOfTheEngineIsAnInputOrReads(t *testing.T) {
 	}
 }
 
-// The door's own file may change the engine.
-func TestOnlyTheDoorLeadsIntoTheEngine(t *testing.T) {
+// The file of Inputs may change the engine.
+func TestOnlyInputsLeadIntoTheEngine(t *testing.T) {
 	allowed := map[string][]string{"Engine": read, "engine": read, "Account": accountRead, "account": accountRead}
 	calls := 0
 	for _, dir := range []string{".", "../../bot/runner"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		require.NoError(t, err)
 		for _, path := range files {
-			if strings.HasSuffix(path, "_test.go") || filepath.Base(path) == "door.go" {
+			if strings.HasSuffix(path, "_test.go") || filepath.Base(path) == "inputs.go" {
 				continue
 			}
 			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
@@ -96,7 +96,7 @@ func TestOnlyTheDoorLeadsIntoTheEngine(t *testing.T) {
 				}
 				calls++
 				if !slices.Contains(allowed[of.Sel.Name], use.Sel.Name) {
-					t.Errorf("%s: %s.%s changes what a replay must know; enter a market.Input by the Door, or "+
+					t.Errorf("%s: %s.%s changes what a replay must know; enter a market.Input by Inputs, or "+
 						"list it as a method that only reads", path, of.Sel.Name, use.Sel.Name)
 				}
 				return true
