@@ -106,8 +106,8 @@ func TestWhatMovesTheBalancesIsExplainedAndOnlyThenTheBooksFollow(t *testing.T) 
 		require.Equal(t, "balance EUR: explained by deposit, 500; the surplus is unallocated, and is not traded",
 			told[0])
 		require.Equal(t, "balance EUR: explained by withdrawal, -11000; taken out of the books: buyer 500", told[1])
-		require.Regexp(t, `^balance EUR: explained by sell in BTC-EUR by somebody else, \d+\.\d+ in \d+ parts; the surplus is unallocated, and is not traded$`, told[2])
-		require.Regexp(t, `^balance BTC: explained by sell in BTC-EUR by somebody else, -1\.01 in \d+ parts; `+
+		require.Regexp(t, `^balance EUR: explained by sell in BTC-EUR that is not the bot's, \d+\.\d+ in \d+ parts; the surplus is unallocated, and is not traded$`, told[2])
+		require.Regexp(t, `^balance BTC: explained by sell in BTC-EUR that is not the bot's, -1\.01 in \d+ parts; `+
 			`taken out of the books: buyer 0\.01$`, told[3])
 		require.Equal(t, "balance BTC: explained by withdrawal, -0.00034567; taken out of the books: buyer 0.00034567",
 			told[4])

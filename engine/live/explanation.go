@@ -108,10 +108,12 @@ func (l *Loop) conclude(x *explanation) {
 	l.checkpoint(x.asset.ID, BalanceCheckpoint{At: x.to, Surplus: x.surplus})
 }
 
-// postpone tells, once, of a shortfall that one look at the balances shows and that is not booked
-// yet. The regular comparison asks again, at once: it books what is explained by then, or halts.
+// postpone tells, once, of a shortfall that is not booked yet. The regular comparison books what is
+// explained by then, or halts. It comes at once after a doubt, and else in its time.
 func (l *Loop) postpone(x *explanation, why string) {
-	l.holdings.next = min(l.holdings.next, l.now)
+	if x.doubted {
+		l.holdings.next = min(l.holdings.next, l.now)
+	}
 	if said, any := l.holdings.postponed[x.asset.ID]; !any || said != x.surplus {
 		l.holdings.postponed[x.asset.ID] = x.surplus
 		l.logDiscrepancy(x, why+"; not booked yet, the balances are compared again")

@@ -312,7 +312,7 @@ func (l *Loop) explain(q *inquiry, refusal error) {
 	case ownFill:
 		return
 	case foreignFee:
-		l.postponeAll(q, "somebody else has traded, and the exchange has not settled the fee")
+		l.postponeAll(q, "a trade that is not the bot's has no settled fee yet")
 		return
 	}
 	for _, asset := range slices.Sorted(maps.Keys(q.surplus)) {
@@ -416,7 +416,7 @@ func appendTrade(dst []exchange.Movement, m *market.Market, f *market.Fill) []ex
 	if err != nil || floored != nil {
 		return dst
 	}
-	kind := f.Side.String() + " in " + m.Name + " by somebody else"
+	kind := f.Side.String() + " in " + m.Name + " that is not the bot's"
 	return append(dst, exchange.Movement{At: f.Time, Kind: kind, Asset: m.Base, Money: base},
 		exchange.Movement{At: f.Time, Kind: kind, Asset: m.Quote, Money: quote})
 }

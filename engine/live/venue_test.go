@@ -60,6 +60,7 @@ type box struct {
 	bySocket  func(*exchange.WireOrder) // changes answers to writes, which come over a socket; nil: by REST
 
 	listings int // how often open orders were listed, of one market or of all
+	balances int // answers of Holdings
 	cheap    int // how often of one market
 
 	strangers []exchange.WireOrder // open orders of others
@@ -443,6 +444,7 @@ func (b *box) Holdings(context.Context) (held []exchange.Holding, err error) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.balances++
 	for _, asset := range b.catalog.Assets() {
 		balance := b.venue.Balance(asset.ID)
 		held = append(held, exchange.Holding{Asset: asset.ID, Available: balance.Total - balance.Held,

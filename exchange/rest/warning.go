@@ -56,8 +56,8 @@ func (w Warning) String() string {
 	case WarnBanOver:
 		return fmt.Sprintf("the ban of %s is over", whose)
 	case WarnWeight:
-		return fmt.Sprintf("%s costs %d and not %d points: the table of weights is out of date, or somebody else "+
-			"spends from the same budget", w.Endpoint, w.Is, w.Was)
+		return fmt.Sprintf("%s costs %d and not %d points: the table of weights is out of date, or another "+
+			"program spends from the same budget", w.Endpoint, w.Is, w.Was)
 	case WarnHeld:
 		return fmt.Sprintf("HTTP %d with a page that is no answer of the exchange: requests of %s wait until %s",
 			w.Status, whose, clockTime(w.Until))

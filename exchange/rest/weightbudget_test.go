@@ -543,7 +543,7 @@ func TestAWeightThatTheHeadersShowIsLearntAndSaidOnce(t *testing.T) {
 		}
 		require.Len(t, w.warnings(rest.WarnWeight), 1)
 		require.Equal(t, "GET /v2/ticker/24h costs 25 and not 1 points: the table of weights is out of date, or "+
-			"somebody else spends from the same budget", w.warnings(rest.WarnWeight)[0].String())
+			"another program spends from the same budget", w.warnings(rest.WarnWeight)[0].String())
 		left, _ := w.ledger.Left(rest.PaidByIP)
 		require.Equal(t, 1000-1-6*25, left)
 		_, err := w.ledger.Begin(t.Context(), rest.MarketData, "GET /v2/ticker/24h", 1, rest.PaidByIP)
