@@ -29,7 +29,7 @@ type tryLog struct {
 	sealed []trials.Seal // at the start, opened ones too
 }
 
-// tryLog is the ledger beside the candles of a config.
+// trials is the ledger beside the candles of a config.
 func (a *app) trials(c *config.Backtest) *tryLog {
 	if c.Data.Source == config.SourceSynthetic {
 		return nil

@@ -59,7 +59,7 @@ func (k *Keeper) Load(rows []journal.KeptRow, saved []byte) (err error) {
 	return nil
 }
 
-// SealStatus is how the bot stands to its seal.
+// Standing is how the bot stands to its seal.
 func (k *Keeper) Standing() *SealStatus { return k.sealed.standing() }
 
 // Changes lists what differs from the sealed strategies.

@@ -1,5 +1,5 @@
 // Package universe ranks the markets of an exchange by their volume, as it was known at an instant.
-// It never reads a store and never looks beyond that instant. Start at Book.At.
+// It never reads a store and never looks beyond that instant. Start at Ranking.At.
 package universe
 
 import (

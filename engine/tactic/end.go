@@ -43,7 +43,7 @@ func (s *Set) Cancelled(order market.OrderID, why port.Why) {
 	}
 }
 
-// stopTactic cancels the orders of a tactic and lets no other follow.
+// stop cancels the orders of a tactic and lets no other follow.
 func (s *Set) stop(t *tactic, inPath bool) {
 	if t.phase == ending {
 		return
@@ -65,7 +65,7 @@ func (s *Set) leaveUniverse(t *tactic) {
 	s.stop(t, false)
 }
 
-// endTactic removes a tactic, and logs why where it is not done.
+// end removes a tactic, and logs why where it is not done.
 func (s *Set) end(t *tactic, why string) {
 	m := s.catalog.Market(t.market)
 	line := s.core.Log(t.strategy).Info().Str("market", m.Name).Str("side", t.side.String()).
@@ -91,12 +91,12 @@ func (s *Set) remove(t *tactic) {
 	}
 }
 
-// takesFrom reports whether a tactic cancels an order to take the rest.
+// Takes reports whether a tactic cancels an order to take the rest.
 func (s *Set) Takes(order market.OrderID) bool {
 	return slices.ContainsFunc(s.all, func(t *tactic) bool { return t.order == order && t.phase == taking })
 }
 
-// followTactics counts what a report says of the orders of tactics. A sale by the exits of a
+// Follow counts what a report says of the orders of tactics. A sale by the exits of a
 // tactic's bracket ends the tactic; bracket is the entry of the order's, or 0.
 //
 //go:noinline
@@ -111,7 +111,7 @@ func (s *Set) Follow(o *state.Order, bracket market.OrderID, fresh []market.Fill
 	}
 }
 
-// countTactic counts the fills of an order, and notes its end.
+// count counts the fills of an order, and notes its end.
 func (s *Set) count(t *tactic, o *state.Order, fresh []market.Fill) {
 	for i := range fresh {
 		f := &fresh[i]
@@ -211,7 +211,7 @@ func (s *Set) worth(t *tactic, f *market.Fill) (market.Value, error) {
 	return value.Add(fee)
 }
 
-// tacticsDue is the earliest time at which a tactic has something to do.
+// Due is the earliest time at which a tactic has something to do.
 func (s *Set) Due() (at market.Time, any bool) {
 	at = farAhead
 	if !s.stopped {
@@ -222,14 +222,14 @@ func (s *Set) Due() (at market.Time, any bool) {
 	return at, at != farAhead
 }
 
-// ownsTactic reports whether an order is one of a tactic of a strategy.
+// Owns reports whether an order is one of a tactic of a strategy.
 func (s *Set) Owns(id market.StrategyID, order market.OrderID) bool {
 	return slices.ContainsFunc(s.all, func(t *tactic) bool {
 		return t.strategy == id && t.has(order)
 	})
 }
 
-// coming is the base that the tactic of an order may still buy while it has no order under way.
+// Coming is the base that the tactic of an order may still buy while it has no order under way.
 func (s *Set) Coming(order market.OrderID) market.Qty {
 	for _, t := range s.all {
 		if t.has(order) && t.order == 0 {

@@ -61,7 +61,7 @@ func (s *Set) Save() (saved []Saved) {
 	return saved
 }
 
-// restoreTactics takes over the tactics that were under way.
+// Restore takes over the tactics that were under way.
 func (s *Set) Restore(saved []Saved, last market.OrderID) error {
 	for i := range saved {
 		t, err := s.restored(&saved[i], last)
@@ -126,7 +126,7 @@ func (s *Set) isOf(t *Saved, id market.StrategyID, m *market.Market, order marke
 	return o != nil && o.Strategy == id && o.Market == m.ID && o.Side == t.Side
 }
 
-// resumeTactics ends the tactics that have more to send and whose time was over when the bot came
+// Resume ends the tactics that have more to send and whose time was over when the bot came
 // back: what they should have traded then is a decision of the past. A rest whose maker order was
 // being cancelled is taken. Where no time has passed since the save, all tactics go on.
 func (s *Set) Resume(saved market.Time) {

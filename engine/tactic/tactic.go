@@ -181,7 +181,7 @@ func (t *tactic) away(price, than market.Price) bool {
 	return than != 0 && (t.side == market.Buy && price > than || t.side == market.Sell && price < than)
 }
 
-// runTactics brings all tactics as far as they come after an event. What they do about anything but
+// Run brings all tactics as far as they come after an event. What they do about anything but
 // candles acts where the path of a backtest's candles stands.
 func (s *Set) Run(ev *market.Event) {
 	if s.stopped {
@@ -200,7 +200,7 @@ func (s *Set) Run(ev *market.Event) {
 	}
 }
 
-// runTactic brings a tactic as far as it comes. It does not act on events of other markets: in a
+// run brings a tactic as far as it comes. It does not act on events of other markets: in a
 // backtest its own price may be a point of the path behind theirs.
 func (s *Set) run(t *tactic, ev *market.Event) {
 	if t.order != 0 && s.account.Known(t.order) == nil {

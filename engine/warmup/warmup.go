@@ -218,7 +218,7 @@ func (w *Wait) All() bool {
 	return !slices.ContainsFunc(w.markets, func(m market.ID) bool { return !w.Cold(m) })
 }
 
-// WarmupEnd lists the markets of the strategy in their order, with the ends of their warm-ups.
+// Began lists the markets of the strategy in their order, with the ends of their warm-ups.
 func (w *Wait) Began() []WarmupEnd {
 	began := slices.Clone(w.began)
 	for i := range began {

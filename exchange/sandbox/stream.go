@@ -114,7 +114,7 @@ func (ex *Exchange) tell(topic ws.Topic, w *wire.Writer) {
 	ex.events = append(ex.events, ws.Event{Topic: topic, Text: w.Dst})
 }
 
-// event begins an event of a market.
+// telling begins an event of a market.
 func (l *listing) telling(name string) *wire.Writer {
 	w := &wire.Writer{Dst: make([]byte, 0, 256)}
 	w.Open('{')

@@ -119,6 +119,30 @@ func TestEveryExportHasItsContract(t *testing.T) {
 	}
 }
 
+// A comment that begins with another name is left from before a rename. Tests are examples of what
+// they test, so their comments may begin with anything.
+func TestACommentBeginsWithTheNameOfItsFunctionOrType(t *testing.T) {
+	check := func(s *source, node ast.Node, name string, doc *ast.CommentGroup) {
+		first, _, _ := strings.Cut(doc.Text(), " ")
+		first = strings.TrimSuffix(first, ",")
+		if first != name && first != "" && !slices.Contains([]string{"A", "An", "The"}, first) {
+			t.Errorf("%s: the comment of %s begins with %s", s.at(node), name, first)
+		}
+	}
+	functions(t, func(s *source, f *ast.FuncDecl) {
+		if !s.test {
+			check(s, f, f.Name.Name, f.Doc)
+		}
+	})
+	for _, s := range shipped(t) {
+		for _, declaration := range s.Decls {
+			if group, ok := declaration.(*ast.GenDecl); ok && group.Tok == token.TYPE && !group.Lparen.IsValid() {
+				check(s, group, group.Specs[0].(*ast.TypeSpec).Name.Name, group.Doc)
+			}
+		}
+	}
+}
+
 // exportedReceiver reports whether f is a function, or a method of an exported type.
 func exportedReceiver(f *ast.FuncDecl) bool {
 	if f.Recv == nil {

@@ -92,7 +92,7 @@ type Side struct {
 // Plan is the stitched run: a backtest of it has the figures of Stitched.
 func (o *Result) Plan() *backtest.Plan { return o.plan }
 
-// borderNames are the kinds of borders.
+// borderName is the kind of the borders.
 func borderName(flat bool) string {
 	if flat {
 		return "flat"

@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
-// What a test has to know of bbolt's pages; package boltfile knows the rest.
+// What a test has to know of bbolt's pages; package bolt knows the rest.
 const (
 	testPage    = 4096
 	pageHead    = 16
