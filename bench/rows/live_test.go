@@ -216,7 +216,8 @@ var packageRows = []packageRow{
 	{"trade in the exchange → strategy's callback, journal in memory", "bot/runner", "FillHeard/memory", "echo",
 		"echo-p50-µs", "heard-p50-µs", "µs", 1, 3},
 	{"its p99", "bot/runner", "FillHeard/memory", "echo", "echo-p99-µs", "heard-p99-µs", "µs", 1, 10},
-	{"2,000 candles drawn as SVG", "view/chart", "CandlesAgainst", "their numbers by strconv", "ns/floor", "ns/what", "ms",
+	{"2,000 candles drawn as SVG", "view/chart", "CandlesAgainst", "their numbers by strconv", "ns/floor", "ns/what",
+		"ms",
 		1e6, 3},
 }
 

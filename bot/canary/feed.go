@@ -13,7 +13,8 @@ import (
 )
 
 // The frames of the pipe to the child: a byte that says what it is, the length as 4 bytes in little
-// endian, and the content. The child answers with lines of JSON: Hello, then Progress after Progress.
+// endian, and the content. The child answers with lines of JSON: Hello, then Progress after
+// Progress.
 const (
 	frameBlocks byte = 'R' // of the recording
 	frameTurn   byte = 'T' // 8 bytes: number of its last journal entry; then its commands as JSON, if any

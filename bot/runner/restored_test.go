@@ -21,7 +21,8 @@ func (s *stage) quotedAt(last string) {
 }
 
 // A target has sold a part since the copy of the state file. The start with the copy books the part
-// and leaves the one exit over the rest. Where the owner has cancelled it, the start places it again.
+// and leaves the one exit over the rest. Where the owner has cancelled it, the start places it
+// again.
 func TestABackupFromBeforeAnExitSoldAPartKeepsTheRestGuarded(t *testing.T) {
 	for name, hears := range hearings {
 		for _, taken := range []bool{false, true} {

@@ -1,8 +1,8 @@
 // Package stats says how much of a searched result is luck: Sharpe ratios and their errors, the
 // bars that a winner of many tries must pass, overfitting, bootstrap and multiple tests. It is
 // pure functions over numbers: it reads no file, no clock and no random source but a seed, and
-// imports no package of ours. Start at TrackRecord for one series of returns, at Returns for all sets
-// of a search, and at Explanations for the sentences that a reader gets.
+// imports no package of ours. Start at TrackRecord for one series of returns, at Returns for all
+// sets of a search, and at Explanations for the sentences that a reader gets.
 //
 // # Units
 //
