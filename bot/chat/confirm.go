@@ -15,7 +15,7 @@ type confirmation struct {
 	until    time.Time
 }
 
-// confirmations are the deeds that wait, one for each user in each chat. They are of this process:
+// confirmations are the actions that wait, one for each user in each chat. They are in memory only:
 // a restart leaves none.
 type confirmations map[[2]string]*confirmation
 

@@ -57,7 +57,7 @@ func (d *botPages) confirm(r *http.Request, docs *Documents) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.confirmation(r, d.deeds.add(callerOf(r).session, d.s.Now(), do, on), docs)
+	return d.confirmation(r, d.confirmations.add(callerOf(r).session, d.s.Now(), do, on), docs)
 }
 
 func (d *botPages) confirmation(r *http.Request, one *confirmation, docs *Documents) (*ConfirmView, error) {
@@ -71,7 +71,7 @@ func (d *botPages) confirmation(r *http.Request, one *confirmation, docs *Docume
 // act takes a confirmation and leads to its result, which can be loaded again.
 func (d *botPages) act(w http.ResponseWriter, r *http.Request) {
 	v := callerOf(r)
-	one, err := d.deeds.find(r.PostFormValue("deed"), v.session)
+	one, err := d.confirmations.find(r.PostFormValue("confirmation"), v.session)
 	if err == nil && d.mistyped(w, r, one) {
 		return
 	}
@@ -82,7 +82,7 @@ func (d *botPages) act(w http.ResponseWriter, r *http.Request) {
 		d.s.refuse(w, err)
 		return
 	}
-	w.Header().Set("Location", "./acted?deed="+one.id)
+	w.Header().Set("Location", "./acted?confirmation="+one.id)
 	w.WriteHeader(http.StatusSeeOther)
 }
 
@@ -107,7 +107,7 @@ func (d *botPages) mistyped(w http.ResponseWriter, r *http.Request, one *confirm
 
 // acted shows what became of an action.
 func (d *botPages) acted(r *http.Request, _ *Documents) (any, error) {
-	one, err := d.deeds.find(r.FormValue("deed"), callerOf(r).session)
+	one, err := d.confirmations.find(r.FormValue("confirmation"), callerOf(r).session)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ func TestTheTokenOfLookingDoesNotAct(t *testing.T) {
 		r.Header.Set("Authorization", "Bearer "+lookToken)
 		r.Header.Set("Content-Type", "application/json")
 	}
-	for _, path := range []string{"/act", "/confirm?do=halt", "/acted?deed=1"} {
+	for _, path := range []string{"/act", "/confirm?do=halt", "/acted?confirmation=1"} {
 		status, body, _ := v.do(http.MethodGet, path, nil, nil)
 		require.Equal(t, http.StatusForbidden, status, path)
 		require.Contains(t, body, "only looks")
@@ -48,26 +48,27 @@ func TestAnActionIsConfirmedAndDoneOnce(t *testing.T) {
 	page := v.sees("/confirm?do=halt&strategy=maker")
 	require.Contains(t, page, "The strategy maker stops at once")
 	require.NotContains(t, page, "<script>hacked", "the tag of an order is text")
-	deed := v.opens("/confirm?do=halt&strategy=maker")
-	send := func(deed, word string) (int, string) {
-		status, body, head := v.do(http.MethodPost, "/act", url.Values{"deed": {deed}, "word": {word},
-			"reason": {" too wild "}}, nil)
+	confirmation := v.opens("/confirm?do=halt&strategy=maker")
+	send := func(confirmation, word string) (int, string) {
+		status, body, head := v.do(http.MethodPost, "/act",
+			url.Values{"confirmation": {confirmation}, "word": {word},
+				"reason": {" too wild "}}, nil)
 		return status, head.Get("Location") + body
 	}
 	for _, wrong := range []string{"", "Maker", "maker ", "demo"} {
-		status, body := send(deed, wrong)
+		status, body := send(confirmation, wrong)
 		require.Equal(t, http.StatusUnprocessableEntity, status)
 		require.Contains(t, body, "Nothing was done: the name of the strategy is maker")
 	}
-	require.Contains(t, v.sees("/acted?deed="+deed), "has not been confirmed")
+	require.Contains(t, v.sees("/acted?confirmation="+confirmation), "has not been confirmed")
 	require.Empty(t, b.actions())
 	for range 3 { // a double click, and a form that is sent again by going back
-		status, where := send(deed, "maker")
+		status, where := send(confirmation, "maker")
 		require.Equal(t, http.StatusSeeOther, status)
-		require.Equal(t, "./acted?deed="+deed, where)
+		require.Equal(t, "./acted?confirmation="+confirmation, where)
 	}
 	for range 2 { // a reload
-		require.Contains(t, v.sees("/acted?deed="+deed), "halted: maker")
+		require.Contains(t, v.sees("/acted?confirmation="+confirmation), "halted: maker")
 	}
 	require.Len(t, b.actions(), 1)
 	require.Regexp(t, `^/halt\|maker\|\|dashboard act token\|dashboard 127\.0\.0\.1:\d+\|too wild$`, b.actions()[0])
@@ -99,8 +100,9 @@ func TestEachActionConcernsWhatItsConfirmationNames(t *testing.T) {
 	} {
 		page := v.sees("/confirm?" + row.query)
 		require.Contains(t, page, row.says, row.query)
-		status, _, head := v.do(http.MethodPost, "/act", url.Values{"deed": {deedIn.FindStringSubmatch(page)[1]},
-			"word": {row.word}}, nil)
+		status, _, head := v.do(http.MethodPost, "/act",
+			url.Values{"confirmation": {confirmationIn.FindStringSubmatch(page)[1]},
+				"word": {row.word}}, nil)
 		require.Equal(t, http.StatusSeeOther, status, row.query)
 		require.Contains(t, v.sees(head.Get("Location")[1:]), "Done.")
 		require.True(t, strings.HasPrefix(b.actions()[len(b.actions())-1], row.asked+"|"), b.actions())
@@ -116,8 +118,9 @@ func TestAnActionOnABotThatDiesSaysWhatIsKnown(t *testing.T) {
 	b := newMadeUpBot(t, shortFolder(t))
 	v, c := serveBot(t, b, nil)
 	v.enter(actToken)
-	send := func(deed string) string {
-		status, _, head := v.do(http.MethodPost, "/act", url.Values{"deed": {deed}, "word": {"maker"}}, nil)
+	send := func(confirmation string) string {
+		status, _, head := v.do(http.MethodPost, "/act",
+			url.Values{"confirmation": {confirmation}, "word": {"maker"}}, nil)
 		require.Equal(t, http.StatusSeeOther, status)
 		return v.sees(head.Get("Location")[1:])
 	}

@@ -17,11 +17,11 @@ type Bot struct {
 // botPages has the pages of one bot.
 type botPages struct {
 	Bot
-	s     *Server
-	from  source
-	beats beats
-	deeds deeds
-	group string // link to all bots of the site; empty: there is one
+	s             *Server
+	from          source
+	beats         beats
+	confirmations confirmations
+	group         string // link to all bots of the site; empty: there is one
 }
 
 // entry is a page of a bot: a row of the table of its pages.

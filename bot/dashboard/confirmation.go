@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	formTime = 10 * time.Minute // how long a confirmation may be sent
-	maxDeeds = 200              // forms and results that are kept; the oldest is forgotten
-	actTime  = 30 * time.Second // that the exchange has to confirm
+	formTime         = 10 * time.Minute // how long a confirmation may be sent
+	maxConfirmations = 200              // forms and results that are kept; the oldest is forgotten
+	actTime          = 30 * time.Second // that the exchange has to confirm
 )
 
 // confirmation is an action that a viewer is asked to confirm. It is carried out once at most,
@@ -31,25 +31,25 @@ type confirmation struct {
 	err    error
 }
 
-// deeds are the latest deeds of a bot.
-type deeds struct {
+// confirmations are the latest of a bot.
+type confirmations struct {
 	mu   sync.Mutex
 	list []*confirmation
 }
 
 // add makes an action with a name that nothing but its form has.
-func (all *deeds) add(session string, now time.Time, do *action, on *subject) *confirmation {
+func (all *confirmations) add(session string, now time.Time, do *action, on *subject) *confirmation {
 	one := &confirmation{id: secret(), session: session, made: now, do: do, on: on}
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	if all.list = append(all.list, one); len(all.list) > maxDeeds {
+	if all.list = append(all.list, one); len(all.list) > maxConfirmations {
 		all.list = all.list[1:]
 	}
 	return one
 }
 
 // find returns an action of a session. A program has no session, and no action.
-func (all *deeds) find(id, session string) (*confirmation, error) {
+func (all *confirmations) find(id, session string) (*confirmation, error) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	for _, one := range all.list {

@@ -15,8 +15,8 @@ func TestForeignPagesAndNamesAreRefused(t *testing.T) {
 	b := newMadeUpBot(t, shortFolder(t))
 	v, _ := serveBot(t, b, nil)
 	v.enter(actToken)
-	deed := v.opens("/confirm?do=halt")
-	form := url.Values{"deed": {deed}, "word": {"demo"}}
+	confirmation := v.opens("/confirm?do=halt")
+	form := url.Values{"confirmation": {confirmation}, "word": {"demo"}}
 	for name, value := range map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"} {
 		status, _, _ := v.do(http.MethodPost, "/act", form, func(r *http.Request) { r.Header.Set(name, value) })
 		require.Equal(t, http.StatusForbidden, status, name)

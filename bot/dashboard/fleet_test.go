@@ -72,9 +72,9 @@ func TestAnActionInAFleetNamesItsBot(t *testing.T) {
 	v, bots := serveFleet(t, "alpha", "beta")
 	v.enter(actToken)
 	const at = "/bots/alpha/"
-	deed := v.opens(at + "confirm?do=halt&strategy=maker")
+	confirmation := v.opens(at + "confirm?do=halt&strategy=maker")
 	send := func(path, word, bot string) (int, string) {
-		form := url.Values{"deed": {deed}, "word": {word}, "bot": {bot}}
+		form := url.Values{"confirmation": {confirmation}, "word": {word}, "bot": {bot}}
 		status, _, head := v.do(http.MethodPost, path+"act", form, nil)
 		return status, head.Get("Location")
 	}

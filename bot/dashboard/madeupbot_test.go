@@ -215,12 +215,12 @@ func (v *visitor) sees(path string) string {
 	return body
 }
 
-var deedIn = regexp.MustCompile(`name="deed" value="([0-9a-f]{64})"`)
+var confirmationIn = regexp.MustCompile(`name="confirmation" value="([0-9a-f]{64})"`)
 
 // opens loads a confirmation and returns the name of its form.
 func (v *visitor) opens(path string) string {
 	v.Helper()
-	found := deedIn.FindStringSubmatch(v.sees(path))
+	found := confirmationIn.FindStringSubmatch(v.sees(path))
 	require.Len(v, found, 2)
 	return found[1]
 }

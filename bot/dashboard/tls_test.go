@@ -87,8 +87,9 @@ func TestBehindAProxyTheViewerIsNamedAsTheProxyNamesIt(t *testing.T) {
 	_, _, head := v.do(http.MethodGet, "/enter?token="+actToken, nil, nil)
 	require.Contains(t, head.Get("Set-Cookie"), "; Secure;")
 	spoof := func(r *http.Request) { r.Header.Set("X-Forwarded-For", "203.0.113.7") }
-	deed := v.opens("/confirm?do=halt")
-	status, body, _ := v.do(http.MethodPost, "/act", url.Values{"deed": {deed}, "word": {"demo"}}, spoof)
+	confirmation := v.opens("/confirm?do=halt")
+	status, body, _ := v.do(http.MethodPost, "/act",
+		url.Values{"confirmation": {confirmation}, "word": {"demo"}}, spoof)
 	require.Equal(t, http.StatusSeeOther, status, body)
 	require.Len(t, b.actions(), 1)
 	require.Regexp(t, `^/halt\|\|\|dashboard act token, X-Forwarded-User "ann \\"\|\\""\|`+

@@ -61,12 +61,12 @@ func cancelTable(d *Documents, open []operator.Order) Table {
 // ConfirmView asks a viewer to confirm an action.
 type ConfirmView struct {
 	Sections
-	Does   string // title of the action, with its subject
-	Says   []string
-	Deed   string // name of the form
-	Asks   []Ask
-	Wrong  string // why an earlier try was refused; empty: there was none
-	Reason string // as it was typed
+	Does         string // title of the action, with its subject
+	Says         []string
+	Confirmation string // name of the form
+	Asks         []Ask
+	Wrong        string // why an earlier try was refused; empty: there was none
+	Reason       string // as it was typed
 }
 
 // Ask is a word that a viewer has to type.
@@ -85,7 +85,7 @@ func (d *botPages) asks(on *subject) []Ask {
 // confirmOf makes the confirmation of an action: the sentences of its action, and the orders and
 // positions that it concerns.
 func (d *botPages) confirmOf(one *confirmation, docs *Documents, open []operator.Order) *ConfirmView {
-	view := &ConfirmView{Does: one.do.title + ": " + strings.TrimSuffix(one.on.name, ","), Deed: one.id,
+	view := &ConfirmView{Does: one.do.title + ": " + strings.TrimSuffix(one.on.name, ","), Confirmation: one.id,
 		Asks: d.asks(one.on), Says: slices.Clone(one.do.says)}
 	view.Says[0] = fmt.Sprintf(view.Says[0], one.on.name)
 	if one.do.path == operator.PathResume {

@@ -28,12 +28,12 @@ func (d *doctor) telegram(ctx context.Context) {
 		d.warn(check, "@"+name+" answers no chat: telegram.chats is empty",
 			"write to @"+name+" while the bot runs; its log names the id of your chat")
 	default:
-		d.ok(check, "@%s answers %s; %s", name, strings.Join(c.Chats, ", "), deeds(c.Act))
+		d.ok(check, "@%s answers %s; %s", name, strings.Join(c.Chats, ", "), actsOrReads(c.Act))
 	}
 }
 
-// deeds says whether the chat acts.
-func deeds(act bool) string {
+// actsOrReads says whether the chat acts.
+func actsOrReads(act bool) string {
 	if act {
 		return "it may halt, resume and flatten"
 	}

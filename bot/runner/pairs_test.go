@@ -73,7 +73,7 @@ func TestThePromisesHoldInAnyLife(t *testing.T) {
 	written, err := os.ReadFile(pairsPage)
 	require.NoError(t, err)
 	require.Equal(t, lives.Frame(page), lives.Frame(string(written)),
-		"events or promises have changed: go test ./bot/runner -run PromisesHold -lives 2000 -update")
+		"events or promises have changed: go test ./bot/runner -run PromisesHold -lives 1000 -update")
 }
 
 func readLife(t *testing.T, file string) *lives.Life {

@@ -1,5 +1,5 @@
-// Package group gathers the candles of an instant for strategies with OnCandles. The engine calls
-// Set where Engine.Step shows it. Start at Set.Add.
+// Package group gathers the candles of an instant for strategies with OnCandles. Engine.Step calls
+// Set. Start at Set.Add.
 //
 // # Decisions
 //

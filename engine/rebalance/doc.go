@@ -1,6 +1,5 @@
-// Package rebalance trades a portfolio: the sells at once, the buys when the sells have ended. The
-// engine calls Set where Engine.Step shows it. Start at Set.Begin and Set.Follow; plan.go works out
-// the orders.
+// Package rebalance trades a portfolio: the sells at once, the buys when the sells have ended.
+// Engine.Step calls Set. Start at Set.Begin and Set.Follow; plan.go works out the orders.
 //
 // # Decisions
 //

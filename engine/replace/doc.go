@@ -1,5 +1,5 @@
-// Package replace lets an order wait in the engine for the end of the order that it replaces. The
-// engine calls Set where Engine.Step shows it. Start at Set.Begin and Set.Follow.
+// Package replace lets an order wait in the engine for the end of the order that it replaces.
+// Engine.Step calls Set. Start at Set.Begin and Set.Follow.
 //
 // # Decisions
 //

@@ -1,6 +1,6 @@
-// Package tactic spreads a buy or a sell over several orders: MakerFirst and TWAP. The engine calls
-// Set where Engine.Step shows it. Start at Set.Begin and Set.Run; end.go counts fills and ends
-// tactics, watch.go says what the path of a backtest's candles stops for, saved.go saves them.
+// Package tactic spreads a buy or a sell over several orders: MakerFirst and TWAP. Engine.Step
+// calls Set. Start at Set.Begin and Set.Run; end.go counts fills and ends tactics, watch.go says
+// what the path of a backtest's candles stops for, saved.go saves them.
 //
 // # Decisions
 //

@@ -1,3 +1,3 @@
-// Package timer keeps the timers that strategies set, until they ring. The engine calls Set where
-// Engine.Step shows it. Start at Set.Add.
+// Package timer keeps the timers that strategies set, until they ring. Engine.Step calls Set.
+// Start at Set.Add.
 package timer

@@ -14,8 +14,8 @@ var Styles = []string{"bracket", "stop", "trail", "parts", "twap", "maker", "lim
 // BareStyles are those of Styles that buy without exits.
 var BareStyles = []string{"rebalance", "restless", "requoter", "saver"}
 
-// deed is a kind of event with its weight and how its arguments are drawn.
-type deed struct {
+// kind is a kind of event with its weight and how its arguments are drawn.
+type kind struct {
 	weight      int
 	actor, verb string
 	args        func(*drawer) []string
@@ -30,9 +30,9 @@ func (d *drawer) span(least, most int) string { return fmt.Sprint(least+d.IntN(m
 func (d *drawer) of(words ...string) string   { return words[d.IntN(len(words))] }
 func (d *drawer) market() string              { return d.of(d.setup.Markets()...) }
 
-// deeds are the events of a life. Half of the weight acts on a position that has an exit: the
+// kinds are the events of a life. Half of the weight acts on a position that has an exit: the
 // strategies hold one nearly always.
-var deeds = []deed{
+var kinds = []kind{
 	{6, "machine", "stop", func(d *drawer) []string { return []string{d.span(2, 60)} }},
 	{5, "machine", "kill", func(d *drawer) []string { return []string{d.span(2, 60)} }},
 	{3, "machine", "killwrite", func(d *drawer) []string {
@@ -90,10 +90,10 @@ var deeds = []deed{
 	}},
 }
 
-// Deeds are the names of all events and unusual setups, each once, for the matrix of pairs.
-func Deeds() (names []string) {
+// EventNames are the names of all events and unusual setups, each once, for the matrix of pairs.
+func EventNames() (names []string) {
 	d := &drawer{rand.New(rand.NewPCG(1, 1)), &Setup{Strategies: []string{"bracket@BTC-EUR"}}}
-	for _, one := range slices.Concat(deeds, wideDeeds) {
+	for _, one := range slices.Concat(kinds, wideKinds) {
 		for range 60 {
 			e := Event{Actor: one.actor, Verb: one.verb, Args: one.args(d)}
 			if name := e.Name(); !slices.Contains(names, name) {
@@ -124,15 +124,15 @@ func draw(seed uint64) *Life {
 	l := &Life{Seed: seed, Setup: d.draw()}
 	d.setup = &l.Setup
 	total := 0
-	for i := range deeds {
-		total += deeds[i].weight
+	for i := range kinds {
+		total += kinds[i].weight
 	}
 	at := time.Duration(20+d.IntN(20)) * time.Second
 	for range 2 + d.IntN(7) {
 		n := d.IntN(total)
-		for i := range deeds {
-			if n -= deeds[i].weight; n < 0 {
-				l.Events = append(l.Events, Event{at, deeds[i].actor, deeds[i].verb, deeds[i].args(d)})
+		for i := range kinds {
+			if n -= kinds[i].weight; n < 0 {
+				l.Events = append(l.Events, Event{at, kinds[i].actor, kinds[i].verb, kinds[i].args(d)})
 				break
 			}
 		}

@@ -88,13 +88,15 @@ func (e *Event) String() string {
 
 // String is the life as Parse reads it.
 func (l *Life) String() string {
-	text := fmt.Sprintf("life seed=%d feed=%s keep=%t own=%s start=%s strategies=%s\n", l.Seed, l.Setup.Feed,
+	text := fmt.Sprintf("life seed=%d feed=%s keep=%t own=%s start=%s strategies=%s", l.Seed, l.Setup.Feed,
 		l.Setup.Keep, l.Setup.Own, l.Setup.Start, strings.Join(l.Setup.Strategies, ","))
-	for word, is := range map[string]bool{" paper=true": l.Setup.Paper, " takes=true": l.Setup.Takes} {
-		if is {
-			text = strings.TrimSuffix(text, "\n") + word + "\n"
-		}
+	if l.Setup.Paper {
+		text += " paper=true"
 	}
+	if l.Setup.Takes {
+		text += " takes=true"
+	}
+	text += "\n"
 	for i := range l.Events {
 		text += l.Events[i].String() + "\n"
 	}

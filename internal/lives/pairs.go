@@ -66,7 +66,7 @@ func (p Pairs) Page(lives int) string {
 		"a figure is open. The rows that begin with setup are lives with that setup.\n" +
 		"To play more, and to write this page anew:\n\n" +
 		"```sh\ngo test ./bot/runner -run PromisesHold -lives 20000 -timeout 4h\n" +
-		"go test ./bot/runner -run PromisesHold -lives 2000 -update\n```\n\n" +
+		"go test ./bot/runner -run PromisesHold -lives 1000 -update\n```\n\n" +
 		"A life that breaks a promise is shrunk to its fewest events and printed. Saved to a file, it runs again\n" +
 		"with `-life FILE`. Those that once failed are in bot/runner/testdata/lives, and each run plays them.\n\n"
 	head, line := "| event |", "|---|"
@@ -75,7 +75,7 @@ func (p Pairs) Page(lives int) string {
 		head, line = head+" "+promise.Name+" |", line+"---|"
 	}
 	text += "\n" + head + "\n" + line + "\n"
-	for _, event := range Deeds() {
+	for _, event := range EventNames() {
 		row := "| " + event + " |"
 		for _, promise := range Promises {
 			if n := p[event][promise.Name]; n > 0 {

@@ -13,8 +13,8 @@ const Wide = 1 << 32
 // WideStyles are styles that only lives above Wide have.
 var WideStyles = []string{"count"}
 
-// wideDeeds are events that only lives above Wide have.
-var wideDeeds = []deed{
+// wideKinds are events that only lives above Wide have.
+var wideKinds = []kind{
 	{4, "exchange", "delist", func(d *drawer) []string {
 		return []string{d.market(), d.of("1m0s", "3m0s", "forever")}
 	}},
@@ -25,7 +25,7 @@ var wideDeeds = []deed{
 }
 
 // widen changes a life that is drawn: a third of them on paper, a third without kept exits, a third
-// with a strategy that leaves after a number of candles; two of three have an event of wideDeeds.
+// with a strategy that leaves after a number of candles; two of three have an event of wideKinds.
 func (l *Life) widen(d *drawer) {
 	l.Setup.Paper, l.Setup.Takes = d.IntN(3) == 0, d.IntN(3) == 0
 	counts := d.IntN(3) == 0
@@ -33,18 +33,18 @@ func (l *Life) widen(d *drawer) {
 	if counts && where != "BTC-EUR+ETH-EUR" {
 		l.Setup.Strategies[0] = WideStyles[0] + "@" + where
 		if d.IntN(2) == 0 {
-			l.happens(d, &wideDeeds[2])
+			l.happens(d, &wideKinds[2])
 		}
 	}
 	for range d.IntN(3) {
 		total := 0
-		for i := range wideDeeds {
-			total += wideDeeds[i].weight
+		for i := range wideKinds {
+			total += wideKinds[i].weight
 		}
 		n := d.IntN(total)
-		for i := range wideDeeds {
-			if n -= wideDeeds[i].weight; n < 0 {
-				l.happens(d, &wideDeeds[i])
+		for i := range wideKinds {
+			if n -= wideKinds[i].weight; n < 0 {
+				l.happens(d, &wideKinds[i])
 				break
 			}
 		}
@@ -55,7 +55,7 @@ func (l *Life) widen(d *drawer) {
 }
 
 // happens puts an event between the others.
-func (l *Life) happens(d *drawer, what *deed) {
+func (l *Life) happens(d *drawer, what *kind) {
 	last := l.Events[len(l.Events)-1].At
 	at := 20*time.Second + time.Duration(d.IntN(int(last/time.Second)))*time.Second
 	l.Events = append(l.Events, Event{at, what.actor, what.verb, what.args(d)})

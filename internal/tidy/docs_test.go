@@ -18,6 +18,7 @@ import (
 type page struct{ path, text string }
 
 func pages(t *testing.T) (all []page) {
+	atRoot()
 	files, err := filepath.Glob("docs/*.md")
 	require.NoError(t, err)
 	for _, file := range append(files, "README.md", "ARCHITECTURE.md") {
@@ -223,6 +224,7 @@ func TestTheCommandsOfTheDocumentsFindTheirTests(t *testing.T) {
 }
 
 func TestTheTableOfPackagesNamesEach(t *testing.T) {
+	atRoot()
 	text, err := os.ReadFile("ARCHITECTURE.md")
 	require.NoError(t, err)
 	told := map[string]bool{"strategy/*": true, "cmd/*": true} // a row above theirs speaks for them

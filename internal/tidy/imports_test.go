@@ -331,6 +331,7 @@ func (s *source) at(node ast.Node) string {
 // parsed is every Go file of the repository but those in testdata, read once for all tests, which
 // leave them as they are.
 var parsed = sync.OnceValues(func() (all []*source, err error) {
+	atRoot()
 	set := token.NewFileSet()
 	err = fs.WalkDir(os.DirFS("."), ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
@@ -463,6 +464,7 @@ func selector(n *ast.SelectorExpr) string {
 // The engine is a fold over events. A database below it would let a strategy's step wait for a
 // disk.
 func TestTheEngineNeedsNoDatabase(t *testing.T) {
+	atRoot()
 	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "./engine", "./engine/live")
 	list.WaitDelay = time.Second
 	out, err := list.Output()

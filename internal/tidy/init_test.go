@@ -70,6 +70,7 @@ func TestPackageInitialisationStaysCheap(t *testing.T) {
 
 // run runs a command to its end and returns what it printed.
 func run(t *testing.T, environment []string, name string, args ...string) string {
+	atRoot()
 	cmd := exec.CommandContext(t.Context(), name, args...)
 	cmd.WaitDelay = time.Second
 	cmd.Env = append(os.Environ(), environment...)
