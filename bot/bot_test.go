@@ -9,7 +9,9 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
@@ -62,13 +64,14 @@ func (l leakless) Run() int {
 
 // TestCommandsDoWhatTheTranscriptsSay runs the transcripts of testdata/script. Beside testscript's
 // own commands they know `exits CODE COMMAND…`, which wants that very code, `flip FILE`, which
-// damages a store, and `livestate FOLDER`, which leaves there what a bot that ran does. With
-// -short, which is for the race detector, it runs transcripts of commands with goroutines.
+// damages a store, `livestate FOLDER`, which leaves there what a bot that ran does, and `awaits
+// FILE TEXT`, which waits until a command beside it has written the text. With -short, which is
+// for the race detector, it runs transcripts of commands with goroutines.
 func TestCommandsDoWhatTheTranscriptsSay(t *testing.T) {
 	p := testscript.Params{
 		Dir: "testdata/script", RequireExplicitExec: true, RequireUniqueNames: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "flip": flip,
-			"livestate": liveState},
+			"livestate": liveState, "awaits": awaits},
 	}
 	if testing.Short() {
 		p.Dir = ""
@@ -94,6 +97,22 @@ func exits(ts *testscript.TestScript, negated bool, args []string) {
 	}
 	if code != want {
 		ts.Fatalf("exit code %d, want %d\n%s", code, want, ts.ReadFile("stderr"))
+	}
+}
+
+// awaits waits until a file has a text.
+func awaits(ts *testscript.TestScript, negated bool, args []string) {
+	if len(args) != 2 || negated {
+		ts.Fatalf("usage: awaits FILE TEXT")
+	}
+	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		text, err := os.ReadFile(ts.MkAbs(args[0]))
+		if err == nil && strings.Contains(string(text), args[1]) {
+			return
+		}
+		if time.Since(began) > time.Minute {
+			ts.Fatalf("%s has no %q after a minute: %s", args[0], args[1], text)
+		}
 	}
 }
 

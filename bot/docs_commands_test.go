@@ -94,8 +94,7 @@ var whole = map[string]string{
 	"bot init":         "bot init own",
 	"bot explain":      "bot explain 1",
 
-	"bot export --tax FILE": "bot export --tax taxes.csv -c live.toml",
-	"bot export --tax":      "bot export --tax taxes.csv -c live.toml",
+	"bot export --tax": "bot export --tax taxes.csv -c live.toml",
 	"bot sweep": "bot sweep --vary strategies.trend.params.fast=20,50 " +
 		"--vary strategies.trend.params.slow=200,300",
 	"bot walkforward": "bot walkforward --vary strategies.trend.params.fast=20,50",
