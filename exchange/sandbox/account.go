@@ -17,25 +17,25 @@ const categoryShown = "B"
 const capabilities = `["buy","sell","depositCrypto","depositFiat","withdrawCrypto","withdrawFiat"]`
 
 // getBalance answers GET /balance: the balances above zero, by symbol; a list also for one symbol.
-func (ex *Exchange) getBalance(c *api.Call) *exchange.Error {
+func (b *bank) getBalance(c *api.Call) *exchange.Error {
 	w := wire.Writer{Dst: c.Out}
-	ex.appendBalances(&w, ex.caller(c), c.Text("symbol"))
+	b.appendBalances(&w, b.accounts.caller(c), c.Text("symbol"))
 	c.Out = w.Dst
 	return nil
 }
 
 // getStakingBalance answers GET /stakingBalance (venue-facts 1.4): nothing can be staked here.
-func (ex *Exchange) getStakingBalance(c *api.Call) *exchange.Error {
+func (b *bank) getStakingBalance(c *api.Call) *exchange.Error {
 	c.Out = append(c.Out, "[]"...)
 	return nil
 }
 
 // appendBalances writes the list of an account's balances that are not 0, of one symbol or all
 // ("").
-func (ex *Exchange) appendBalances(w *wire.Writer, a *account, symbol string) {
+func (b *bank) appendBalances(w *wire.Writer, a *account, symbol string) {
 	w.Open('[')
-	for _, v := range ex.assetsBySymbol {
-		balance := ex.venue.BalanceOf(a.id, v.ID)
+	for _, v := range b.assetsBySymbol {
+		balance := b.venue.BalanceOf(a.id, v.ID)
 		if balance.Total == 0 || symbol != "" && symbol != v.Symbol {
 			continue
 		}
@@ -49,13 +49,13 @@ func (ex *Exchange) appendBalances(w *wire.Writer, a *account, symbol string) {
 }
 
 // getAccount answers GET /account: the fee tier with its volume and rates, and the capabilities.
-func (ex *Exchange) getAccount(c *api.Call) *exchange.Error {
+func (b *bank) getAccount(c *api.Call) *exchange.Error {
 	w := wire.Writer{Dst: c.Out}
 	w.Open('{')
 	w.Key("fees")
 	w.Open('{')
-	w.Integer("tier", int64(ex.caller(c).tier))
-	ex.appendFees(&w, ex.caller(c), categoryShown)
+	w.Integer("tier", int64(b.accounts.caller(c).tier))
+	b.appendFees(&w, b.accounts.caller(c), categoryShown)
 	w.Close('}')
 	w.Key("capabilities")
 	w.Dst = append(w.Dst, capabilities...)
@@ -67,13 +67,13 @@ func (ex *Exchange) getAccount(c *api.Call) *exchange.Error {
 // getFees answers GET /account/fees: the rates of a market; of the markets of a quote currency,
 // which are those of its first one; or of category B. Where both parameters are given, the market
 // counts.
-func (ex *Exchange) getFees(c *api.Call) *exchange.Error {
+func (b *bank) getFees(c *api.Call) *exchange.Error {
 	category := categoryShown
 	switch {
 	case c.Has("market"):
-		category = ex.catalog.MarketNamed(c.Text("market")).FeeCategory
+		category = b.catalog.MarketNamed(c.Text("market")).FeeCategory
 	case c.Has("quote"):
-		m := ex.firstQuoted(ex.catalog.AssetNamed(c.Text("quote")).ID)
+		m := b.firstQuoted(b.catalog.AssetNamed(c.Text("quote")).ID)
 		if m == nil {
 			return exchange.Invalid("quote")
 		}
@@ -81,16 +81,16 @@ func (ex *Exchange) getFees(c *api.Call) *exchange.Error {
 	}
 	w := wire.Writer{Dst: c.Out}
 	w.Open('{')
-	w.Text("tier", strconv.Itoa(ex.caller(c).tier))
-	ex.appendFees(&w, ex.caller(c), category)
+	w.Text("tier", strconv.Itoa(b.accounts.caller(c).tier))
+	b.appendFees(&w, b.accounts.caller(c), category)
 	w.Close('}')
 	c.Out = w.Dst
 	return nil
 }
 
 // firstQuoted returns the first market of a quote currency, or nil.
-func (ex *Exchange) firstQuoted(quote market.AssetID) *market.Market {
-	for _, m := range ex.catalog.Markets() {
+func (b *bank) firstQuoted(quote market.AssetID) *market.Market {
+	for _, m := range b.catalog.Markets() {
 		if m.Quote == quote {
 			return m
 		}
@@ -98,9 +98,9 @@ func (ex *Exchange) firstQuoted(quote market.AssetID) *market.Market {
 	return nil
 }
 
-func (ex *Exchange) appendFees(w *wire.Writer, a *account, category string) {
-	fees := ex.rates(a.tier, category)
-	w.Padded("volume", int64(a.volume), ex.currencyDigits)
+func (b *bank) appendFees(w *wire.Writer, a *account, category string) {
+	fees := b.rates(a.tier, category)
+	w.Padded("volume", int64(a.volume), b.currencyDigits)
 	w.Fixed("taker", int64(fees.Taker), market.RateDigits)
 	w.Fixed("maker", int64(fees.Maker), market.RateDigits)
 }

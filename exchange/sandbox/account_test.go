@@ -9,7 +9,7 @@ import (
 )
 
 func TestBalancesShowOnlyWhatThereIs(t *testing.T) {
-	b := newBank(t)
+	b := newBranch(t)
 	require.Equal(t, `[]`, b.balances("alice"))
 	b.give("alice", "EUR", "100.50")
 	b.give("alice", "BTC", "1.0001")
@@ -21,7 +21,7 @@ func TestBalancesShowOnlyWhatThereIs(t *testing.T) {
 }
 
 func TestWhatOrdersHoldIsNotAvailable(t *testing.T) {
-	b := newBank(t)
+	b := newBranch(t)
 	b.give("alice", "BTC", "1.0001")
 	b.order(market.Sell, "0.25", "50000")
 	b.price("BTC-EUR", "40000")
@@ -29,7 +29,7 @@ func TestWhatOrdersHoldIsNotAvailable(t *testing.T) {
 }
 
 func TestAnAccountShowsItsTierAsANumberAndItsFeesShowItAsText(t *testing.T) {
-	b := newBank(t, func(c *Config) { c.Accounts[1].Volume = "250000" })
+	b := newBranch(t, func(c *Config) { c.Accounts[1].Volume = "250000" })
 	require.JSONEq(t, `{"fees":{"tier":0,"volume":"0.00","taker":"0.0025","maker":"0.0015"},
 		"capabilities":["buy","sell","depositCrypto","depositFiat","withdrawCrypto","withdrawFiat"]}`, b.get("alice", "GET /account", ""))
 	require.JSONEq(t, `{"tier":"0","volume":"0.00","taker":"0.0025","maker":"0.0015"}`,
@@ -39,7 +39,7 @@ func TestAnAccountShowsItsTierAsANumberAndItsFeesShowItAsText(t *testing.T) {
 }
 
 func TestFeesAreThoseOfTheMarketsCategory(t *testing.T) {
-	b := newBank(t, categories)
+	b := newBranch(t, categories)
 	for query, want := range map[string]string{
 		"":                          "0.002", // B
 		"market=USDC-EUR":           "0.002", // B
@@ -55,7 +55,7 @@ func TestFeesAreThoseOfTheMarketsCategory(t *testing.T) {
 }
 
 func TestAccountAnswersHaveTheRecordedShape(t *testing.T) {
-	b := newBank(t)
+	b := newBranch(t)
 	b.give("alice", "EUR", "20.89")
 	for file, what := range map[string]string{
 		"account_2025.json": "GET /account", "account_fees_docs.json": "GET /account/fees",

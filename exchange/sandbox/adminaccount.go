@@ -11,27 +11,27 @@ import (
 )
 
 // adminDeposit answers POST /admin/deposit with the transfer that has begun.
-func (ex *Exchange) adminDeposit(c *api.Call) *exchange.Error {
-	t, refused := ex.deposit(c.Text("account"), c.Text("symbol"), c.Text("amount"), c.Now)
+func (b *bank) adminDeposit(c *api.Call) *exchange.Error {
+	t, refused := b.deposit(c.Text("account"), c.Text("symbol"), c.Text("amount"), c.Now)
 	if refused != nil {
 		return refused
 	}
 	w := wire.Writer{Dst: c.Out}
-	ex.appendUnderWay(&w, t, typeDeposit)
+	b.appendUnderWay(&w, t, typeDeposit)
 	c.Out = w.Dst
 	return nil
 }
 
 // adminTransfers answers GET /admin/transfers: the transfers under way, by the time of their next
 // status.
-func (ex *Exchange) adminTransfers(c *api.Call) *exchange.Error {
-	rows := slices.SortedFunc(slices.Values(ex.inFlight), func(a, b *transfer) int {
+func (b *bank) adminTransfers(c *api.Call) *exchange.Error {
+	rows := slices.SortedFunc(slices.Values(b.inFlight), func(a, b *transfer) int {
 		return cmp.Or(cmp.Compare(a.Due, b.Due), strings.Compare(string(a.ID[:]), string(b.ID[:])))
 	})
 	w := wire.Writer{Dst: c.Out}
 	w.Open('[')
 	for _, t := range rows {
-		ex.appendUnderWay(&w, t, t.way())
+		b.appendUnderWay(&w, t, t.way())
 	}
 	w.Close(']')
 	c.Out = w.Dst
@@ -40,19 +40,19 @@ func (ex *Exchange) adminTransfers(c *api.Call) *exchange.Error {
 
 // adminCancelTransfer answers POST /admin/cancelTransfer with the canceled transfer; 205: it is too
 // late.
-func (ex *Exchange) adminCancelTransfer(c *api.Call) *exchange.Error {
+func (b *bank) adminCancelTransfer(c *api.Call) *exchange.Error {
 	id := c.UUID("transactionId")
-	place := slices.IndexFunc(ex.inFlight, func(t *transfer) bool { return t.ID == id })
+	place := slices.IndexFunc(b.inFlight, func(t *transfer) bool { return t.ID == id })
 	if place < 0 {
 		return exchange.Invalid("transactionId")
 	}
-	t := ex.inFlight[place]
+	t := b.inFlight[place]
 	way := t.way()
-	if refused := ex.cancelTransfer(id, c.Now); refused != nil {
+	if refused := b.cancelTransfer(id, c.Now); refused != nil {
 		return refused
 	}
 	w := wire.Writer{Dst: c.Out}
-	ex.appendUnderWay(&w, t, way)
+	b.appendUnderWay(&w, t, way)
 	c.Out = w.Dst
 	return nil
 }
@@ -67,11 +67,11 @@ func (t *transfer) way() string {
 
 // appendUnderWay writes a transfer for the operator. due is when it goes on; Unix ms, null: it has
 // ended.
-func (ex *Exchange) appendUnderWay(w *wire.Writer, t *transfer, way string) {
-	v := ex.assets[t.Asset-1]
+func (b *bank) appendUnderWay(w *wire.Writer, t *transfer, way string) {
+	v := b.assets[t.Asset-1]
 	w.Open('{')
 	w.Text("transactionId", t.ID.String())
-	w.Text("account", ex.accounts[t.Account].name)
+	w.Text("account", b.accounts[t.Account].name)
 	w.Text("type", way)
 	w.Text("symbol", v.Symbol)
 	w.Fixed("amount", int64(t.Amount), v.Digits)

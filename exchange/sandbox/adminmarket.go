@@ -192,7 +192,7 @@ func (ex *Exchange) adminCancelOrders(c *api.Call) *exchange.Error {
 	}
 	var of *account
 	if c.Has("account") {
-		if of = ex.accountNamed(c.Text("account")); of == nil {
+		if of = ex.accounts.named(c.Text("account")); of == nil {
 			return exchange.Invalid("account")
 		}
 	}

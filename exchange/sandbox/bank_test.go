@@ -19,10 +19,11 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// bank is an exchange with a clock of its own for the tests of balances, fees and transfers: alice,
-// who can also trade, and bob.
-type bank struct {
-	*Exchange
+// branch is an exchange with a clock of its own for the tests of balances, fees and transfers:
+// alice, who can also trade, and bob.
+type branch struct {
+	*bank
+	ex     *Exchange
 	t      require.TestingT
 	now    market.Time
 	orders market.OrderID
@@ -31,13 +32,13 @@ type bank struct {
 // bankStart is noon of a UTC day.
 const bankStart = market.Time(1_767_268_800e9) // 2026-01-01 12:00
 
-func newBank(t require.TestingT, change ...func(*Config)) *bank {
-	b, err := openBank(t, change...)
+func newBranch(t require.TestingT, change ...func(*Config)) *branch {
+	b, err := openBranch(t, change...)
 	require.NoError(t, err)
 	return b
 }
 
-func openBank(t require.TestingT, change ...func(*Config)) (*bank, error) {
+func openBranch(t require.TestingT, change ...func(*Config)) (*branch, error) {
 	config := Config{
 		Assets: []Asset{
 			{Symbol: "EUR", Decimals: 2},
@@ -52,7 +53,9 @@ func openBank(t require.TestingT, change ...func(*Config)) (*bank, error) {
 	for _, f := range change {
 		f(&config)
 	}
-	b := &bank{t: t, now: bankStart, Exchange: &Exchange{config: config, catalog: &market.Catalog{}}}
+	ex := &Exchange{config: config, catalog: &market.Catalog{}}
+	ex.bank = &bank{config: &ex.config, catalog: ex.catalog}
+	b := &branch{t: t, now: bankStart, ex: ex, bank: ex.bank}
 	for _, a := range config.Assets {
 		_, err := b.catalog.AddAsset(a.Symbol, a.Decimals)
 		require.NoError(t, err)
@@ -75,11 +78,13 @@ func openBank(t require.TestingT, change ...func(*Config)) (*bank, error) {
 		}
 		b.accounts = append(b.accounts, a)
 	}
-	return b, b.openTreasury(b.now)
+	ex.venue, ex.accounts = b.venue, b.accounts
+	ex.schedule = []scheduled{&transferSchedule{b.bank}, &tierSchedule{b.bank}}
+	return b, b.open(b.now)
 }
 
 // hearFills hands fills on as the exchange does.
-func (b *bank) hearFills(ev *market.Event) {
+func (b *branch) hearFills(ev *market.Event) {
 	for i := range ev.Fills {
 		b.traded(b.accounts[b.venue.Owner(ev.Report.Order)], &ev.Fills[i])
 	}
@@ -87,7 +92,7 @@ func (b *bank) hearFills(ev *market.Event) {
 
 // ask carries out a request that has passed all checks of the wire: ask("bob", "GET /balance",
 // "symbol=BTC").
-func (b *bank) ask(name, what, query string) (string, *exchange.Error) {
+func (b *branch) ask(name, what, query string) (string, *exchange.Error) {
 	values, err := url.ParseQuery(query)
 	require.NoError(b.t, err)
 	for i := range endpoints {
@@ -95,7 +100,7 @@ func (b *bank) ask(name, what, query string) (string, *exchange.Error) {
 		if e.Method+" "+e.Path != what {
 			continue
 		}
-		c := api.Call{Endpoint: e, Account: b.accountNamed(name).place(), Now: b.now,
+		c := api.Call{Endpoint: e, Account: b.accounts.named(name).place(), Now: b.now,
 			Args: make(api.Arguments, len(e.Params))}
 		for at, p := range e.Params {
 			if !values.Has(p.Name) {
@@ -109,8 +114,8 @@ func (b *bank) ask(name, what, query string) (string, *exchange.Error) {
 			values.Del(p.Name)
 		}
 		require.Empty(b.t, values, "the endpoint has no such parameters")
-		b.advance(b.now)
-		refused := endpoints[i].do(b.Exchange, &c)
+		b.ex.advance(b.now)
+		refused := endpoints[i].do(b.ex, &c)
 		require.True(b.t, refused != nil || json.Valid(c.Out), "%s", c.Out)
 		return string(c.Out), refused
 	}
@@ -119,27 +124,27 @@ func (b *bank) ask(name, what, query string) (string, *exchange.Error) {
 }
 
 // get is ask for what is answered.
-func (b *bank) get(name, what, query string) string {
+func (b *branch) get(name, what, query string) string {
 	answer, refused := b.ask(name, what, query)
 	require.Nil(b.t, refused)
 	return answer
 }
 
 // refused is ask for what is not, and returns the code and message.
-func (b *bank) refused(name, what, query string) string {
+func (b *branch) refused(name, what, query string) string {
 	_, refused := b.ask(name, what, query)
 	require.NotNil(b.t, refused, query)
 	return wording(refused)
 }
 
 // wait lets time pass.
-func (b *bank) wait(d time.Duration) {
+func (b *branch) wait(d time.Duration) {
 	b.now = b.now.Add(d)
-	b.advance(b.now)
+	b.ex.advance(b.now)
 }
 
 // give deposits and lets the deposit arrive.
-func (b *bank) give(name, symbol, amount string) {
+func (b *branch) give(name, symbol, amount string) {
 	t, refused := b.deposit(name, symbol, amount, b.now)
 	require.Nil(b.t, refused)
 	for t.Due != never {
@@ -149,16 +154,16 @@ func (b *bank) give(name, symbol, amount string) {
 }
 
 // take asks for a withdrawal and returns its record.
-func (b *bank) take(name, symbol, amount, address string, more ...string) *transfer {
+func (b *branch) take(name, symbol, amount, address string, more ...string) *transfer {
 	b.get(name, "POST /withdrawal",
 		strings.Join(append([]string{"symbol=" + symbol + "&amount=" + amount + "&address=" + address}, more...), "&"))
-	list := b.accountNamed(name).withdrawals
+	list := b.accounts.named(name).withdrawals
 	return list[len(list)-1]
 }
 
 // order places a limit order of alice in BTC-EUR while the price is elsewhere; trade lets the price
 // go to where it fills.
-func (b *bank) order(side market.Side, amount, price string) market.OrderID {
+func (b *branch) order(side market.Side, amount, price string) market.OrderID {
 	m := b.catalog.MarketNamed("BTC-EUR")
 	qty, err := m.ParseQty(amount)
 	require.NoError(b.t, err)
@@ -174,7 +179,7 @@ func (b *bank) order(side market.Side, amount, price string) market.OrderID {
 }
 
 // price moves a market to a price.
-func (b *bank) price(name, text string) {
+func (b *branch) price(name, text string) {
 	m := b.catalog.MarketNamed(name)
 	p, err := m.ParsePrice(text)
 	require.NoError(b.t, err)
@@ -182,7 +187,7 @@ func (b *bank) price(name, text string) {
 		Trade: &market.Trade{Market: m.ID, Price: p, Time: b.now}}))
 }
 
-func (b *bank) balances(name string) string { return b.get(name, "GET /balance", "") }
+func (b *branch) balances(name string) string { return b.get(name, "GET /balance", "") }
 
 // fixtureKeys returns the members that a recorded answer has, those of the first element of a list;
 // it skips the test where the recordings are not there.

@@ -8,29 +8,20 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// books are what an exchange's money adds up to: the balances of the accounts and what the house
-// has are what was transferred in.
-type books struct {
-	transferred []market.Value // by market.AssetID: what accounts brought, less what they took away
-	// by market.AssetID: what trades took from all accounts together, fees included; negative: gave
-	// them
-	liquidity []market.Value
-}
-
 // transfer changes a balance from outside, and the books with it.
-func (ex *Exchange) transfer(id sim.AccountID, asset market.AssetID, money market.Money) error {
-	if err := ex.venue.Transfer(id, asset, money); err != nil {
+func (b *bank) transfer(id sim.AccountID, asset market.AssetID, money market.Money) error {
+	if err := b.venue.Transfer(id, asset, money); err != nil {
 		return err
 	}
-	ex.transferred = book(ex.transferred, asset, money)
+	b.transferred = book(b.transferred, asset, money)
 	return nil
 }
 
 // bookTrade books a trade of one account: what it sent the house has, what it received the house
 // has given. Of a trade between two accounts the fees remain.
-func (ex *Exchange) bookTrade(sent, received share) {
-	ex.liquidity = book(ex.liquidity, sent.Asset, sent.Money)
-	ex.liquidity = book(ex.liquidity, received.Asset, -received.Money)
+func (b *bank) bookTrade(sent, received share) {
+	b.liquidity = book(b.liquidity, sent.Asset, sent.Money)
+	b.liquidity = book(b.liquidity, received.Asset, -received.Money)
 }
 
 // book adds money to the line of an asset.
@@ -57,32 +48,32 @@ func lineOf(lines []market.Value, asset market.AssetID) market.Value {
 
 // adminLedger answers GET /admin/ledger: accounts plus house is transferred, of every asset and at
 // every moment.
-func (ex *Exchange) adminLedger(c *api.Call) *exchange.Error {
+func (b *bank) adminLedger(c *api.Call) *exchange.Error {
 	w := wire.Writer{Dst: c.Out}
 	w.Open('{')
 	w.Key("accounts")
 	w.Open('[')
-	for _, a := range ex.accounts {
+	for _, a := range b.accounts {
 		w.Open('{')
 		w.Text("account", a.name)
 		w.Key("balances")
-		ex.appendBalances(&w, a, "")
+		b.appendBalances(&w, a, "")
 		w.Close('}')
 	}
 	w.Close(']')
 	w.Key("assets")
 	w.Open('[')
-	for _, v := range ex.assetsBySymbol {
+	for _, v := range b.assetsBySymbol {
 		total := market.Value{}
-		for _, a := range ex.accounts {
-			total, _ = total.Add(market.ValueOf(int64(ex.venue.BalanceOf(a.id, v.ID).Total))) // as in book
+		for _, a := range b.accounts {
+			total, _ = total.Add(market.ValueOf(int64(b.venue.BalanceOf(a.id, v.ID).Total))) // as in book
 		}
 		w.Open('{')
 		w.Text("symbol", v.Symbol)
 		w.Text("accounts", total.Format(v.Digits))
-		w.Text("liquidity", lineOf(ex.liquidity, v.ID).Format(v.Digits))
-		w.Text("house", lineOf(ex.liquidity, v.ID).Format(v.Digits)) // its name before, for one release
-		w.Text("transferred", lineOf(ex.transferred, v.ID).Format(v.Digits))
+		w.Text("liquidity", lineOf(b.liquidity, v.ID).Format(v.Digits))
+		w.Text("house", lineOf(b.liquidity, v.ID).Format(v.Digits)) // its name before, for one release
+		w.Text("transferred", lineOf(b.transferred, v.ID).Format(v.Digits))
 		w.Close('}')
 	}
 	w.Close(']')

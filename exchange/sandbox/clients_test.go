@@ -80,7 +80,7 @@ func walkScript(t *testing.T, interpreter, script string, change func(*Config), 
 	}
 	ex, err := New(config)
 	require.NoError(t, err)
-	_, refusal := ex.deposit("demo", "EUR", "250", ex.clock.Now())
+	_, refusal := ex.bank.deposit("demo", "EUR", "250", ex.clock.Now())
 	require.Nil(t, refusal)
 	exchange := &overheard{ex: ex}
 	server := httptest.NewServer(exchange)

@@ -48,7 +48,7 @@ func become(status market.MarketStatus) func(*stage) {
 }
 
 // closeAsset lets an asset be in maintenance.
-func closeAsset(s *stage) { s.ex.assetNamed("BTC").config.Status = "MAINTENANCE" }
+func closeAsset(s *stage) { s.ex.bank.assetNamed("BTC").config.Status = "MAINTENANCE" }
 
 // givens are the refusals of each endpoint beside those that all have: of routing, credentials,
 // budget and parameters.

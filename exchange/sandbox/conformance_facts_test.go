@@ -354,7 +354,7 @@ var factAccountRules = []rule{
 	{"venue-facts 1.4 depositHistory",
 		"timestamp, symbol, amount, fee, status, address, txId of coins; by symbol, limit and time", func(s *stage) {
 			for _, symbol := range []string{"BTC", "EUR"} {
-				_, refusal := s.ex.deposit("alice", symbol, "100", s.ex.clock.Now())
+				_, refusal := s.ex.bank.deposit("alice", symbol, "100", s.ex.clock.Now())
 				require.Nil(s.t, refusal)
 			}
 			s.pass(10 * time.Minute)

@@ -238,7 +238,7 @@ var endpointRules = []rule{
 		s.has(s.one("alice", "GET /deposit symbol=EUR"), "iban$", "bic$", "description$")
 	}},
 	{"1 GET /depositHistory", "the deposits", func(s *stage) {
-		_, refusal := s.ex.deposit("alice", "EUR", "100", s.ex.clock.Now())
+		_, refusal := s.ex.bank.deposit("alice", "EUR", "100", s.ex.clock.Now())
 		require.Nil(s.t, refusal)
 		s.has(s.rows("alice", "GET /depositHistory")[0], "symbol=EUR", "amount=100", "status=completed")
 	}},

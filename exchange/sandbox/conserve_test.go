@@ -80,7 +80,7 @@ func (s *audit) act(r *rapid.T) {
 		s.ex.clock.Advance(30 * time.Second)
 	case 2:
 		symbol := rapid.SampledFrom([]string{"BTC", "ETH"}).Draw(r, "symbol")
-		_, _ = s.ex.deposit(who, symbol, amount, s.ex.clock.Now()) // one that is refused changes nothing
+		_, _ = s.ex.bank.deposit(who, symbol, amount, s.ex.clock.Now()) // one that is refused changes nothing
 	case 3:
 		s.send1(r, who, "POST /withdrawal symbol=BTC address=x amount="+amount+rapid.SampledFrom([]string{"",
 			" addWithdrawalFee=true"}).Draw(r, "fee"))

@@ -19,12 +19,12 @@ const (
 
 // getDeposit answers GET /deposit with the account's address for deposits of an asset, always the
 // same.
-func (ex *Exchange) getDeposit(c *api.Call) *exchange.Error {
-	v := ex.assetNamed(c.Text("symbol"))
+func (b *bank) getDeposit(c *api.Call) *exchange.Error {
+	v := b.assetNamed(c.Text("symbol"))
 	if !v.open() {
 		return exchange.ErrCode(401)
 	}
-	address, reference := v.depositAddress(ex.caller(c))
+	address, reference := v.depositAddress(b.accounts.caller(c))
 	w := wire.Writer{Dst: c.Out}
 	w.Open('{')
 	if v.fiat {
@@ -53,8 +53,8 @@ func (v *assetRules) depositAddress(a *account) (address, reference string) {
 
 // getDepositHistory answers GET /depositHistory. A deposit is in it from when it is credited or
 // canceled, and that is its timestamp: its statuses know no other (venue-facts 1.4).
-func (ex *Exchange) getDepositHistory(c *api.Call) *exchange.Error {
-	ex.listTransfers(c, ex.caller(c).deposits)
+func (b *bank) getDepositHistory(c *api.Call) *exchange.Error {
+	b.listTransfers(c, b.accounts.caller(c).deposits)
 	return nil
 }
 
@@ -62,15 +62,15 @@ func (ex *Exchange) getDepositHistory(c *api.Call) *exchange.Error {
 // after the confirmations, at once if the asset needs none. Errors: 205 for an unknown account or
 // asset and for an amount that is not above the fee, 429 for too many decimals, 401 for an asset
 // that is not open.
-func (ex *Exchange) deposit(name, symbol, amount string, at market.Time) (*transfer, *exchange.Error) {
-	a, asset := ex.accountNamed(name), ex.catalog.AssetNamed(symbol)
+func (b *bank) deposit(name, symbol, amount string, at market.Time) (*transfer, *exchange.Error) {
+	a, asset := b.accounts.named(name), b.catalog.AssetNamed(symbol)
 	switch {
 	case a == nil:
 		return nil, exchange.Invalid("account")
 	case asset == nil:
 		return nil, exchange.Invalid("symbol")
 	}
-	v := ex.assets[asset.ID-1]
+	v := b.assets[asset.ID-1]
 	money, refused := v.amount(amount)
 	switch {
 	case refused != nil:
@@ -80,7 +80,7 @@ func (ex *Exchange) deposit(name, symbol, amount string, at market.Time) (*trans
 	case money <= v.depositFee:
 		return nil, exchange.Invalid("amount")
 	}
-	t := &transfer{ID: ex.nextID(), Account: a.id, Asset: v.ID, Amount: money - v.depositFee, Fee: v.depositFee,
+	t := &transfer{ID: b.nextID(), Account: a.id, Asset: v.ID, Amount: money - v.depositFee, Fee: v.depositFee,
 		Due: never, Deposit: true}
 	t.Address, t.PaymentID = v.depositAddress(a)
 	if v.fiat {
@@ -88,42 +88,32 @@ func (ex *Exchange) deposit(name, symbol, amount string, at market.Time) (*trans
 	} else {
 		t.TxID = digest("transaction", t.ID.String())
 	}
-	if ex.stageDuration(v, transferConfirming) > 0 {
-		ex.startStage(t, transferConfirming, at)
+	if b.stageDuration(v, transferConfirming) > 0 {
+		b.startStage(t, transferConfirming, at)
 		return t, nil
 	}
-	ex.credit(t, at)
+	b.credit(t, at)
 	return t, nil
 }
 
-// accountNamed returns the account of that name, or nil.
-func (ex *Exchange) accountNamed(name string) *account {
-	for _, a := range ex.accounts {
-		if a.name == name {
-			return a
-		}
-	}
-	return nil
-}
-
 // credit adds a deposit to the balance. A deposit that would overflow the balance is canceled.
-func (ex *Exchange) credit(t *transfer, at market.Time) {
-	if err := ex.transfer(t.Account, t.Asset, t.Amount); err != nil {
-		ex.listDeposit(t, transferCanceled, at)
+func (b *bank) credit(t *transfer, at market.Time) {
+	if err := b.transfer(t.Account, t.Asset, t.Amount); err != nil {
+		b.listDeposit(t, transferCanceled, at)
 		return
 	}
-	ex.listDeposit(t, transferCompleted, at)
-	ex.addTransaction(ex.accounts[t.Account], transaction{
+	b.listDeposit(t, transferCompleted, at)
+	b.addTransaction(b.accounts[t.Account], transaction{
 		ID: t.ID, At: at, Type: typeDeposit, Received: share{t.Asset,
 			t.Amount}, Fees: market.ValueOf(int64(t.Fee)), FeesAsset: t.Asset, Address: t.Address,
 	})
 }
 
 // listDeposit ends a deposit and adds it to its account's history.
-func (ex *Exchange) listDeposit(t *transfer, status transferState, at market.Time) {
+func (b *bank) listDeposit(t *transfer, status transferState, at market.Time) {
 	t.Status, t.Listed, t.Due = status, at, never
-	a := ex.accounts[t.Account]
-	a.deposits = ex.list(a.deposits, t, &a.depositsListed)
+	a := b.accounts[t.Account]
+	a.deposits = b.list(a.deposits, t, &a.depositsListed)
 }
 
 // amountError is the refusal of a transfer's amount: too many decimals, too large, not above zero.

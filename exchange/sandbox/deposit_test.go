@@ -11,7 +11,7 @@ import (
 )
 
 func TestADepositIsCreditedWithItsLastConfirmation(t *testing.T) {
-	b := newBank(t)
+	b := newBranch(t)
 	d, refused := b.deposit("alice", "BTC", "0.5001", b.now)
 	require.Nil(t, refused)
 	b.wait(20*time.Minute - 1)
@@ -27,7 +27,7 @@ func TestADepositIsCreditedWithItsLastConfirmation(t *testing.T) {
 }
 
 func TestADepositWithoutConfirmationsIsCreditedAtOnce(t *testing.T) {
-	b := newBank(t)
+	b := newBranch(t)
 	_, refused := b.deposit("alice", "EUR", "100", b.now)
 	require.Nil(t, refused)
 	require.Equal(t, `[{"symbol":"EUR","available":"100","inOrder":"0"}]`, b.balances("alice"))
@@ -35,7 +35,7 @@ func TestADepositWithoutConfirmationsIsCreditedAtOnce(t *testing.T) {
 }
 
 func TestACanceledDepositIsNotCredited(t *testing.T) {
-	b := newBank(t)
+	b := newBranch(t)
 	d, refused := b.deposit("alice", "BTC", "0.5", b.now)
 	require.Nil(t, refused)
 	b.wait(time.Minute)
@@ -49,7 +49,7 @@ func TestACanceledDepositIsNotCredited(t *testing.T) {
 }
 
 func TestADepositThatTheBalanceHasNoRoomForIsCanceled(t *testing.T) {
-	b := newBank(t)
+	b := newBranch(t)
 	b.give("alice", "EUR", "92233720368547758.07")
 	d, refused := b.deposit("alice", "EUR", "0.01", b.now)
 	require.Nil(t, refused)
@@ -58,7 +58,7 @@ func TestADepositThatTheBalanceHasNoRoomForIsCanceled(t *testing.T) {
 }
 
 func TestDepositsThatMakeNoSenseAreRefused(t *testing.T) {
-	b := newBank(t, func(c *Config) { c.Assets[2].Status = "MAINTENANCE" })
+	b := newBranch(t, func(c *Config) { c.Assets[2].Status = "MAINTENANCE" })
 	for _, row := range []struct{ name, symbol, amount, want string }{
 		{"carol", "EUR", "1", "205 account parameter is invalid."},
 		{"alice", "DOGE", "1", "205 symbol parameter is invalid."},
@@ -78,7 +78,7 @@ func TestDepositsThatMakeNoSenseAreRefused(t *testing.T) {
 }
 
 func TestADepositAddressIsTheAccountsOwnAndStays(t *testing.T) {
-	b, again := newBank(t), newBank(t)
+	b, again := newBranch(t), newBranch(t)
 	alice := b.get("alice", "GET /deposit", "symbol=BTC")
 	require.Regexp(t, `^\{"address":"0x[0-9a-f]{40}","paymentId":"[0-9]+"\}$`, alice)
 	require.Equal(t, alice, again.get("alice", "GET /deposit", "symbol=BTC"))
@@ -87,7 +87,7 @@ func TestADepositAddressIsTheAccountsOwnAndStays(t *testing.T) {
 }
 
 func TestABankDepositNamesAnAccountAndADescription(t *testing.T) {
-	b := newBank(t)
+	b := newBranch(t)
 	require.Regexp(t, `^\{"iban":"`+ownIBAN+`","bic":"`+ownBIC+`","description":"[0-9A-F]{10}"\}$`,
 		b.get("alice", "GET /deposit", "symbol=EUR"))
 	require.NotEqual(t, b.get("alice", "GET /deposit", "symbol=EUR"), b.get("bob", "GET /deposit", "symbol=EUR"))
@@ -96,7 +96,7 @@ func TestABankDepositNamesAnAccountAndADescription(t *testing.T) {
 
 func TestAnAssetThatIsNotOpenHasNoDepositAddress(t *testing.T) {
 	for _, status := range []string{"MAINTENANCE", "DELISTED"} {
-		b := newBank(t, func(c *Config) { c.Assets[1].Status = status })
+		b := newBranch(t, func(c *Config) { c.Assets[1].Status = status })
 		require.Equal(t, "401 Deposits of this asset are not available.",
 			b.refused("alice", "GET /deposit", "symbol=BTC"))
 		require.NotEmpty(t, b.get("alice", "GET /deposit", "symbol=EUR"))
@@ -104,7 +104,7 @@ func TestAnAssetThatIsNotOpenHasNoDepositAddress(t *testing.T) {
 }
 
 func TestHistoriesAreNewestFirstAndFiltered(t *testing.T) {
-	b := newBank(t)
+	b := newBranch(t)
 	for _, amount := range []string{"1", "2", "3", "4"} {
 		b.give("alice", "EUR", amount)
 		b.give("alice", "USDC", amount)
@@ -125,7 +125,7 @@ func TestHistoriesAreNewestFirstAndFiltered(t *testing.T) {
 }
 
 func TestOnlyTheLatestTransfersAreKept(t *testing.T) {
-	b := newBank(t, func(c *Config) { c.Retention.Transactions = 3 })
+	b := newBranch(t, func(c *Config) { c.Retention.Transactions = 3 })
 	for range 100 {
 		b.give("alice", "EUR", "1")
 		require.LessOrEqual(t, cap(b.accounts[0].deposits), 8)
@@ -144,13 +144,13 @@ func TestAssetsWithTermsThatMakeNoSenseAreRefused(t *testing.T) {
 		"asset BTC: -1 confirmations":     func(a *Asset) { a.Confirmations = -1 },
 		"confirmations every 48h0m0s":     func(a *Asset) { a.BlockTime = 48 * time.Hour },
 	} {
-		_, err := openBank(t, func(c *Config) { change(&c.Assets[1]) })
+		_, err := openBranch(t, func(c *Config) { change(&c.Assets[1]) })
 		require.ErrorContains(t, err, want)
 	}
 }
 
 func TestDepositAnswersHaveTheRecordedShape(t *testing.T) {
-	b := newBank(t)
+	b := newBranch(t)
 	b.give("alice", "EUR", "100")
 	sameShape(t, fixtureKeys(t, "deposit_history_2025.json"), firstObject(t, b.get("alice", "GET /depositHistory", "")))
 	// recorded as paymentid; clients read paymentId

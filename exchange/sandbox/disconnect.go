@@ -124,14 +124,15 @@ func (ex *Exchange) postCancelOrdersAfter(c *api.Call) *exchange.Error {
 	d := &ex.disconnects
 	switch {
 	case seconds == 0:
-		d.disarm(ex.caller(c).id, group)
+		d.disarm(ex.accounts.caller(c).id, group)
 	case seconds < shortestExpiry:
 		return exchange.Invalid("expiryAfterSeconds")
-	case d.find(ex.caller(c).id, group) == nil && d.armed(ex.caller(c).id) >= max(1, ex.config.Rules.GroupsPerAccount):
+	case d.find(ex.accounts.caller(c).id, group) == nil &&
+		d.armed(ex.accounts.caller(c).id) >= max(1, ex.config.Rules.GroupsPerAccount):
 		return exchange.Invalid("codGroupId")
 	default:
 		at := -market.FloorTo(-c.Now.Add(time.Duration(seconds)*time.Second), market.Time(time.Second))
-		d.arm(timer{account: ex.caller(c).id, group: group, at: at})
+		d.arm(timer{account: ex.accounts.caller(c).id, group: group, at: at})
 		expiry = int64(at) / int64(time.Second)
 	}
 	c.Out = strconv.AppendInt(append(c.Out, `{"codGroupId":`...), int64(group), 10)

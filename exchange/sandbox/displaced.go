@@ -47,5 +47,5 @@ func (ex *Exchange) Unfinished() (orders, transfers int) {
 			}
 		}
 	}
-	return orders, len(ex.inFlight)
+	return orders, len(ex.bank.inFlight)
 }

@@ -22,7 +22,8 @@ type Exchange struct {
 
 	mu       sync.Mutex // guards everything below
 	venue    *sim.Venue
-	accounts []*account // by sim.AccountID
+	accounts accounts
+	bank     *bank
 	listings []*listing // by market.ID
 	schedule []scheduled
 	reached  market.Time // everything due up to then has happened
@@ -30,10 +31,8 @@ type Exchange struct {
 	store    *store      // nil: nothing is kept
 	depth    depth       // scratch
 	bars     []bar       // scratch
-	treasury
 	trading
 	faults
-	books
 	streams
 }
 
@@ -47,8 +46,21 @@ type account struct {
 	orders []*records // by market.ID
 }
 
+// accounts are the clients of an exchange, by sim.AccountID.
+type accounts []*account
+
 // caller returns the account whose key a call shows. The call's endpoint must not be public.
-func (ex *Exchange) caller(c *api.Call) *account { return ex.accounts[c.Account-1] }
+func (all accounts) caller(c *api.Call) *account { return all[c.Account-1] }
+
+// named returns the account of a name, or nil.
+func (all accounts) named(name string) *account {
+	for _, a := range all {
+		if a.name == name {
+			return a
+		}
+	}
+	return nil
+}
 
 // place returns the account's place in Config.Accounts, from 1; 0 for nil.
 func (a *account) place() int {

@@ -82,7 +82,7 @@ func (ex *Exchange) loadFaults(faults []fault.Fault, seed uint64, start market.T
 // scopeOf finds the objects that a fault names.
 func (ex *Exchange) scopeOf(f *fault.Fault) (scope faultScope, err error) {
 	if f.Account != "" {
-		if scope.account = ex.accountNamed(f.Account); scope.account == nil {
+		if scope.account = ex.accounts.named(f.Account); scope.account == nil {
 			return scope, fmt.Errorf("account: there is no %q", f.Account)
 		}
 	}

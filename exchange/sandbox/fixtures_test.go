@@ -96,7 +96,7 @@ var recordings = []recording{
 		return s.ask("alice", "GET /withdrawalHistory")
 	}},
 	{file: "deposit_history_2025.json", ask: func(s *stage) answer {
-		_, refusal := s.ex.deposit("alice", "EUR", "100", s.ex.clock.Now())
+		_, refusal := s.ex.bank.deposit("alice", "EUR", "100", s.ex.clock.Now())
 		require.Nil(s.t, refusal)
 		return s.ask("alice", "GET /depositHistory")
 	}},

@@ -65,7 +65,9 @@ func newFloor(t testing.TB, change func(*Config)) *floor {
 		f.config.Assets = append(f.config.Assets, Asset{Symbol: asset.Symbol, Decimals: asset.Digits})
 	}
 	f.config.Tiers = []Tier{{Volume: "0", Fees: map[string]exchange.Fees{"": fees(nil)}}}
-	require.NoError(t, f.openTreasury(f.now))
+	f.bank = &bank{config: &f.config, catalog: f.catalog, venue: f.venue, accounts: f.accounts}
+	require.NoError(t, f.bank.open(f.now))
+	f.schedule = append(f.schedule, &transferSchedule{f.bank}, &tierSchedule{f.bank})
 	return f
 }
 

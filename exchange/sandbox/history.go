@@ -42,22 +42,22 @@ type share struct {
 
 // traded books a fill of an account: the volume for its tier, and its transaction. The venue has
 // moved the money already.
-func (ex *Exchange) traded(a *account, f *market.Fill) {
-	m := ex.catalog.Market(f.Market)
-	ex.addTurnover(a, m, f)
+func (b *bank) traded(a *account, f *market.Fill) {
+	m := b.catalog.Market(f.Market)
+	b.addTurnover(a, m, f)
 	cash, err := cashOf(m, f)
 	if err != nil {
 		panic(fmt.Sprintf("sandbox: fill %s of order %d in %s: %s", f.ID, f.Order, m.Name, err))
 	}
-	t := transaction{ID: ex.nextID(), At: f.Time, Market: m.ID, Price: f.Price, Fees: f.Fee, FeesAsset: m.Quote}
+	t := transaction{ID: b.nextID(), At: f.Time, Market: m.ID, Price: f.Price, Fees: f.Fee, FeesAsset: m.Quote}
 	base, quote := share{m.Base, market.Money(f.Amount)}, share{m.Quote, cash}
 	if f.Side == market.Buy {
 		t.Type, t.Sent, t.Received = typeBuy, quote, base
 	} else {
 		t.Type, t.Sent, t.Received = typeSell, base, quote
 	}
-	ex.bookTrade(t.Sent, t.Received)
-	ex.addTransaction(a, t)
+	b.bookTrade(t.Sent, t.Received)
+	b.addTransaction(a, t)
 }
 
 // cashOf returns the quote that a fill moved: price times amount, and the fee that a buyer pays on
@@ -79,18 +79,18 @@ func cashOf(m *market.Market, f *market.Fill) (market.Money, error) {
 }
 
 // addTransaction adds a transaction to an account's history.
-func (ex *Exchange) addTransaction(a *account, t transaction) {
-	a.transactions = remember(a.transactions, t, ex.kept())
+func (b *bank) addTransaction(a *account, t transaction) {
+	a.transactions = remember(a.transactions, t, b.kept())
 	a.transactionRows.total++
-	ex.store.markAccount(a)
+	b.store.markAccount(a)
 }
 
 // getHistory answers GET /account/history: a page of the transactions of one type or all, from
 // fromDate up to toDate, newest first. There is always a first page.
-func (ex *Exchange) getHistory(c *api.Call) *exchange.Error {
+func (b *bank) getHistory(c *api.Call) *exchange.Error {
 	page, size := c.Integer("page", 1), c.Integer("maxItems", 100)
 	from, to := c.Integer("fromDate", 0), c.Integer("toDate", lastMillis)
-	rows := latest(ex.caller(c).transactions, ex.kept())
+	rows := latest(b.accounts.caller(c).transactions, b.kept())
 	w := wire.Writer{Dst: c.Out}
 	w.Open('{')
 	w.Key("items")
@@ -102,7 +102,7 @@ func (ex *Exchange) getHistory(c *api.Call) *exchange.Error {
 			continue
 		}
 		if count >= first && count < first+size {
-			ex.appendTransaction(&w, t)
+			b.appendTransaction(&w, t)
 		}
 		count++
 	}
@@ -117,21 +117,21 @@ func (ex *Exchange) getHistory(c *api.Call) *exchange.Error {
 
 // appendTransaction writes one item. Price, sent and received depend on its type; all other fields
 // are always there.
-func (ex *Exchange) appendTransaction(w *wire.Writer, t *transaction) {
+func (b *bank) appendTransaction(w *wire.Writer, t *transaction) {
 	w.Open('{')
 	w.Text("transactionId", t.ID.String())
 	w.Text("executedAt", t.At.Std().Format(isoMillis))
 	w.Text("type", t.Type)
-	digits := ex.catalog.Asset(t.FeesAsset).Digits
+	digits := b.catalog.Asset(t.FeesAsset).Digits
 	if t.Market != 0 {
-		m := ex.catalog.Market(t.Market)
+		m := b.catalog.Market(t.Market)
 		digits = m.ValueDigits
-		w.Text("priceCurrency", ex.catalog.Asset(m.Quote).Symbol)
+		w.Text("priceCurrency", b.catalog.Asset(m.Quote).Symbol)
 		w.Fixed("priceAmount", int64(t.Price), m.PriceDigits)
 	}
-	ex.appendShare(w, "sentCurrency", "sentAmount", t.Sent)
-	ex.appendShare(w, "receivedCurrency", "receivedAmount", t.Received)
-	w.Text("feesCurrency", ex.catalog.Asset(t.FeesAsset).Symbol)
+	b.appendShare(w, "sentCurrency", "sentAmount", t.Sent)
+	b.appendShare(w, "receivedCurrency", "receivedAmount", t.Received)
+	w.Text("feesCurrency", b.catalog.Asset(t.FeesAsset).Symbol)
 	w.Text("feesAmount", t.Fees.Format(digits))
 	if t.Address == "" {
 		w.Null("address")
@@ -141,11 +141,11 @@ func (ex *Exchange) appendTransaction(w *wire.Writer, t *transaction) {
 	w.Close('}')
 }
 
-func (ex *Exchange) appendShare(w *wire.Writer, currency, amount string, s share) {
+func (b *bank) appendShare(w *wire.Writer, currency, amount string, s share) {
 	if s.Asset == 0 {
 		return
 	}
-	asset := ex.catalog.Asset(s.Asset)
+	asset := b.catalog.Asset(s.Asset)
 	w.Text(currency, asset.Symbol)
 	w.Fixed(amount, int64(s.Money), asset.Digits)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func TestAHistoryItemSaysWhatTheBalancesLostAndGained(t *testing.T) {
-	b := newBank(t)
+	b := newBranch(t)
 	b.give("alice", "EUR", "1000")
 	b.order(market.Buy, "0.01", "40000")
 	b.price("BTC-EUR", "40000")
@@ -30,7 +30,7 @@ func TestAHistoryItemSaysWhatTheBalancesLostAndGained(t *testing.T) {
 }
 
 func TestTransfersAreInTheHistory(t *testing.T) {
-	b := newBank(t)
+	b := newBranch(t)
 	b.give("alice", "USDC", "100")
 	w := b.take("alice", "USDC", "10", "x")
 	require.Nil(t, b.cancelTransfer(w.ID, b.now))
@@ -58,7 +58,7 @@ func pageOf(t *testing.T, answer string) string {
 }
 
 func TestHistoryComesInPagesNewestFirst(t *testing.T) {
-	b := newBank(t)
+	b := newBranch(t)
 	require.Equal(t, "1/1 of 100:", pageOf(t, b.get("alice", "GET /account/history", "")))
 	for _, amount := range strings.Fields("1 2 3 4 5") {
 		b.give("alice", "EUR", amount)
@@ -90,7 +90,7 @@ func TestOnlyTypesOfTheSpecificationAreInTheHistory(t *testing.T) {
 }
 
 func TestHistoryItemsHaveTheRecordedShape(t *testing.T) {
-	b := newBank(t)
+	b := newBranch(t)
 	b.give("alice", "EUR", "1000")
 	b.order(market.Buy, "0.01", "40000")
 	b.price("BTC-EUR", "40000")

@@ -90,7 +90,7 @@ func (l *line) orders(account string) int {
 	l.ex.mu.Lock()
 	defer l.ex.mu.Unlock()
 	count := 0
-	for _, have := range l.ex.accountNamed(account).orders {
+	for _, have := range l.ex.accounts.named(account).orders {
 		if have != nil {
 			count += have.open.length
 		}
@@ -149,13 +149,13 @@ func balanced(t testing.TB, ex *Exchange) {
 	c := &api.Call{}
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
-	ex.adminLedger(c)
+	ex.bank.adminLedger(c)
 	var ledger struct {
 		Assets []struct{ Symbol, Accounts, House, Transferred string }
 	}
 	require.NoError(t, json.Unmarshal(c.Out, &ledger))
-	for i, v := range ex.assetsBySymbol {
-		sum, row := lineOf(ex.liquidity, v.ID), ledger.Assets[i]
+	for i, v := range ex.bank.assetsBySymbol {
+		sum, row := lineOf(ex.bank.liquidity, v.ID), ledger.Assets[i]
 		for _, a := range ex.accounts {
 			balance := ex.venue.BalanceOf(a.id, v.ID)
 			require.True(t, balance.Held >= 0 && balance.Held <= balance.Total, "%s of %s: %+v", v.Symbol, a.name,

@@ -152,15 +152,16 @@ func (ex *Exchange) openVenue() error {
 		PlacementLimit: rules.PlacementLimit, ExecutionLimit: rules.ExecutionLimit, SpreadLimit: rules.SpreadLimit,
 		ReferenceLimit: rules.ReferenceLimit, HoldLater: rules.HoldLater,
 	}, ex.onReport)
+	ex.bank = &bank{config: &ex.config, catalog: ex.catalog, venue: ex.venue, store: ex.store}
 	return nil
 }
 
 // openAccounts opens the accounts with their balances. The venue's account 0 is the first; fees
-// come with the treasury.
+// come with the bank.
 func (ex *Exchange) openAccounts() error {
 	for i := range ex.config.Accounts {
 		config := &ex.config.Accounts[i]
-		if config.Name == "" || ex.accountNamed(config.Name) != nil {
+		if config.Name == "" || ex.accounts.named(config.Name) != nil {
 			return fmt.Errorf("account %q: every account needs a name of its own", config.Name)
 		}
 		a := &account{name: config.Name, config: config}
@@ -172,17 +173,18 @@ func (ex *Exchange) openAccounts() error {
 			continue // its balances are in the state file
 		}
 		for symbol, text := range config.Balances {
-			if err := ex.creditInitial(a, symbol, text); err != nil {
+			if err := ex.bank.creditInitial(a, symbol, text); err != nil {
 				return fmt.Errorf("account %s: balance of %s: %w", config.Name, symbol, err)
 			}
 		}
 	}
+	ex.bank.accounts = ex.accounts
 	return nil
 }
 
 // creditInitial gives an account its first balance of an asset.
-func (ex *Exchange) creditInitial(a *account, symbol, text string) error {
-	asset := ex.catalog.AssetNamed(symbol)
+func (b *bank) creditInitial(a *account, symbol, text string) error {
+	asset := b.catalog.AssetNamed(symbol)
 	if asset == nil {
 		return fmt.Errorf("there is no such asset")
 	}
@@ -193,16 +195,17 @@ func (ex *Exchange) creditInitial(a *account, symbol, text string) error {
 	if money < 0 {
 		return fmt.Errorf("%s is below zero", text)
 	}
-	return ex.transfer(a.id, asset.ID, market.Money(money))
+	return b.transfer(a.id, asset.ID, market.Money(money))
 }
 
 // openSchedule opens the schedule, from now on or from the time of the state file.
 func (ex *Exchange) openSchedule() error {
 	beginning, start := ex.opening()
 	ex.reached = start
-	if err := ex.openTreasury(start); err != nil {
+	if err := ex.bank.open(start); err != nil {
 		return err
 	}
+	ex.schedule = append(ex.schedule, &transferSchedule{ex.bank}, &tierSchedule{ex.bank})
 	ex.disconnects.ex, ex.upcoming.ex, ex.late.ex = ex, ex, ex
 	ex.days, ex.streams.books = dayTickers{ex: ex, next: never}, bookBatches{ex: ex, next: never}
 	ex.schedule = append(ex.schedule, &ex.disconnects, &ex.late, &ex.upcoming, &ex.days, &ex.streams.books)

@@ -28,7 +28,7 @@ func (s *store) orderHistory() (err error) {
 			}
 		}
 		ex := s.ex
-		ex.sequence, ex.number = s.loaded.Sequence, s.loaded.Number
+		ex.sequence, ex.bank.number = s.loaded.Sequence, s.loaded.Number
 		for _, t := range s.loaded.Timers {
 			ex.disconnects.timers = append(ex.disconnects.timers, timer{t.Account, t.Group, t.At})
 		}
@@ -37,8 +37,8 @@ func (s *store) orderHistory() (err error) {
 			ex.late.orders = append(ex.late.orders, lateOrder{one.At, one.Order, one.Settle})
 		}
 		for _, asset := range ex.catalog.Assets() {
-			ex.transferred = addLine(ex.transferred, asset.ID, s.loaded.Transferred[asset.Symbol])
-			ex.liquidity = addLine(ex.liquidity, asset.ID, s.loaded.House[asset.Symbol])
+			ex.bank.transferred = addLine(ex.bank.transferred, asset.ID, s.loaded.Transferred[asset.Symbol])
+			ex.bank.liquidity = addLine(ex.bank.liquidity, asset.ID, s.loaded.House[asset.Symbol])
 		}
 		return nil
 	})
@@ -65,7 +65,7 @@ func (s *store) recallAccounts(tx *bbolt.Tx) error {
 		}
 		a.volume, a.days, a.depositsListed, a.withdrawalsListed = stored.Volume, stored.Days, stored.DepositsListed,
 			stored.WithdrawalsListed
-		ex.applyTier(a)
+		ex.bank.applyTier(a)
 		return nil
 	})
 	if err != nil {
@@ -147,12 +147,12 @@ func (s *store) recallTrades(tx *bbolt.Tx) error {
 func (s *store) recallTransfers(tx *bbolt.Tx) error {
 	ex := s.ex
 	err := readRows(tx.Bucket(bucketTransfers), func(_ uint64, t *transfer) error {
-		a, v := ex.accounts[t.Account], ex.assets[t.Asset-1]
+		a, v := ex.accounts[t.Account], ex.bank.assets[t.Asset-1]
 		if t.Status == 0 || int(t.Status) >= len(transferStatuses) {
 			return fmt.Errorf("%w: a transfer of %s has status %d", errCorrupt, v.Symbol, t.Status)
 		}
 		if t.Due != never {
-			heap.Push(&ex.inFlight, t)
+			heap.Push(&ex.bank.inFlight, t)
 		}
 		switch {
 		case t.Place == 0:
@@ -168,9 +168,9 @@ func (s *store) recallTransfers(tx *bbolt.Tx) error {
 		slices.SortFunc(a.deposits, inOrder)
 		slices.SortFunc(a.withdrawals, inOrder)
 		a.deposits = slices.DeleteFunc(a.deposits,
-			func(t *transfer) bool { return t.Place+uint64(ex.kept()) <= a.depositsListed })
+			func(t *transfer) bool { return t.Place+uint64(ex.bank.kept()) <= a.depositsListed })
 		a.withdrawals = slices.DeleteFunc(a.withdrawals,
-			func(t *transfer) bool { return t.Place+uint64(ex.kept()) <= a.withdrawalsListed })
+			func(t *transfer) bool { return t.Place+uint64(ex.bank.kept()) <= a.withdrawalsListed })
 	}
 	return err
 }

@@ -31,7 +31,7 @@ func (ex *Exchange) getOrdersOpen(c *api.Call) *exchange.Error {
 		case c.Has("base") && ex.catalog.Asset(m.Base).Symbol != c.Text("base"):
 			continue
 		}
-		for r := ex.caller(c).recordsOf(m.ID).open.newest; r != nil; r = r.links[byState].older {
+		for r := ex.accounts.caller(c).recordsOf(m.ID).open.newest; r != nil; r = r.links[byState].older {
 			row := open.add()
 			ex.copyOrder(&row.Order, r, c.Now)
 			row.latest = !r.reused
@@ -59,7 +59,7 @@ func (ex *Exchange) getOrders(c *api.Call) *exchange.Error {
 	}
 	rows := c.Integer("limit", defaultRows)
 	c.Out = append(c.Out, '[')
-	for r := ex.caller(c).recordsOf(m.ID).all.newest; r != nil && rows > 0; r = r.links[byCreation].older {
+	for r := ex.accounts.caller(c).recordsOf(m.ID).all.newest; r != nil && rows > 0; r = r.links[byCreation].older {
 		created := ex.orderOf(r).Created.Millis()
 		if created < times.from || int64(r.count) < places.from {
 			break
@@ -88,7 +88,7 @@ func (ex *Exchange) getTrades(c *api.Call) *exchange.Error {
 		return refused
 	}
 	rows := c.Integer("limit", defaultRows)
-	trades := ex.caller(c).recordsOf(m.ID).trades
+	trades := ex.accounts.caller(c).recordsOf(m.ID).trades
 	trades = trades[max(0, len(trades)-ex.keepTrades()):]
 	c.Out = append(c.Out, '[')
 	for i := len(trades) - 1; i >= 0 && rows > 0; i-- {

@@ -173,7 +173,7 @@ func (ex *Exchange) fill(r *record, o *market.Order, f *market.Fill) bool {
 	if !f.Taker {
 		public.Side = f.Side.Opposite()
 	}
-	ex.traded(a, f)
+	ex.bank.traded(a, f)
 	return ex.print(f.ID, &public)
 }
 
@@ -268,9 +268,9 @@ func (ex *Exchange) find(c *api.Call, id market.ID) (*record, *exchange.Error) {
 	var r *record
 	switch {
 	case c.Has("clientOrderId"):
-		r = ex.caller(c).recordsOf(id).named[c.UUID("clientOrderId")]
+		r = ex.accounts.caller(c).recordsOf(id).named[c.UUID("clientOrderId")]
 	case c.Has("orderId"):
-		r = ex.recordNamed(ex.caller(c), id, c.UUID("orderId"))
+		r = ex.recordNamed(ex.accounts.caller(c), id, c.UUID("orderId"))
 	default:
 		return nil, exchange.Required("orderId")
 	}

@@ -55,11 +55,11 @@ func (s *store) writeAbout(tx *bbolt.Tx) error {
 		}
 	}
 	ex := s.ex
-	l := storedLife{Reached: ex.reached, Sequence: ex.sequence, Number: ex.number,
+	l := storedLife{Reached: ex.reached, Sequence: ex.sequence, Number: ex.bank.number,
 		Transferred: map[string]market.Value{}, House: map[string]market.Value{}}
 	for _, asset := range ex.catalog.Assets() {
-		l.Transferred[asset.Symbol], l.House[asset.Symbol] = lineOf(ex.transferred, asset.ID), lineOf(ex.liquidity,
-			asset.ID)
+		l.Transferred[asset.Symbol] = lineOf(ex.bank.transferred, asset.ID)
+		l.House[asset.Symbol] = lineOf(ex.bank.liquidity, asset.ID)
 	}
 	for _, one := range ex.late.orders {
 		l.Late = append(l.Late, storedLate{one.at, one.order, one.settle})
@@ -132,7 +132,7 @@ func (s *store) writeAccounts(tx *bbolt.Tx) error {
 			return err
 		}
 		if err := writeRows(tx.Bucket(bucketTransactions), keyOf(id), a.transactions, &a.transactionRows,
-			oldest(a.transactionRows.total, ex.kept()), transactionOf); err != nil {
+			oldest(a.transactionRows.total, ex.bank.kept()), transactionOf); err != nil {
 			return err
 		}
 		for m, have := range a.orders {
@@ -171,7 +171,7 @@ func (s *store) writeTransfers(tx *bbolt.Tx) error {
 			listed = a.depositsListed
 		}
 		key := keyOf(counter(t.ID))
-		if t.Due == never && t.Place+uint64(s.ex.kept()) <= listed {
+		if t.Due == never && t.Place+uint64(s.ex.bank.kept()) <= listed {
 			if err := b.Delete(key); err != nil {
 				return err
 			}

@@ -130,7 +130,7 @@ func TestAnswersOfRequestsAtOnceDoNotMix(t *testing.T) {
 	echo := probe("GET", api.Read)
 	echo.Params = []api.Parameter{{Name: "say", Kind: api.Text}}
 	echo.Do = func(c *api.Call) *exchange.Error {
-		c.Out = append(append(append(c.Out, '"'), c.Text("say")+r.ex.caller(c).name...), '"')
+		c.Out = append(append(append(c.Out, '"'), c.Text("say")+r.ex.accounts.caller(c).name...), '"')
 		return nil
 	}
 	var clients sync.WaitGroup

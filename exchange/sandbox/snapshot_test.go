@@ -45,7 +45,7 @@ func TestAListInPartsIsTheListAtOnce(t *testing.T) {
 func naiveOpen(ex *Exchange, c *api.Call) string {
 	whole := &api.Call{Out: []byte{'['}, Now: c.Now}
 	for _, m := range ex.catalog.Markets() {
-		for r := ex.caller(c).recordsOf(m.ID).open.newest; r != nil; r = r.links[byState].older {
+		for r := ex.accounts.caller(c).recordsOf(m.ID).open.newest; r != nil; r = r.links[byState].older {
 			ex.appendListed(whole, r, nil)
 		}
 	}

@@ -156,7 +156,7 @@ func TestAPanicLeavesTheFileWhole(t *testing.T) {
 	before := r.send("alice", "GET", "/balance", "").ok(t).body
 	c := &api.Call{Account: 1, Endpoint: &api.Endpoint{Method: http.MethodPost, Do: func(*api.Call) *exchange.Error {
 		ex := r.ex
-		require.NoError(t, ex.transfer(0, 1, -1000))
+		require.NoError(t, ex.bank.transfer(0, 1, -1000))
 		ex.store.markAccount(ex.accounts[0])
 		panic("half of it is done")
 	}}}

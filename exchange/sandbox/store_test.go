@@ -317,7 +317,7 @@ func requireTidy(t *testing.T, ex *Exchange) {
 		require.Equal(t, orders, tx.Bucket(bucketOrders).Stats().KeyN)
 		transfers := map[*transfer]bool{}
 		for _, a := range ex.accounts {
-			for _, one := range slices.Concat(latest(a.deposits, 6), latest(a.withdrawals, 6), ex.inFlight) {
+			for _, one := range slices.Concat(latest(a.deposits, 6), latest(a.withdrawals, 6), ex.bank.inFlight) {
 				transfers[one] = true
 			}
 		}

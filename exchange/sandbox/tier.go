@@ -52,45 +52,44 @@ func standardTiers() []Tier {
 
 // openTiers reads the config's fee schedule and gives every account the tier of its volume at the
 // start, which counts as traded the day before.
-func (ex *Exchange) openTiers(now market.Time) error {
-	ex.currencyDigits = 2
-	if currency := ex.catalog.AssetNamed(tierCurrency); currency != nil {
-		ex.currency, ex.currencyDigits = currency.ID, currency.Digits
+func (b *bank) openTiers(now market.Time) error {
+	b.currencyDigits = 2
+	if currency := b.catalog.AssetNamed(tierCurrency); currency != nil {
+		b.currency, b.currencyDigits = currency.ID, currency.Digits
 	}
-	for _, m := range ex.catalog.Markets() {
-		ex.rated = append(ex.rated, ex.catalog.MarketNamed(ex.catalog.Asset(m.Quote).Symbol+"-"+tierCurrency))
+	for _, m := range b.catalog.Markets() {
+		b.rated = append(b.rated, b.catalog.MarketNamed(b.catalog.Asset(m.Quote).Symbol+"-"+tierCurrency))
 	}
-	for i := range ex.config.Tiers {
-		if err := ex.openTier(&ex.config.Tiers[i]); err != nil {
+	for i := range b.config.Tiers {
+		if err := b.openTier(&b.config.Tiers[i]); err != nil {
 			return fmt.Errorf("tier %d: %w", i, err)
 		}
 	}
-	for _, a := range ex.accounts {
-		start, err := parseMoney(a.config.Volume, ex.currencyDigits)
+	for _, a := range b.accounts {
+		start, err := parseMoney(a.config.Volume, b.currencyDigits)
 		if err != nil {
 			return fmt.Errorf("account %s: volume: %w", a.name, err)
 		}
 		a.days = append(a.days, dayVolume{Day: now.Day() - 1, Volume: start})
 		a.tier = -1 // none yet: applyTier then sets the fees at the venue
-		ex.updateTier(a, now.Day())
+		b.updateTier(a, now.Day())
 	}
-	ex.nextTierUpdate = market.Time(now.Day()) * market.Time(day)
-	for ex.nextTierUpdate = ex.nextTierUpdate.Add(tierHour); ex.nextTierUpdate <= now; {
-		ex.nextTierUpdate = ex.nextTierUpdate.Add(day)
+	b.nextTierUpdate = market.Time(now.Day()) * market.Time(day)
+	for b.nextTierUpdate = b.nextTierUpdate.Add(tierHour); b.nextTierUpdate <= now; {
+		b.nextTierUpdate = b.nextTierUpdate.Add(day)
 	}
-	ex.schedule = append(ex.schedule, &tierSchedule{ex})
 	return nil
 }
 
 // openTier adds a step, which must begin above the one before; the first begins at 0.
-func (ex *Exchange) openTier(config *Tier) error {
-	volume, err := parseMoney(config.Volume, ex.currencyDigits)
-	switch n := len(ex.tiers); {
+func (b *bank) openTier(config *Tier) error {
+	volume, err := parseMoney(config.Volume, b.currencyDigits)
+	switch n := len(b.tiers); {
 	case err != nil:
 		return fmt.Errorf("volume: %w", err)
 	case n == 0 && volume != 0:
 		return fmt.Errorf("the first tier begins at volume 0, not %s", config.Volume)
-	case n > 0 && volume <= ex.tiers[n-1].volume:
+	case n > 0 && volume <= b.tiers[n-1].volume:
 		return fmt.Errorf("volume %s is not above that of the tier before", config.Volume)
 	}
 	if _, ok := config.Fees[""]; !ok {
@@ -102,62 +101,62 @@ func (ex *Exchange) openTier(config *Tier) error {
 			return fmt.Errorf("fees of category %q are not between -100 %% and 100 %%", category)
 		}
 	}
-	ex.tiers = append(ex.tiers, tier{volume: volume, fees: config.Fees})
+	b.tiers = append(b.tiers, tier{volume: volume, fees: config.Fees})
 	return nil
 }
 
 // tierSchedule works out every account's tier.
-type tierSchedule struct{ ex *Exchange }
+type tierSchedule struct{ *bank }
 
-func (n *tierSchedule) due() market.Time { return n.ex.nextTierUpdate }
+func (n *tierSchedule) due() market.Time { return n.nextTierUpdate }
 
 func (n *tierSchedule) run(at market.Time) {
-	for _, a := range n.ex.accounts {
-		n.ex.updateTier(a, at.Day())
+	for _, a := range n.accounts {
+		n.updateTier(a, at.Day())
 	}
-	n.ex.nextTierUpdate = at.Add(day)
+	n.nextTierUpdate = at.Add(day)
 }
 
 // updateTier works out the volume of the 30 days before today and the tier that it gives.
-func (ex *Exchange) updateTier(a *account, today int64) {
+func (b *bank) updateTier(a *account, today int64) {
 	a.volume = 0
 	for _, d := range a.days {
 		if d.Day >= today-tierDays && d.Day < today {
 			a.volume = addVolume(a.volume, d.Volume)
 		}
 	}
-	ex.store.markAccount(a)
-	ex.applyTier(a)
+	b.store.markAccount(a)
+	b.applyTier(a)
 }
 
 // applyTier gives an account the tier of its volume.
-func (ex *Exchange) applyTier(a *account) {
+func (b *bank) applyTier(a *account) {
 	level := 0
-	for level+1 < len(ex.tiers) && ex.tiers[level+1].volume <= a.volume {
+	for level+1 < len(b.tiers) && b.tiers[level+1].volume <= a.volume {
 		level++
 	}
 	if level == a.tier {
 		return
 	}
 	a.tier = level
-	ex.venue.SetFees(a.id, func(m *market.Market) exchange.Fees { return ex.rates(level, m.FeeCategory) })
+	b.venue.SetFees(a.id, func(m *market.Market) exchange.Fees { return b.rates(level, m.FeeCategory) })
 }
 
 // rates returns the fees of a tier in a fee category; the category "" stands for all others.
-func (ex *Exchange) rates(level int, category string) exchange.Fees {
-	if len(ex.tiers) == 0 {
+func (b *bank) rates(level int, category string) exchange.Fees {
+	if len(b.tiers) == 0 {
 		return exchange.Fees{}
 	}
-	fees, ok := ex.tiers[level].fees[category]
+	fees, ok := b.tiers[level].fees[category]
 	if !ok {
-		fees = ex.tiers[level].fees[""]
+		fees = b.tiers[level].fees[""]
 	}
 	return fees
 }
 
 // addTurnover adds a fill to the volume of its day.
-func (ex *Exchange) addTurnover(a *account, m *market.Market, f *market.Fill) {
-	worth, err := ex.notional(m, f)
+func (b *bank) addTurnover(a *account, m *market.Market, f *market.Fill) {
+	worth, err := b.notional(m, f)
 	if err != nil {
 		worth = math.MaxInt64
 	}
@@ -174,18 +173,18 @@ func (ex *Exchange) addTurnover(a *account, m *market.Market, f *market.Fill) {
 
 // notional returns the value of a fill in the currency of the tiers, rounded down: other quotes by
 // the latest price of the market QUOTE-EUR, or one for one where there is no such market or price.
-func (ex *Exchange) notional(m *market.Market, f *market.Fill) (market.Money, error) {
+func (b *bank) notional(m *market.Market, f *market.Fill) (market.Money, error) {
 	money, err := m.Notional(f.Price, f.Amount)
-	if err != nil || m.Quote == ex.currency {
+	if err != nil || m.Quote == b.currency {
 		return money, err
 	}
-	if rated := ex.rated[m.ID-1]; rated != nil {
-		if last := ex.venue.Last(rated.ID); last > 0 {
+	if rated := b.rated[m.ID-1]; rated != nil {
+		if last := b.venue.Last(rated.ID); last > 0 {
 			return rated.Notional(last, market.Qty(money))
 		}
 	}
-	whole, err := market.Rescale(int64(market.FloorDigits(money, m.QuoteDigits, ex.currencyDigits)), m.QuoteDigits,
-		ex.currencyDigits)
+	whole, err := market.Rescale(int64(market.FloorDigits(money, m.QuoteDigits, b.currencyDigits)), m.QuoteDigits,
+		b.currencyDigits)
 	return market.Money(whole), err
 }
 

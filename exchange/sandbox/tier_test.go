@@ -21,16 +21,16 @@ func categories(c *Config) {
 }
 
 // filled notes a made-up fill of alice.
-func (b *bank) filled(name string, price market.Price, amount market.Qty) {
+func (b *branch) filled(name string, price market.Price, amount market.Qty) {
 	m := b.catalog.MarketNamed(name)
 	b.traded(b.accounts[0], &market.Fill{Market: m.ID, Side: market.Buy, Price: price, Amount: amount, Time: b.now,
 		FeeCurrency: m.Quote})
 }
 
-func (b *bank) fees(name string) string { return b.get(name, "GET /account/fees", "") }
+func (b *branch) fees(name string) string { return b.get(name, "GET /account/fees", "") }
 
 func TestATierIsWorkedOutAtOneInTheNight(t *testing.T) {
-	b := newBank(t)
+	b := newBranch(t)
 	b.filled("BTC-EUR", 5_000_000, 2e8) // 50,000 EUR each
 	require.Contains(t, b.fees("alice"), `"tier":"0","volume":"0.00"`)
 	b.wait(13*time.Hour - 1)
@@ -41,7 +41,7 @@ func TestATierIsWorkedOutAtOneInTheNight(t *testing.T) {
 }
 
 func TestADayCountsForThirtyNights(t *testing.T) {
-	b := newBank(t, func(c *Config) { c.Accounts[1].Volume = "100000" })
+	b := newBranch(t, func(c *Config) { c.Accounts[1].Volume = "100000" })
 	b.filled("BTC-EUR", 5_000_000, 2e8)
 	require.Contains(t, b.fees("bob"), `"tier":"1","volume":"100000.00"`)
 	b.wait(13*time.Hour + 28*day) // the volume at the start is that of the day before
@@ -55,7 +55,7 @@ func TestADayCountsForThirtyNights(t *testing.T) {
 }
 
 func TestDaysThatNoLongerCountAreForgotten(t *testing.T) {
-	b := newBank(t)
+	b := newBranch(t)
 	for range 200 {
 		b.filled("BTC-EUR", 1_00, 1e8)
 		b.filled("BTC-EUR", 1_00, 1e8)
@@ -66,7 +66,7 @@ func TestDaysThatNoLongerCountAreForgotten(t *testing.T) {
 }
 
 func TestOtherQuotesCountByTheirPriceInEuro(t *testing.T) {
-	b := newBank(t)
+	b := newBranch(t)
 	b.filled("BTC-USDC", 100_00, 1e8)
 	b.wait(day)
 	require.Contains(t, b.fees("alice"), `"volume":"100.00"`) // USDC-EUR has no price yet: one for one
@@ -77,7 +77,7 @@ func TestOtherQuotesCountByTheirPriceInEuro(t *testing.T) {
 }
 
 func TestAVolumeTooLargeToCountIsTheHighestTier(t *testing.T) {
-	b := newBank(t)
+	b := newBranch(t)
 	b.price("USDC-EUR", "900000000000000")
 	m := b.catalog.MarketNamed("BTC-USDC")
 	for range 2 {
@@ -89,7 +89,7 @@ func TestAVolumeTooLargeToCountIsTheHighestTier(t *testing.T) {
 }
 
 func TestTheVenueTakesTheFeesOfTheTier(t *testing.T) {
-	b := newBank(t, categories)
+	b := newBranch(t, categories)
 	b.give("alice", "EUR", "5000")
 	buy := func() {
 		b.price("BTC-EUR", "200")
@@ -107,7 +107,7 @@ func TestTheVenueTakesTheFeesOfTheTier(t *testing.T) {
 }
 
 func TestAnExchangeWithoutTiersIsFree(t *testing.T) {
-	b := newBank(t, func(c *Config) { c.Tiers = nil })
+	b := newBranch(t, func(c *Config) { c.Tiers = nil })
 	require.JSONEq(t, `{"tier":"0","volume":"0.00","taker":"0","maker":"0"}`, b.fees("alice"))
 }
 
@@ -115,10 +115,11 @@ func TestTheNightAfterTheStartIsTheNextOne(t *testing.T) {
 	for _, row := range []struct{ start, want time.Duration }{{0, time.Hour}, {time.Hour, 25 * time.Hour},
 		{time.Hour - 1, time.Hour}, {23 * time.Hour, 25 * time.Hour}} {
 		midnight := bankStart.Add(-12 * time.Hour)
-		ex := newBank(t).Exchange
-		ex.treasury, ex.accounts[0].transfers, ex.accounts[1].transfers = treasury{}, transfers{}, transfers{}
-		require.NoError(t, ex.openTreasury(midnight.Add(row.start)))
-		require.Equal(t, midnight.Add(row.want), ex.nextTierUpdate, row)
+		b := newBranch(t)
+		b.tiers, b.assets, b.rated, b.assetsBySymbol = nil, nil, nil, nil
+		b.accounts[0].transfers, b.accounts[1].transfers = transfers{}, transfers{}
+		require.NoError(t, b.open(midnight.Add(row.start)))
+		require.Equal(t, midnight.Add(row.want), b.nextTierUpdate, row)
 	}
 }
 
@@ -133,9 +134,9 @@ func TestTiersThatMakeNoSenseAreRefused(t *testing.T) {
 		"tier 0: volume: \"1.234\" with 2 decimals":   {{Volume: "1.234", Fees: free}},
 		"tier 0: volume: -1 is negative":              {{Volume: "-1", Fees: free}},
 	} {
-		_, err := openBank(t, func(c *Config) { c.Tiers = tiers })
+		_, err := openBranch(t, func(c *Config) { c.Tiers = tiers })
 		require.ErrorContains(t, err, want)
 	}
-	_, err := openBank(t, func(c *Config) { c.Accounts[0].Volume = "many" })
+	_, err := openBranch(t, func(c *Config) { c.Accounts[0].Volume = "many" })
 	require.ErrorContains(t, err, "account alice: volume")
 }

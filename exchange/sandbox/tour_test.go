@@ -36,7 +36,7 @@ func TestEveryEndpointAnswersAsDescribed(t *testing.T) {
 	send("bob", `POST /cancelOrdersAfter {"codGroupId":3,"expiryAfterSeconds":30}`).ok(t)
 	send("bob", `POST /withdrawal {"symbol":"BTC","amount":"0.5","address":"bc1q0000000000000000"}`).ok(t)
 	r.pass(time.Minute)
-	_, refusal := r.ex.deposit("bob", "EUR", "100", r.ex.clock.Now())
+	_, refusal := r.ex.bank.deposit("bob", "EUR", "100", r.ex.clock.Now())
 	require.Nil(t, refusal)
 	for _, line := range []string{
 		"GET /order?market=BTC-EUR&clientOrderId=" +

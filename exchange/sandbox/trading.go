@@ -25,7 +25,7 @@ func (ex *Exchange) postOrder(c *api.Call) *exchange.Error {
 	if t.refused != nil {
 		return t.refused
 	}
-	if c.Has("clientOrderId") && ex.caller(c).inUse(m.ID, c.UUID("clientOrderId")) {
+	if c.Has("clientOrderId") && ex.accounts.caller(c).inUse(m.ID, c.UUID("clientOrderId")) {
 		return exchange.ErrCode(exchange.CodeDuplicateClientOrderID)
 	}
 	ex.sequence++
@@ -138,7 +138,7 @@ func (ex *Exchange) deleteOrders(c *api.Call) *exchange.Error {
 		if halted != nil {
 			continue
 		}
-		open := &ex.caller(c).recordsOf(m.ID).open
+		open := &ex.accounts.caller(c).recordsOf(m.ID).open
 		for r := open.oldest; r != nil; r = open.oldest { // a cancel may fire triggers, which end others
 			if refused := ex.cancel(c, r); refused != nil {
 				return refused
@@ -160,7 +160,7 @@ func (ex *Exchange) deleteAtomicOrders(c *api.Call) *exchange.Error {
 		return refused
 	}
 	var open []*record
-	for r := ex.caller(c).recordsOf(m.ID).open.oldest; r != nil; r = r.links[byState].newer {
+	for r := ex.accounts.caller(c).recordsOf(m.ID).open.oldest; r != nil; r = r.links[byState].newer {
 		if ex.orderOf(r).Side.String() == c.Text("side") {
 			open = append(open, r)
 		}
@@ -227,10 +227,10 @@ func (ex *Exchange) perform(c *api.Call) *exchange.Error {
 	var refused *exchange.Error
 	var err error
 	if c.FillLater > 0 {
-		refused, err = ex.venue.PerformLate(ex.caller(c).id, c.Now, &ex.command)
+		refused, err = ex.venue.PerformLate(ex.accounts.caller(c).id, c.Now, &ex.command)
 		ex.late.add(lateOrder{at: later(c.Now, c.FillLater), order: ex.command.Order.ID, settle: c.SettleLater})
 	} else {
-		refused, err = ex.venue.Perform(ex.caller(c).id, c.Now, &ex.command)
+		refused, err = ex.venue.Perform(ex.accounts.caller(c).id, c.Now, &ex.command)
 	}
 	switch {
 	case err != nil:

@@ -4,7 +4,6 @@ import (
 	"container/heap"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -16,20 +15,6 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
-
-// treasury is the exchange's data beside the venue's balances: the rules of its assets, the fee
-// schedule, and the transfers under way.
-type treasury struct {
-	assets         []*assetRules // by market.AssetID, from 1
-	assetsBySymbol []*assetRules // by symbol
-	tiers          []tier
-	currency       market.AssetID // of the tiers; 0: the exchange does not have it
-	currencyDigits uint8
-	rated          []*market.Market // by market.ID, from 1: QUOTE-EUR, or nil
-	nextTierUpdate market.Time      // time of the next computation of the tiers
-	inFlight       inFlight
-	number         int64 // of the transfers and transactions so far
-}
 
 // transfers is an account's data beside its orders and balances.
 type transfers struct {
@@ -91,24 +76,8 @@ var nextStatus = [...]transferState{
 	transferCanceled:           0,
 }
 
-// openTreasury reads the config's assets and fee schedule. It needs config, catalog, venue and
-// accounts, and adds its duties.
-func (ex *Exchange) openTreasury(now market.Time) error {
-	for _, asset := range ex.catalog.Assets() {
-		v, err := ex.openAssetRules(asset)
-		if err != nil {
-			return fmt.Errorf("asset %s: %w", asset.Symbol, err)
-		}
-		ex.assets = append(ex.assets, v)
-	}
-	ex.assetsBySymbol = slices.SortedFunc(slices.Values(ex.assets),
-		func(a, b *assetRules) int { return strings.Compare(a.Symbol, b.Symbol) })
-	ex.schedule = append(ex.schedule, &transferSchedule{ex})
-	return ex.openTiers(now)
-}
-
 // stageDuration returns how long a transfer of the asset is in a status.
-func (ex *Exchange) stageDuration(v *assetRules, status transferState) market.Duration {
+func (b *bank) stageDuration(v *assetRules, status transferState) market.Duration {
 	switch status {
 	case transferConfirming:
 		return v.blocks(v.config.Confirmations)
@@ -117,96 +86,84 @@ func (ex *Exchange) stageDuration(v *assetRules, status transferState) market.Du
 	case transferProcessed:
 		return v.blocks(v.config.Confirmations - 1)
 	}
-	if ex.config.Rules.WithdrawalStage == 0 {
+	if b.config.Rules.WithdrawalStage == 0 {
 		return defaultWithdrawalStage
 	}
-	return max(ex.config.Rules.WithdrawalStage, 0)
-}
-
-// nextID names a transfer or a transaction: as the venue names orders and trades, with a kind of
-// its own and no market.
-func (ex *Exchange) nextID() (id uuid.UUID) {
-	const kind = 2
-	ex.number++
-	id[8] = kind
-	for i := range 6 {
-		id[15-i] = byte(ex.number >> (8 * i))
-	}
-	return id
+	return max(b.config.Rules.WithdrawalStage, 0)
 }
 
 // startStage begins a status of a transfer.
-func (ex *Exchange) startStage(t *transfer, status transferState, at market.Time) {
-	t.Status, t.Due = status, at.Add(ex.stageDuration(ex.assets[t.Asset-1], status))
-	heap.Push(&ex.inFlight, t)
-	ex.store.markTransfer(t)
+func (b *bank) startStage(t *transfer, status transferState, at market.Time) {
+	t.Status, t.Due = status, at.Add(b.stageDuration(b.assets[t.Asset-1], status))
+	heap.Push(&b.inFlight, t)
+	b.store.markTransfer(t)
 }
 
 // transferSchedule brings transfers to their next status when it is due.
-type transferSchedule struct{ ex *Exchange }
+type transferSchedule struct{ *bank }
 
 func (c *transferSchedule) due() market.Time {
-	if len(c.ex.inFlight) == 0 {
+	if len(c.inFlight) == 0 {
 		return never
 	}
-	return c.ex.inFlight[0].Due
+	return c.inFlight[0].Due
 }
 
 func (c *transferSchedule) run(at market.Time) {
-	c.ex.nextStage(heap.Pop(&c.ex.inFlight).(*transfer), at)
+	c.nextStage(heap.Pop(&c.inFlight).(*transfer), at)
 }
 
 // nextStage brings a transfer to its next status.
-func (ex *Exchange) nextStage(t *transfer, at market.Time) {
-	v, next := ex.assets[t.Asset-1], nextStatus[t.Status]
+func (b *bank) nextStage(t *transfer, at market.Time) {
+	v, next := b.assets[t.Asset-1], nextStatus[t.Status]
 	if v.fiat && next == transferInMempool {
 		next = transferProcessed
 	}
 	switch {
 	case t.Status == transferConfirming:
-		ex.credit(t, at)
+		b.credit(t, at)
 	case next == transferCompleted:
 		t.Status, t.Due = next, never
-		ex.store.markTransfer(t)
+		b.store.markTransfer(t)
 	default:
 		if next == transferSending && !v.fiat {
 			t.TxID = digest("transaction", t.ID.String())
 		}
-		ex.startStage(t, next, at)
+		b.startStage(t, next, at)
 	}
 }
 
 // cancelTransfer ends a transfer before it has arrived or been sent: a deposit is not credited, a
 // withdrawal is given back. Only the operator can do it; 205: no transfer of that id can be
 // canceled any more.
-func (ex *Exchange) cancelTransfer(id uuid.UUID, at market.Time) *exchange.Error {
-	place := slices.IndexFunc(ex.inFlight, func(t *transfer) bool { return t.ID == id })
+func (b *bank) cancelTransfer(id uuid.UUID, at market.Time) *exchange.Error {
+	place := slices.IndexFunc(b.inFlight, func(t *transfer) bool { return t.ID == id })
 	if place < 0 {
 		return exchange.Invalid("transactionId")
 	}
-	t := ex.inFlight[place]
+	t := b.inFlight[place]
 	switch t.Status {
 	case transferConfirming:
-		ex.listDeposit(t, transferCanceled, at)
+		b.listDeposit(t, transferCanceled, at)
 	case transferAwaitingProcessing, transferApproved:
-		if err := ex.giveBack(t, at); err != nil {
+		if err := b.giveBack(t, at); err != nil {
 			return exchange.Invalid("transactionId") // the balance has no room for it
 		}
 	default:
 		return exchange.Invalid("transactionId")
 	}
-	heap.Remove(&ex.inFlight, place)
+	heap.Remove(&b.inFlight, place)
 	t.Due = never
-	ex.store.markTransfer(t)
+	b.store.markTransfer(t)
 	return nil
 }
 
 // kept returns the number of rows that an account's lists keep.
-func (ex *Exchange) kept() int {
-	if ex.config.Retention.Transactions == 0 {
+func (b *bank) kept() int {
+	if b.config.Retention.Transactions == 0 {
 		return defaultRetention
 	}
-	return ex.config.Retention.Transactions
+	return b.config.Retention.Transactions
 }
 
 // remember appends a row. The list holds between limit and 2·limit rows and is trimmed in bulk.
@@ -221,27 +178,27 @@ func remember[T any](rows []T, row T, limit int) []T {
 
 // list appends a transfer to a list of its account. The transfer that leaves the list for it may
 // leave the file, too.
-func (ex *Exchange) list(rows []*transfer, t *transfer, listed *uint64) []*transfer {
+func (b *bank) list(rows []*transfer, t *transfer, listed *uint64) []*transfer {
 	*listed++
 	t.Place = *listed
-	ex.store.markTransfer(t)
-	if gone := len(rows) - ex.kept(); gone >= 0 {
-		ex.store.markTransfer(rows[gone])
+	b.store.markTransfer(t)
+	if gone := len(rows) - b.kept(); gone >= 0 {
+		b.store.markTransfer(rows[gone])
 	}
-	return remember(rows, t, ex.kept())
+	return remember(rows, t, b.kept())
 }
 
 // latest returns the last rows, at most limit.
 func latest[T any](rows []T, limit int) []T { return rows[max(0, len(rows)-limit):] }
 
 // listTransfers answers a history: newest first, of one asset or all, between two times.
-func (ex *Exchange) listTransfers(c *api.Call, rows []*transfer) {
+func (b *bank) listTransfers(c *api.Call, rows []*transfer) {
 	limit, start, end := c.Integer("limit", 500), c.Integer("start", 0), c.Integer("end", lastMillis)
 	w := wire.Writer{Dst: c.Out}
 	w.Open('[')
-	rows = latest(rows, ex.kept())
+	rows = latest(rows, b.kept())
 	for i, count := len(rows)-1, 0; i >= 0 && count < int(limit); i-- {
-		t, v := rows[i], ex.assets[rows[i].Asset-1]
+		t, v := rows[i], b.assets[rows[i].Asset-1]
 		if at := t.Listed.Millis(); at < start || at > end || c.Has("symbol") && c.Text("symbol") != v.Symbol {
 			continue
 		}

@@ -14,7 +14,7 @@ import (
 
 // ledger is the test's own account of a bank: every transfer that it asked for.
 type ledger struct {
-	*bank
+	*branch
 	deposits, withdrawals []*transfer
 }
 
@@ -26,7 +26,7 @@ type pocket struct {
 
 func TestNoMoneyAppearsOrVanishes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l := &ledger{bank: newBank(t, func(c *Config) { c.Retention.Transactions = 1_000_000 })}
+		l := &ledger{branch: newBranch(t, func(c *Config) { c.Retention.Transactions = 1_000_000 })}
 		l.price("BTC-EUR", "1000")
 		t.Repeat(map[string]func(*rapid.T){
 			"deposit": l.depositSome, "withdraw": l.withdrawSome, "cancel": l.cancelOne, "trade": l.tradeSome,
@@ -56,7 +56,7 @@ func (l *ledger) depositSome(t *rapid.T) {
 // says of what no order holds.
 func (l *ledger) withdrawSome(t *rapid.T) {
 	name, v, money := l.some(t)
-	a, onTop, address := l.accountNamed(name), rapid.Bool().Draw(t, "fee on top"), "x"
+	a, onTop, address := l.accounts.named(name), rapid.Bool().Draw(t, "fee on top"), "x"
 	if v.fiat {
 		address = someIBAN
 	}
@@ -141,7 +141,7 @@ func (l *ledger) check(t *rapid.T) {
 }
 
 func TestTransfersGoOnInTheOrderInWhichTheyAreDue(t *testing.T) {
-	b := newBank(t)
+	b := newBranch(t)
 	b.give("alice", "BTC", "1.0001")
 	b.give("alice", "EUR", "10")
 	slow, refused := b.deposit("alice", "BTC", "1", b.now)

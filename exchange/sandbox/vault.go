@@ -19,11 +19,11 @@ type assetRules struct {
 }
 
 // openAssetRules reads the rules of an asset.
-func (ex *Exchange) openAssetRules(asset *market.Asset) (*assetRules, error) {
+func (b *bank) openAssetRules(asset *market.Asset) (*assetRules, error) {
 	v := &assetRules{Asset: asset, config: &Asset{Symbol: asset.Symbol}}
-	for i := range ex.config.Assets {
-		if ex.config.Assets[i].Symbol == asset.Symbol {
-			v.config = &ex.config.Assets[i]
+	for i := range b.config.Assets {
+		if b.config.Assets[i].Symbol == asset.Symbol {
+			v.config = &b.config.Assets[i]
 		}
 	}
 	for _, amount := range []struct {
@@ -48,8 +48,8 @@ func (ex *Exchange) openAssetRules(asset *market.Asset) (*assetRules, error) {
 }
 
 // assetNamed returns the asset of a symbol of this exchange.
-func (ex *Exchange) assetNamed(symbol string) *assetRules {
-	return ex.assets[ex.catalog.AssetNamed(symbol).ID-1]
+func (b *bank) assetNamed(symbol string) *assetRules {
+	return b.assets[b.catalog.AssetNamed(symbol).ID-1]
 }
 
 // open reports whether deposits and withdrawals of the asset are possible.

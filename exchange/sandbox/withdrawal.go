@@ -27,12 +27,12 @@ const maxAddress = 128
 // addWithdrawalFee; the answer's amount leaves the balance at once. The
 // checks come in this order: internal (205), amount (205, 429, 210), address (412, of a bank 409)
 // and paymentId (205), the asset's status (410), its minimum (406), the balance (408).
-func (ex *Exchange) postWithdrawal(c *api.Call) *exchange.Error {
+func (b *bank) postWithdrawal(c *api.Call) *exchange.Error {
 	if c.Flag("internal", false) {
 		return exchange.Invalid("internal")
 	}
-	v := ex.assetNamed(c.Text("symbol"))
-	t, refused := ex.startWithdrawal(c, v, c.Flag("addWithdrawalFee", false), "paymentId", uuid.Nil)
+	v := b.assetNamed(c.Text("symbol"))
+	t, refused := b.startWithdrawal(c, v, c.Flag("addWithdrawalFee", false), "paymentId", uuid.Nil)
 	if refused != nil {
 		return refused
 	}
@@ -58,8 +58,8 @@ const (
 // deductFeeFromAmount is true, the answer's amount is what arrives, a bank's asset and an unknown
 // network are 205, and the other checks are those of POST /withdrawal. An idempotencyKey names the
 // withdrawal: the same one again answers the first withdrawal while the account's list has it.
-func (ex *Exchange) postCryptoWithdrawal(c *api.Call) *exchange.Error {
-	v, network := ex.assetNamed(c.Text("asset")), c.Text("network")
+func (b *bank) postCryptoWithdrawal(c *api.Call) *exchange.Error {
+	v, network := b.assetNamed(c.Text("asset")), c.Text("network")
 	switch {
 	case v.fiat:
 		return exchange.Invalid("asset")
@@ -71,26 +71,27 @@ func (ex *Exchange) postCryptoWithdrawal(c *api.Call) *exchange.Error {
 		if n := utf8.RuneCountInString(key); n < minIdempotencyKey || n > maxIdempotencyKey {
 			return exchange.Invalid("idempotencyKey")
 		}
-		id = uuid.NewSHA1(uuid.Nil, []byte(ex.caller(c).name+" withdraws "+key))
+		id = uuid.NewSHA1(uuid.Nil, []byte(b.accounts.caller(c).name+" withdraws "+key))
 	}
-	at := slices.IndexFunc(ex.caller(c).withdrawals, func(t *transfer) bool { return id != uuid.Nil && t.ID == id })
+	earlier := b.accounts.caller(c).withdrawals
+	at := slices.IndexFunc(earlier, func(t *transfer) bool { return id != uuid.Nil && t.ID == id })
 	var t *transfer
 	if at >= 0 {
-		t = ex.caller(c).withdrawals[at]
+		t = earlier[at]
 	} else {
 		var refused *exchange.Error
-		if t, refused = ex.startWithdrawal(c, v, !c.Flag("deductFeeFromAmount", false), "memo", id); refused != nil {
+		if t, refused = b.startWithdrawal(c, v, !c.Flag("deductFeeFromAmount", false), "memo", id); refused != nil {
 			return refused
 		}
 	}
 	w := wire.Writer{Dst: c.Out}
 	w.Open('{')
 	w.ID("id", t.ID)
-	w.Text("asset", ex.assets[t.Asset-1].Symbol)
+	w.Text("asset", b.assets[t.Asset-1].Symbol)
 	w.Text("network", network)
 	w.Text("address", t.Address)
-	w.Fixed("amount", int64(t.Amount), ex.assets[t.Asset-1].Digits)
-	w.Fixed("fee", int64(t.Fee), ex.assets[t.Asset-1].Digits)
+	w.Fixed("amount", int64(t.Amount), b.assets[t.Asset-1].Digits)
+	w.Fixed("fee", int64(t.Fee), b.assets[t.Asset-1].Digits)
 	w.Text("createdAt", c.Skewed(t.Listed).Std().UTC().Format(isoMillis))
 	w.Close('}')
 	c.Out, c.Status = w.Dst, http.StatusCreated
@@ -100,7 +101,7 @@ func (ex *Exchange) postCryptoWithdrawal(c *api.Call) *exchange.Error {
 // startWithdrawal checks a withdrawal and takes it from the balance, with the fee on top of its
 // amount or inside. note is the parameter beside the address. The withdrawal gets an id, or the
 // next one.
-func (ex *Exchange) startWithdrawal(c *api.Call, v *assetRules, onTop bool, note string,
+func (b *bank) startWithdrawal(c *api.Call, v *assetRules, onTop bool, note string,
 	id uuid.UUID) (*transfer, *exchange.Error) {
 	amount, refused := v.checkWithdrawal(c, note)
 	if refused != nil {
@@ -113,7 +114,7 @@ func (ex *Exchange) startWithdrawal(c *api.Call, v *assetRules, onTop bool, note
 			return nil, exchange.ErrCode(exchange.CodeAmountTooLarge)
 		}
 	}
-	balance := ex.venue.BalanceOf(ex.caller(c).id, v.ID)
+	balance := b.venue.BalanceOf(b.accounts.caller(c).id, v.ID)
 	switch {
 	case !v.open():
 		return nil, exchange.ErrCode(410)
@@ -123,11 +124,11 @@ func (ex *Exchange) startWithdrawal(c *api.Call, v *assetRules, onTop bool, note
 		return nil, exchange.ErrCode(408)
 	}
 	if id == uuid.Nil {
-		id = ex.nextID()
+		id = b.nextID()
 	}
-	t := &transfer{ID: id, Account: ex.caller(c).id, Asset: v.ID, Amount: total - v.withdrawalFee,
+	t := &transfer{ID: id, Account: b.accounts.caller(c).id, Asset: v.ID, Amount: total - v.withdrawalFee,
 		Fee: v.withdrawalFee, Address: c.Text("address"), PaymentID: c.Text(note), Listed: c.Now}
-	ex.withdraw(ex.caller(c), v, t)
+	b.withdraw(b.accounts.caller(c), v, t)
 	return t, nil
 }
 
@@ -152,34 +153,34 @@ func (v *assetRules) checkWithdrawal(c *api.Call, note string) (market.Money, *e
 
 // withdraw takes a transfer's amount and fee from the balance and begins it. The caller has checked
 // the balance.
-func (ex *Exchange) withdraw(a *account, v *assetRules, t *transfer) {
+func (b *bank) withdraw(a *account, v *assetRules, t *transfer) {
 	total := t.Amount + t.Fee
-	if err := ex.transfer(a.id, v.ID, -total); err != nil {
+	if err := b.transfer(a.id, v.ID, -total); err != nil {
 		panic(fmt.Sprintf("sandbox: withdraw %d of %s from %s: %s", total, v.Symbol, a.name, err))
 	}
-	ex.startStage(t, transferAwaitingProcessing, t.Listed)
-	a.withdrawals = ex.list(a.withdrawals, t, &a.withdrawalsListed)
-	ex.addTransaction(a, transaction{
+	b.startStage(t, transferAwaitingProcessing, t.Listed)
+	a.withdrawals = b.list(a.withdrawals, t, &a.withdrawalsListed)
+	b.addTransaction(a, transaction{
 		ID: t.ID, At: t.Listed, Type: typeWithdrawal, Sent: share{v.ID,
 			total}, Fees: market.ValueOf(int64(t.Fee)), FeesAsset: v.ID, Address: t.Address,
 	})
 }
 
 // giveBack cancels a withdrawal and returns its amount and fee to the balance.
-func (ex *Exchange) giveBack(t *transfer, at market.Time) error {
+func (b *bank) giveBack(t *transfer, at market.Time) error {
 	total := t.Amount + t.Fee
-	if err := ex.transfer(t.Account, t.Asset, total); err != nil {
+	if err := b.transfer(t.Account, t.Asset, total); err != nil {
 		return err
 	}
 	t.Status = transferCanceled
-	ex.addTransaction(ex.accounts[t.Account], transaction{ID: ex.nextID(), At: at, Type: typeWithdrawalCancelled,
+	b.addTransaction(b.accounts[t.Account], transaction{ID: b.nextID(), At: at, Type: typeWithdrawalCancelled,
 		Received: share{t.Asset, total}, FeesAsset: t.Asset, Address: t.Address})
 	return nil
 }
 
 // getWithdrawalHistory answers GET /withdrawalHistory, by the time of the request.
-func (ex *Exchange) getWithdrawalHistory(c *api.Call) *exchange.Error {
-	ex.listTransfers(c, ex.caller(c).withdrawals)
+func (b *bank) getWithdrawalHistory(c *api.Call) *exchange.Error {
+	b.listTransfers(c, b.accounts.caller(c).withdrawals)
 	return nil
 }
 

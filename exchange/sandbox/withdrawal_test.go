@@ -12,7 +12,7 @@ import (
 
 const someIBAN = "GB82WEST12345698765432"
 
-func (b *bank) status(name string) string {
+func (b *branch) status(name string) string {
 	text := b.get(name, "GET /withdrawalHistory", "limit=1")
 	_, text, _ = strings.Cut(text, `"status":"`)
 	status, _, _ := strings.Cut(text, `"`)
@@ -20,7 +20,7 @@ func (b *bank) status(name string) string {
 }
 
 func TestAWithdrawalTakesItsStepsInTime(t *testing.T) {
-	b := newBank(t)
+	b := newBranch(t)
 	b.give("alice", "BTC", "1.0001")
 	w := b.take("alice", "BTC", "0.5", "bc1qsomewhere", "paymentId=77")
 	require.Contains(t, b.balances("alice"), `"available":"0.5","inOrder":"0"`)
@@ -46,7 +46,7 @@ func TestAWithdrawalTakesItsStepsInTime(t *testing.T) {
 }
 
 func TestABankWithdrawalMeetsNoBlockchain(t *testing.T) {
-	b := newBank(t)
+	b := newBranch(t)
 	b.give("alice", "EUR", "100")
 	b.take("alice", "EUR", "40", someIBAN)
 	b.wait(29 * time.Second)
@@ -57,19 +57,19 @@ func TestABankWithdrawalMeetsNoBlockchain(t *testing.T) {
 }
 
 func TestTheStagesOfAWithdrawalAreASetting(t *testing.T) {
-	b := newBank(t, func(c *Config) { c.Rules.WithdrawalStage = time.Hour })
+	b := newBranch(t, func(c *Config) { c.Rules.WithdrawalStage = time.Hour })
 	b.give("alice", "EUR", "100")
 	b.take("alice", "EUR", "40", someIBAN)
 	b.wait(3*time.Hour - 1)
 	require.Equal(t, "sending", b.status("alice"))
-	b = newBank(t, func(c *Config) { c.Rules.WithdrawalStage = -1 })
+	b = newBranch(t, func(c *Config) { c.Rules.WithdrawalStage = -1 })
 	b.give("alice", "EUR", "100")
 	b.take("alice", "EUR", "40", someIBAN)
 	require.Equal(t, "completed", b.status("alice"))
 }
 
 func TestTheFeeIsPartOfTheAmountOrComesOnTop(t *testing.T) {
-	b := newBank(t)
+	b := newBranch(t)
 	b.give("alice", "USDC", "100")
 	require.JSONEq(t, `{"success":true,"symbol":"USDC","amount":"10"}`,
 		b.get("alice", "POST /withdrawal", "symbol=USDC&amount=10&address=x"))
@@ -82,7 +82,7 @@ func TestTheFeeIsPartOfTheAmountOrComesOnTop(t *testing.T) {
 }
 
 func TestWithdrawalsAreRefusedForAReason(t *testing.T) {
-	b := newBank(t)
+	b := newBranch(t)
 	b.give("alice", "BTC", "1.0001")
 	b.give("alice", "EUR", "100")
 	b.order(market.Sell, "0.4", "50000")
@@ -128,7 +128,7 @@ func TestWithdrawalsAreRefusedForAReason(t *testing.T) {
 }
 
 func TestAWithdrawalMustBeWorthMoreThanItsFee(t *testing.T) {
-	b := newBank(t, func(c *Config) { c.Assets[2].WithdrawalMin = "" })
+	b := newBranch(t, func(c *Config) { c.Assets[2].WithdrawalMin = "" })
 	b.give("alice", "USDC", "100")
 	require.Equal(t, "406 Your withdrawal is too small.",
 		b.refused("alice", "POST /withdrawal", "symbol=USDC&amount=0.5&address=x"))
@@ -138,7 +138,7 @@ func TestAWithdrawalMustBeWorthMoreThanItsFee(t *testing.T) {
 
 func TestAnAssetThatIsNotOpenCannotBeWithdrawn(t *testing.T) {
 	status := ""
-	b := newBank(t, func(c *Config) { c.Assets[2].WithdrawalMin = "1" })
+	b := newBranch(t, func(c *Config) { c.Assets[2].WithdrawalMin = "1" })
 	b.give("alice", "USDC", "100")
 	for _, status = range []string{"MAINTENANCE", "DELISTED"} {
 		b.config.Assets[2].Status = status
@@ -150,7 +150,7 @@ func TestAnAssetThatIsNotOpenCannotBeWithdrawn(t *testing.T) {
 }
 
 func TestACanceledWithdrawalComesBackWhole(t *testing.T) {
-	b := newBank(t)
+	b := newBranch(t)
 	b.give("alice", "USDC", "100")
 	for _, wait := range []time.Duration{0, 15 * time.Second} { // awaiting_processing, approved
 		w := b.take("alice", "USDC", "50", "x")
@@ -169,7 +169,7 @@ func TestACanceledWithdrawalComesBackWhole(t *testing.T) {
 }
 
 func TestWhatHasBeenSentCannotBeCanceled(t *testing.T) {
-	b := newBank(t)
+	b := newBranch(t)
 	b.give("alice", "USDC", "100")
 	w := b.take("alice", "USDC", "50", "x")
 	b.wait(20 * time.Second)
@@ -183,7 +183,7 @@ func TestWhatHasBeenSentCannotBeCanceled(t *testing.T) {
 }
 
 func TestAWithdrawalThatCannotComeBackGoesOn(t *testing.T) {
-	b := newBank(t)
+	b := newBranch(t)
 	b.give("alice", "EUR", "92233720368547758.07")
 	w := b.take("alice", "EUR", "1", someIBAN)
 	b.give("alice", "EUR", "1")
@@ -209,7 +209,7 @@ func TestBankAccountsNeedTheRightCheckDigits(t *testing.T) {
 }
 
 func TestWithdrawalAnswersHaveTheRecordedShape(t *testing.T) {
-	b := newBank(t)
+	b := newBranch(t)
 	b.give("alice", "BTC", "2")
 	recorded := fixtureKeys(t, "withdrawal_docs.json")["response"].(map[string]any)
 	sameShape(t, recorded, firstObject(t, b.get("alice", "POST /withdrawal", "symbol=BTC&amount=1.5&address=x")))
