@@ -212,6 +212,7 @@ func (f *forgetful) RoundTrip(r *http.Request) (*http.Response, error) {
 // An exchange that has forgotten the run's orders and knows its trades has not begun anew, nor has
 // one that has forgotten the trades too and has its balances to the unit.
 func TestAnExchangeThatForgetsOrdersHasNotBegunAnew(t *testing.T) {
+	bottest.Unraced(t)
 	for _, c := range []struct{ trades, moved bool }{{false, true}, {true, false}, {true, true}} {
 		synctest.Test(t, func(t *testing.T) {
 			trades := c.trades

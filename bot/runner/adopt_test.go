@@ -123,7 +123,7 @@ func keeping(t *testing.T, seed uint64) *stage {
 // renames one of them, and goes on; then one drops out and the other takes over what it has. Orders
 // rest at the exchange meanwhile, and fill there.
 func TestAStrategyHandsOverInTheMiddleOfItsLife(t *testing.T) {
-	for seed := range uint64(2 * *liveSeeds) {
+	for seed := range uint64(bottest.Rounds(2**liveSeeds, 1)) {
 		synctest.Test(t, func(t *testing.T) {
 			s, chance := keeping(t, seed+1), rand.New(rand.NewPCG(seed, 9))
 			s.live(chance)

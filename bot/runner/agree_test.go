@@ -125,9 +125,7 @@ func shortened(t *testing.T, minutes int) int {
 }
 
 func TestEachStrategyTradesTheSameLiveAndInABacktest(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: each is played by the tests of starts and of kills")
-	}
+	bottest.Unraced(t)
 	eachAgreement(t, 60, func(_ int, a *agreement) {
 		if a.longer != nil {
 			a.minutes = 60 // or it trades nothing

@@ -171,6 +171,7 @@ func (s *stage) status(to market.MarketStatus) error {
 // A stop in a market that takes no cancels leaves the whole bracket, also one that was to take the
 // exits with it.
 func TestAStopInAHaltedMarketKeepsTheBracket(t *testing.T) {
+	bottest.Unraced(t)
 	for _, keep := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			s, p := inBracket(t, keep)

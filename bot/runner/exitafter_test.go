@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -51,6 +52,7 @@ func (s *stayed) OnFill(_ *strategy.Desk, f market.Fill) {
 // The lists have rows twice, or have rows 40 s late, or both, over polls and over the stream: each
 // candle is told once, and ExitAfter counts it once.
 func TestExitAfterCountsCandlesThatComeLateOrTwiceOnce(t *testing.T) {
+	bottest.Unraced(t)
 	for name, change := range map[string]func(rows []any) []any{
 		"plain": func(rows []any) []any { return rows },
 		"twice": func(rows []any) []any { return slices.Concat(rows, rows) },

@@ -91,12 +91,11 @@ var boundaries = []struct{ name, endpoint string }{
 }
 
 // eachMishap plays each mishap at each boundary of an order's life: it strikes a third of the
-// requests for a minute and a half. With one seed, it plays a quarter of all pairs; -short, one for
-// each boundary.
+// requests for a minute and a half. With one seed, it plays a quarter of all pairs.
 func eachMishap(t *testing.T, play func(t *testing.T, seed uint64, f fault.Fault)) {
 	for i, m := range mishaps {
 		for j, b := range boundaries[:6] {
-			if *liveSeeds == 1 && (i%4 != j%4 || testing.Short() && i != j) {
+			if *liveSeeds == 1 && i%4 != j%4 {
 				continue
 			}
 			t.Run(m.name+"/"+b.name, func(t *testing.T) {
@@ -117,11 +116,11 @@ func eachMishap(t *testing.T, play func(t *testing.T, seed uint64, f fault.Fault
 	}
 }
 
-// enough wants that the plays of eachMishap have shown something more than a number of times. With
-// -short there are too few of them to count on that. It is called when the subtests are over, where
-// a failure would have no text of its own: so it prints one.
+// enough wants that the plays of eachMishap have shown something more than a number of times. It is
+// called when the subtests are over, where a failure would have no text of its own: so it prints
+// one.
 func enough(t *testing.T, seen, more int64) {
-	if !testing.Short() && seen <= more {
+	if seen <= more {
 		fmt.Printf("%s: seen %d times, want more than %d\n", t.Name(), seen, more)
 		t.Fail()
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -21,7 +22,7 @@ import (
 func TestAStopThatKeepsNoExitsFinishesTheSalesThatHaveBegun(t *testing.T) {
 	for name, hears := range hearings {
 		for _, refused := range []bool{false, true} {
-			for ms := 0; ms <= 60; ms += 4 {
+			for ms := 0; ms <= 60; ms += bottest.Rounds(4, 30) {
 				t.Run(fmt.Sprintf("%s %t %d", name, refused, ms), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						s := stageOf(t, "patient", patientKind)
@@ -79,6 +80,7 @@ func (s *goer) OnTicker(d *strategy.Desk, t market.Ticker) {
 // leaves, in as many orders as it takes. An auction takes no market orders: the last line says what
 // is left, and the next start protects it.
 func TestAStopThatKeepsNoExitsFinishesAStrategysClose(t *testing.T) {
+	bottest.Unraced(t)
 	for name, rule := range map[string]func(m *market.Market){
 		"in one":   nil,
 		"in parts": func(m *market.Market) { m.MaxOrderInQuote = 100_00 },

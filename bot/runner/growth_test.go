@@ -20,6 +20,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
@@ -62,9 +63,7 @@ var busy = flag.Duration("busy", 8*time.Minute,
 //
 //	go test ./bot/runner -run FileOfABusyBot -busy 2h -v
 func TestTheFileOfABusyBotGrowsSlowly(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some seconds, many more under the race detector")
-	}
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 1, func(c *sandbox.Config) {
 			c.Tiers = nil // no fees, or the money would not last
@@ -128,9 +127,7 @@ func tableOf(t *testing.T, path string) {
 // TestTheFileOfABotThatKeepsLittleStopsGrowing lets the busy bot keep an eighth of the time that it
 // trades: what it trims is not missed, neither by its books nor by the chain of its journal.
 func TestTheFileOfABotThatKeepsLittleStopsGrowing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some seconds, many more under the race detector")
-	}
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 1, func(c *sandbox.Config) {
 			c.Tiers = nil // no fees, or the money would not last

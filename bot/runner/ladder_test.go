@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/gap"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
@@ -88,9 +89,7 @@ func (h *hits) check(t *testing.T) {
 // The step of its fact carries what a planted cause changes, within the noise of the twin, and the
 // first order that differs names it.
 func TestEachPlantedCauseLandsInItsTerm(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: hours of trading, compared by one goroutine")
-	}
+	bottest.Unraced(t)
 	t.Parallel()
 	var terms, roots hits
 	for seed := range uint64(*liveSeeds) {
@@ -114,9 +113,7 @@ func TestEachPlantedCauseLandsInItsTerm(t *testing.T) {
 // What each of two causes changes is known from runs with one, both and none, in the order of the
 // ladder. It lies within the range of its fact's term.
 func TestTwoPlantedCausesLieWithinTheirRanges(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: hours of trading, compared by one goroutine")
-	}
+	bottest.Unraced(t)
 	t.Parallel()
 	var ranges hits
 	for seed := range uint64(*liveSeeds) {

@@ -12,10 +12,12 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
 func TestBooksEqualTheExchangesToTheLastUnitWhereFeesComeLate(t *testing.T) {
+	bottest.Unraced(t)
 	for _, later := range []time.Duration{3 * time.Second, 40 * time.Second} {
 		t.Run(later.String(), func(t *testing.T) {
 			t.Parallel()

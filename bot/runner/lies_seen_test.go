@@ -130,14 +130,12 @@ func (s *stage) rules(p *process) (rules []string) {
 // An order can be filled in so many parts. They are booked in pages, and the loop answers
 // meanwhile.
 func TestTwentyThousandFillsInAnAnswerDoNotStopTheLoop(t *testing.T) {
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s, l := lying(t, 3, 0)
 		p := s.start()
 		time.Sleep(20 * time.Second)
 		parts, many := 0, 20_000
-		if testing.Short() {
-			many = 4_000 // pages have 256
-		}
 		l.tell(fillsOnce(&parts, many))
 		for range 40 {
 			time.Sleep(10 * time.Second)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 )
@@ -25,12 +26,8 @@ func TestALimitOnTheEquityHoldsOverKillsAndMidnight(t *testing.T) {
 		}
 		t.Run(reason.String(), func(t *testing.T) {
 			t.Parallel()
-			seeds := uint64(2 * *liveSeeds)
-			if testing.Short() {
-				seeds = 1
-			}
 			told := 0 // plays in which the limit was passed by more than roundings
-			for seed := range seeds {
+			for seed := range uint64(bottest.Rounds(2**liveSeeds, 1)) {
 				synctest.Test(t, func(t *testing.T) {
 					if loseAndDie(t, seed+1, reason) {
 						told++

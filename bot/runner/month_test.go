@@ -18,6 +18,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 )
 
 // A month of longer days, with a state file in memory:
@@ -47,9 +48,7 @@ type month struct {
 // takes after ten days is what it takes in the end, but for the bookings, which stay for good, and
 // for the latest fills in memory. The short days of the default fill neither log nor recording.
 func TestAMonthOfABotIsBounded(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some seconds, many more under the race detector")
-	}
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 1, func(c *sandbox.Config) {
 			c.Tiers = nil // no fees, or the money would not last

@@ -18,6 +18,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -437,6 +438,7 @@ func TestABackupFromBeforeTheEntryTellsOfAPositionWithoutAnExit(t *testing.T) {
 // it has bought is listed without an exit, and the strategy waits for a person, also where nothing
 // was bought before.
 func TestABackupFromBeforeTheEntryCountsWhatItBuysUntilItsCancel(t *testing.T) {
+	bottest.Unraced(t)
 	for name, hears := range map[string]string{"poll": overPolls, "stream": overStream} {
 		for _, before := range []string{"", "0.005"} {
 			for _, late := range []string{"0.004", "0.015"} {

@@ -42,6 +42,7 @@ func (h *hearer) OnCandle(_ *strategy.Desk, c market.Candle) { h.told = append(h
 // The warm-up, polls and the stream read one odd list as one: each candle once and in its order,
 // what is odd is said, what came late is marked, in the recording too.
 func TestOddListsOfCandlesAreReadAsOne(t *testing.T) {
+	bottest.Unraced(t)
 	for _, odd := range bottest.OddLists() {
 		for _, way := range []string{overPolls, overStream} {
 			t.Run(odd.Name+" over "+way, func(t *testing.T) {

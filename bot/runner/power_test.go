@@ -19,6 +19,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/internal/powercut"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -206,10 +207,7 @@ func failPower(t *testing.T, seed uint64, kind market.CommandKind, moment string
 	s, chance := newStage(t, seed, nil), rand.New(rand.NewPCG(seed, uint64(kind)))
 	s.tighten(0) // one that lets it trade to the end
 	cuts := map[string]int{}
-	lives := 4
-	if testing.Short() {
-		lives = 2
-	}
+	lives := bottest.Rounds(4, 2)
 	for range lives {
 		cuts[s.cutPower(kind, moment, chance)]++
 		s.Sound()
@@ -232,7 +230,7 @@ func TestThePowerFailsInTheCommitOfAReload(t *testing.T) {
 	for _, takesNew := range []bool{false, true} {
 		t.Run(fmt.Sprint("then the new config ", takesNew), func(t *testing.T) {
 			t.Parallel()
-			for seed := range uint64(3 * *liveSeeds) {
+			for seed := range uint64(bottest.Rounds(3**liveSeeds, 1)) {
 				synctest.Test(t, func(t *testing.T) { failPowerInAReload(t, seed+1, takesNew) })
 				if t.Failed() {
 					t.Fatalf("seed %d", seed+1)

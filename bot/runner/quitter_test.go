@@ -136,6 +136,7 @@ func (s *stage) guarded(p *process) {
 // half, while a strategy enters and closes. Nothing is sold twice, no base lacks an exit uncounted,
 // and at the end books, exchange and money agree.
 func TestWhateverBefallsAClose(t *testing.T) {
+	bottest.Unraced(t)
 	closed := &sales{}
 	t.Cleanup(func() {
 		t.Logf("%d sales were sent, %d fills came, %d of parts", closed.sent.Load(), closed.filled.Load(),
@@ -161,6 +162,7 @@ func TestWhateverBefallsAClose(t *testing.T) {
 // Kills as a write is about to reach the exchange, and when it has been carried out and the bot has
 // not heard of it, while a strategy enters and closes.
 func TestABotKilledAtAnyBoundaryOfACloseGoesOn(t *testing.T) {
+	bottest.Unraced(t)
 	eachBoundary(t, 4**liveSeeds-2, func(t *testing.T, seed uint64, kind market.CommandKind, before bool) {
 		killClose(t, "quitter", seed, kind, before)
 	})

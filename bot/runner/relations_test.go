@@ -17,6 +17,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -79,6 +80,7 @@ func TestEachWayToHearTheExchangeGivesTheSameLife(t *testing.T) {
 
 // M32: money that comes, money of the owner's own that goes, and orders of others change no order.
 func TestWhatTheOwnerDoesWithTheRestChangesNoOrder(t *testing.T) {
+	bottest.Unraced(t)
 	const address = "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"
 	for hears, over := range hearings {
 		want := heldLife(t, over, nothing)
@@ -99,6 +101,7 @@ func TestWhatTheOwnerDoesWithTheRestChangesNoOrder(t *testing.T) {
 
 // M33: a fault that is over leaves the life as without it.
 func TestAFaultThatIsOverLeavesTheLifeAsWithoutIt(t *testing.T) {
+	bottest.Unraced(t)
 	for hears, over := range hearings {
 		want := heldLife(t, over, nothing)
 		for name, fault := range map[string]func(s *stage, on bool){
@@ -130,6 +133,7 @@ func TestAFaultThatIsOverLeavesTheLifeAsWithoutIt(t *testing.T) {
 
 // M35: a state file that is compacted between a kill and a start is the same file.
 func TestACompactionBetweenAKillAndAStartIsNothing(t *testing.T) {
+	bottest.Unraced(t)
 	again := func(compact bool) func(s *stage, p *process) *process {
 		return func(s *stage, p *process) *process {
 			time.Sleep(time.Minute)
@@ -160,6 +164,7 @@ func TestACompactionBetweenAKillAndAStartIsNothing(t *testing.T) {
 
 // M36: a flatten is to the ledger what a Close of everything by the strategy is.
 func TestAFlattenIsAsACloseByTheStrategy(t *testing.T) {
+	bottest.Unraced(t)
 	leave := atomic.Bool{}
 	kind := strategy.Define("held", "buys once, holds, and closes when it is told to",
 		func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },

@@ -142,9 +142,7 @@ func rewritten(t *testing.T, store *journal.Store, change func(journal.Payload))
 // A sealed bot judges each day at its end, over stops, kills and days without it; and the money,
 // the positions and the trips of its verdicts follow from the fills.
 func TestASealedBotJudgesEachDay(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a second, many under the race detector")
-	}
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 5, nil)
 		s.traffic.position, s.traffic.money = 0, 0 // prices move for days while no bot runs

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -138,6 +139,7 @@ func (s *stage) settled(p *process, seen *tactics) {
 // Each mishap strikes a third of the requests at a boundary of an order's life for a minute and a
 // half, while a strategy trades by tactics.
 func TestWhateverBefallsATactic(t *testing.T) {
+	bottest.Unraced(t)
 	whole := &atomic.Int64{}
 	t.Cleanup(func() { enough(t, whole.Load(), 20) })
 	eachMishap(t, func(t *testing.T, seed uint64, f fault.Fault) {
@@ -153,6 +155,7 @@ func TestWhateverBefallsATactic(t *testing.T) {
 // Kills as a write is about to reach the exchange, and when it has been carried out and the bot has
 // not heard of it, while a strategy trades by tactics.
 func TestABotKilledAtAnyBoundaryOfATacticGoesOn(t *testing.T) {
+	bottest.Unraced(t)
 	whole := 0
 	eachBoundary(t, 2**liveSeeds-1, func(t *testing.T, seed uint64, kind market.CommandKind, before bool) {
 		whole += killTactic(t, seed, kind, before)

@@ -18,6 +18,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 )
 
 // A week with the default plan takes ten minutes with a state file in memory:
@@ -34,9 +35,7 @@ var (
 // what it has to keep in the end, but for what bbolt notes of each page that a growing state file
 // takes: some 30 bytes.
 func TestTheMemoryOfABotStaysFlat(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some seconds, many more under the race detector")
-	}
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 1, func(c *sandbox.Config) {
 			c.Tiers = nil // no fees, or its money would not last the week

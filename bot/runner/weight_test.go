@@ -130,9 +130,7 @@ func (m *scales) read() (u used) {
 
 // Lists are asked for each five minutes while the account channel is open.
 func TestAStreamWeighsAFifthOfPolls(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: nothing of it is about races")
-	}
+	bottest.Unraced(t)
 	asking := func(how string, minutes int) (points float64) {
 		writes := 0
 		for _, u := range weighed(t, minutes, func(s *stage) { s.hears = how }) {

@@ -10,3 +10,12 @@ func Unraced(t testing.TB) {
 		t.Skip("-short is for the race detector: this is about one goroutine, or its goroutines are raced elsewhere")
 	}
 }
+
+// Rounds returns how often a test repeats itself with other seeds or moments: raced times with
+// -short, else all.
+func Rounds(all, raced int) int {
+	if testing.Short() {
+		return raced
+	}
+	return all
+}
