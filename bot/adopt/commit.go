@@ -70,15 +70,17 @@ func (h *handing) putParts(batch *journal.Batch, _ market.Time) error {
 }
 
 // putUnknown hands over what From has bought after the copy of a restored file was made, and whose
-// exits are not known.
+// exits are not known, and what such a purchase is to give back.
 func (h *handing) putUnknown(batch *journal.Batch) error {
 	n, err := statedir.ReadNewer(h.store)
-	if err != nil || len(n.Unknown) == 0 {
+	if err != nil || len(n.Unknown)+len(n.Lent) == 0 {
 		return err
 	}
-	for i := range n.Unknown {
-		if n.Unknown[i].Strategy == h.From {
-			n.Unknown[i].Strategy = h.To
+	for _, list := range [][]statedir.UnknownExit{n.Unknown, n.Lent} {
+		for i := range list {
+			if list[i].Strategy == h.From {
+				list[i].Strategy = h.To
+			}
 		}
 	}
 	text, err := n.Append(nil)

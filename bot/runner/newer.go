@@ -34,7 +34,10 @@ func (r *runner) newerThan(last market.OrderID) (*live.Newer, error) {
 		return nil, err
 	}
 	n.Orders = saved.Orders
-	if n.Unknown, err = r.unknownExits(saved.Unknown); err != nil {
+	if n.Unknown, err = r.savedParts(saved.Unknown); err != nil {
+		return nil, err
+	}
+	if n.Lent, err = r.savedParts(saved.Lent); err != nil {
 		return nil, err
 	}
 	if saved.Since != 0 { // a start has failed since
@@ -51,9 +54,9 @@ func (r *runner) newerThan(last market.OrderID) (*live.Newer, error) {
 	})
 }
 
-// unknownExits are the purchases of earlier starts whose exits are not known. Those of a strategy
-// or a market that is gone are left out: a start refuses where more than dust of them is held.
-func (r *runner) unknownExits(saved []statedir.UnknownExit) (list []live.UnknownExit, err error) {
+// savedParts are parts of positions that earlier starts have saved. Those of a strategy or a market that
+// is gone are left out: a start refuses where more than dust of them is held.
+func (r *runner) savedParts(saved []statedir.UnknownExit) (list []live.UnknownExit, err error) {
 	for i := range saved {
 		u := &saved[i]
 		at, m := slices.Index(r.plan.Names(), u.Strategy), r.plan.Catalog.MarketNamed(u.Market)
@@ -81,6 +84,7 @@ type savedNewer struct {
 	settled bool        // the rest is as saved last
 	list    []live.UnknownExit
 	orders  []market.OrderID
+	lent    []live.UnknownExit
 }
 
 // saveNewer puts what is known of newer orders into the batch, where that has changed.
@@ -90,22 +94,29 @@ func (j *botJournal) saveNewer() {
 		return
 	}
 	left, orders := n.Left(j.account)
-	if was.begun && was.settled == n.Settled && slices.Equal(left, was.list) && slices.Equal(orders, was.orders) {
+	if was.begun && was.settled == n.Settled && slices.Equal(left, was.list) && slices.Equal(orders, was.orders) &&
+		slices.Equal(n.Lent, was.lent) {
 		return
 	}
 	was.begun, was.settled, was.list, was.orders = true, n.Settled, slices.Clone(left), orders
+	was.lent = slices.Clone(n.Lent)
 	saved := statedir.Newer{Orders: orders}
 	if !n.Settled {
 		saved.Since, saved.Last = n.Since, n.Last
 	}
-	for _, u := range left {
-		m := j.account.Catalog().Market(u.Market)
-		saved.Unknown = append(saved.Unknown, statedir.UnknownExit{Strategy: j.names[u.Strategy-1], Market: m.Name,
-			Amount: m.FormatQty(u.Amount), Since: u.Since})
-	}
+	saved.Unknown, saved.Lent = j.saveParts(left), j.saveParts(n.Lent)
 	if text, err := saved.Append(nil); err == nil { // names and numbers
 		j.batch.Blob(statedir.NewerBlob, text)
 	}
+}
+
+func (j *botJournal) saveParts(list []live.UnknownExit) (saved []statedir.UnknownExit) {
+	for _, u := range list {
+		m := j.account.Catalog().Market(u.Market)
+		saved = append(saved, statedir.UnknownExit{Strategy: j.names[u.Strategy-1], Market: m.Name,
+			Amount: m.FormatQty(u.Amount), Since: u.Since})
+	}
+	return saved
 }
 
 // ownersOf are the strategies that an order in a market may be of: those with its operator id. Of a

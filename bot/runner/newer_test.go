@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // A backup from before the exit of a position was placed knows nothing of the exit that rests at
@@ -528,4 +530,66 @@ func (s *stage) fillsBeforeTheCancel(amount string, killed bool) *process {
 		time.Sleep(time.Minute)
 	}
 	return p
+}
+
+// The kill switch sells what the copy of a state file does not know, and the start that books the
+// sale dies before it finds the purchase. The next start finds it: nothing of it is held, so no
+// coins of the owner count as the strategy's.
+func TestAPurchaseThatALaterStartFindsGivesBackWhatWasLent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := halfStage(t)
+		p, file := s.boughtAfterACopy("0.01")
+		p.kill()
+		p.bury()
+		require.Len(t, s.switchOff(nil).Sold, 1)
+		s.putBack(file)
+		s.failsAfterTheList()
+		for range 2 {
+			p = s.start()
+			time.Sleep(time.Minute)
+			p.look(func() {
+				require.Zero(t, p.account.Position(1, 1).Amount)
+				require.Zero(t, p.account.Total(s.Market().Base).Total)
+				require.Empty(t, p.bare(nil))
+				require.NoError(t, p.account.Check())
+			})
+			require.NoError(t, p.end())
+		}
+	})
+}
+
+// A purchase that is newer than the file fills on after the start that has taken it into the books,
+// and after that start has died: it gives back what an earlier start has lent, fill by fill.
+func TestAPurchaseGivesBackWhatWasLentUntilItsCancel(t *testing.T) {
+	for _, killed := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := halfStage(t)
+			p, file := s.boughtAfterACopy("0.005")
+			p.kill()
+			p.bury()
+			for _, o := range s.OpenAtTheExchange() {
+				if o.Order.Side == market.Sell {
+					s.byHand(o.Order, market.CommandCancel, 0)
+				}
+			}
+			entry := s.resting()
+			store, err := journal.Open(file)
+			require.NoError(t, err)
+			saved := statedir.Newer{Lent: []statedir.UnknownExit{{Strategy: "half", Market: "BTC-EUR", Amount: "0.008"}}}
+			text, err := saved.Append(nil)
+			require.NoError(t, err)
+			b := store.NewBatch()
+			b.Blob(statedir.NewerBlob, text)
+			require.NoError(t, errors.Join(store.Commit(b), store.Close()))
+			s.putBack(file)
+			p = s.fillsBeforeTheCancel("0.004", killed)
+			bought := s.OrdersAtTheExchange()[entry.ClientOrderID].Order.FilledAmount
+			require.Greater(t, bought, market.Qty(800_000))
+			p.look(func() {
+				require.Equal(t, bought-800_000, p.account.Position(1, 1).Amount, "killed: %v", killed)
+				require.NoError(t, p.account.Check())
+			})
+			require.NoError(t, p.end())
+		})
+	}
 }

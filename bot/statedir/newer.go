@@ -7,8 +7,9 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// newerVersion is the version of the blob about orders that are newer than the state file.
-const newerVersion = 1
+// newerVersion is the version of the blob about orders that are newer than the state file. Version
+// 2 adds Lent.
+const newerVersion = 2
 
 // Newer is what starts have kept of orders that are newer than the copy of a restored state file.
 type Newer struct {
@@ -20,6 +21,7 @@ type Newer struct {
 	// this file.
 	Orders  []market.OrderID `json:"orders,omitempty"`
 	Unknown []UnknownExit    `json:"unknown,omitempty"` // purchases whose exits are not known
+	Lent    []UnknownExit    `json:"lent,omitempty"`    // base that the purchases are to give back
 }
 
 // UnknownExit is a live.UnknownExit in the state file, with the names of strategy and market.

@@ -394,7 +394,8 @@ func (l *Loop) step(ev *market.Event) {
 	l.proof.ended(ev, l.now)
 	l.queueCommands(commands)
 	l.queryReached(ev)
-	if bought && l.Newer.Settled {
+	l.giveBack(bought)
+	if bought.Amount > 0 && l.Newer.Settled {
 		l.haltBought()
 	}
 }

@@ -23,12 +23,6 @@ const clockError = time.Hour
 // file.
 const newerNumbers = 1 << 15
 
-// lender is a strategy's position in a market.
-type lender struct {
-	strategy market.StrategyID
-	market   market.ID
-}
-
 // Newer is what a run knows of orders that its bot has sent after the copy of its state file was
 // made. A client order id is made of a run's id and the order's number: the next numbers of the
 // file's runs prove whose such an order is. An order of a run that the file does not know has only
@@ -48,12 +42,13 @@ type Newer struct {
 	// Unknown is what those of them that are purchases have brought, those of earlier starts too.
 	// Amount is what was bought; Since is 0 until the strategy has been halted for it.
 	Unknown []UnknownExit
+	// Lent is base of the unallocated balance that newer purchases are to give back; Since is 0.
+	Lent []UnknownExit
 
 	numbers  map[uuid.UUID]market.OrderID
 	taken    map[market.OrderID]bool        // old numbers of orders that this start has booked
 	doubts   map[market.StrategyID][]string // by what may be exits of their positions
 	shared   map[market.StrategyID][]string // orders in the books that may be of another strategy
-	lent     map[lender]market.Qty          // base that newer purchases are to give back
 	asked    map[uuid.UUID]bool             // names of trades whose orders have been asked for
 	searched bool                           // all trades have been looked through
 }
@@ -81,26 +76,41 @@ func (l *Loop) lend(fills []market.Fill) {
 	m := l.Account.Catalog().Market(own.Market)
 	l.Log.Warn().Int64("order", int64(own.ID)).Str("market", m.Name).Str("amount", m.FormatQty(lacks)).
 		Msg("more was sold than the strategies hold: the rest was unallocated, and is booked to the strategy")
-	l.Newer.lent[lender{own.Strategy, m.ID}] += lacks
+	l.Newer.lend(UnknownExit{Strategy: own.Strategy, Market: m.ID, Amount: lacks})
 	l.step(&market.Event{Kind: market.KindTransfer, Asset: m.Base, Market: m.ID, Money: market.Money(lacks),
 		Owner: own.Strategy, Price: max(1, l.Account.Last(m.ID))})
 }
 
-// giveBack takes base of a newer purchase out of the books again, as far as it was lent.
-func (l *Loop) giveBack(o *market.Order) {
-	key := lender{o.Strategy, o.Market}
-	if amount := min(l.Newer.lent[key], o.FilledAmount); o.Side == market.Buy && amount > 0 {
-		l.Newer.lent[key] -= amount
-		base := l.Account.Catalog().Market(o.Market).Base
-		l.step(&market.Event{Kind: market.KindTransfer, Asset: base, Market: o.Market, Money: -market.Money(amount),
-			Owner: o.Strategy})
+// lend adds a loan to those that newer purchases are to give back.
+func (n *Newer) lend(loan UnknownExit) {
+	if at := slices.IndexFunc(n.Lent, loan.Same); at >= 0 {
+		n.Lent[at].Amount += loan.Amount
+		return
 	}
+	n.Lent = append(n.Lent, loan)
+}
+
+// giveBack takes base that a newer purchase has brought out of the books again, as far as it was
+// lent.
+func (l *Loop) giveBack(bought UnknownExit) {
+	at := slices.IndexFunc(l.Newer.Lent, bought.Same)
+	if at < 0 {
+		return
+	}
+	lent := &l.Newer.Lent[at]
+	amount := min(lent.Amount, bought.Amount)
+	if lent.Amount -= amount; lent.Amount == 0 {
+		l.Newer.Lent = slices.Delete(l.Newer.Lent, at, at+1)
+	}
+	base := l.Account.Catalog().Market(bought.Market).Base
+	l.step(&market.Event{Kind: market.KindTransfer, Asset: base, Market: bought.Market, Money: -market.Money(amount),
+		Owner: bought.Strategy})
 }
 
 func (n *Newer) begin() {
 	n.taken, n.doubts, n.asked = map[market.OrderID]bool{}, map[market.StrategyID][]string{},
 		map[uuid.UUID]bool{}
-	n.lent, n.shared = map[lender]market.Qty{}, map[market.StrategyID][]string{}
+	n.shared = map[market.StrategyID][]string{}
 }
 
 // number is the number under which a run of the state file has sent an order.
@@ -250,14 +260,12 @@ func (l *Loop) adopt(ctx context.Context, number market.OrderID, o *market.Order
 	}
 	l.Log.Warn().Int64("order", int64(own.ID)).Msg(text + "; it is in the books")
 	l.ReconcileLog.Note("newer than the state file", text)
-	sent.ID, sent.FilledAmount = own.ID, record.Order.FilledAmount
 	l.Newer.taken[number] = true
 	l.Newer.Orders = append(l.Newer.Orders, own.ID)
 	q := l.queryOf(own.ID)
 	q.unresolved = &unresolved{outcome: placeUnresolved,
 		command: market.Command{Kind: market.CommandPlace, Order: own.Order}, until: asked}
 	l.receive(q, &reply{from: fromQuery, asked: l.stamp(), record: &record})
-	l.giveBack(&sent)
 	return nil
 }
 
@@ -345,15 +353,16 @@ func (u *UnknownExit) position(a *state.Account) (p market.Position, open bool) 
 	return p, u.Since == 0 || p.Amount > 0 && p.Opened <= u.Since
 }
 
-// fills adds what fills of one order bring, and reports whether it is a newer purchase and they are
-// new. Call it before they are booked: they may come after the start, until the order's cancel.
-func (n *Newer) fills(a *state.Account, fills []market.Fill) (bought bool) {
+// fills adds what fills of one order bring, and returns it where it is a newer purchase and they
+// are new; Amount is 0 otherwise. Call it before they are booked: they may come after the start,
+// until the order's cancel.
+func (n *Newer) fills(a *state.Account, fills []market.Fill) (bought UnknownExit) {
 	if len(fills) == 0 || !slices.Contains(n.Orders, fills[0].Order) {
-		return false
+		return bought
 	}
 	own, amount := a.Known(fills[0].Order), market.Qty(0)
 	if own == nil || own.Side != market.Buy {
-		return false
+		return bought
 	}
 	for i := range fills {
 		if !own.Knows(&fills[i]) {
@@ -361,7 +370,7 @@ func (n *Newer) fills(a *state.Account, fills []market.Fill) (bought bool) {
 		}
 	}
 	if amount == 0 {
-		return false
+		return bought
 	}
 	one := UnknownExit{Strategy: own.Strategy, Market: own.Market}
 	at := slices.IndexFunc(n.Unknown, one.Same)
@@ -374,7 +383,8 @@ func (n *Newer) fills(a *state.Account, fills []market.Fill) (bought bool) {
 		u.Amount = 0
 	}
 	u.Amount, u.Since = u.Amount+amount, 0
-	return true
+	one.Amount = amount
+	return one
 }
 
 // settle dates what newer purchases have brought, and returns it in words where it is still held.
@@ -393,7 +403,7 @@ func (n *Newer) settle(a *state.Account, now market.Time) (bought map[market.Str
 
 // Left drops what is held no more, and returns the rest for the next start, with the orders that
 // may still buy. Before the newer orders are settled, the next start needs the sales too: it has to
-// cancel them.
+// cancel them. What was lent is needed as long as a newer purchase may come.
 func (n *Newer) Left(a *state.Account) (held []UnknownExit, orders []market.OrderID) {
 	n.Unknown = slices.DeleteFunc(n.Unknown, func(u UnknownExit) bool {
 		_, open := u.position(a)
@@ -403,6 +413,9 @@ func (n *Newer) Left(a *state.Account) (held []UnknownExit, orders []market.Orde
 		if own := a.Known(id); own != nil && (own.Side == market.Buy || !n.Settled) {
 			orders = append(orders, id)
 		}
+	}
+	if n.Settled && len(orders) == 0 {
+		n.Lent = nil
 	}
 	return n.Unknown, orders
 }
