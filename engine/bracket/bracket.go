@@ -45,6 +45,7 @@ type bracket struct {
 	refusedLegs legs        // legs that failed again: they wait for next, and the other leg is tried
 	next        market.Time // time of the next attempt
 	noBuyers    bool        // the last exit expired without a fill
+	met         bool        // self-trade prevention has cancelled the last exit, for the first time
 
 	watched market.Watch // its part of Set.watches
 

@@ -165,7 +165,7 @@ func (s *Set) changeRefused(b *bracket, o *state.Order, command market.CommandKi
 func (s *Set) ended(b *bracket, o *state.Order) {
 	swapped, ending, leg, now := b.swapping, b.ending || b.leaving > 0 && b.kept() == 0, b.leg, s.now()
 	s.setExit(b, 0)
-	b.swapping, b.ending, b.reducing = false, false, false
+	b.swapping, b.ending, b.reducing, b.met = false, false, false, false
 	if b.standIn { // it stood in for the other leg, which is still wanted
 		b.leg, b.standIn = other(leg), false
 	}
@@ -185,6 +185,7 @@ func (s *Set) ended(b *bracket, o *state.Order) {
 	default:
 		b.noBuyers = o.State == state.Expired
 		b.fail(now, now.Sub(o.Created))
+		b.met = b.failures == 1 && o.RestatementReason == market.CancelOnSelfTradePrevention
 		if b.failures > 1 {
 			b.refusedLegs |= 1 << leg
 		}
@@ -227,7 +228,7 @@ func (s *Set) settle(b *bracket) {
 		s.exposeLeaving(b)
 	case b.exit == 0:
 		// a second attempt waits for the next open: at the same moment it would be refused again
-		_ = s.attempt(b, b.failures == 0 || b.cause == strategy.CauseSwap)
+		_ = s.attempt(b, b.failures == 0 || b.cause == strategy.CauseSwap || b.met)
 	case b.swapping || b.ending:
 	case b.standIn && s.swappable(b):
 		s.swap(b)

@@ -428,6 +428,13 @@ func (l *Loop) queueCommands(commands []market.Command) {
 	var refused []market.Command
 	for i := range commands {
 		c := commands[i]
+		if _, moved := l.restatements.seen[c.Order.ID]; moved && c.Kind == market.CommandUpdate {
+			l.Log.Debug().Int64("order", int64(c.Order.ID)).
+				Msg("someone else may have changed the order: it is not changed before that is known")
+			l.withhold(&c)
+			refused = append(refused, c)
+			continue
+		}
 		if c.Kind == market.CommandUpdate {
 			l.auditor.changes[c.Order.ID] = c.Order
 		}
