@@ -169,19 +169,26 @@ func (s *latecomer) OnTicker(d *strategy.Desk, t market.Ticker) {
 	}
 }
 
-// The reply to a buy is lost on the socket, and no account channel tells of the order: a query
-// finds it a second later, and what it has bought has its exit.
+// The reply to a buy is lost on the socket, and no event of the account channel tells of the order:
+// a query finds it a second later, and what it has bought has its exit.
 func TestABuyWhoseReplyIsLostHasItsExitInSeconds(t *testing.T) {
-	for _, late := range []time.Duration{0, 8 * time.Second} {
+	for _, c := range []struct {
+		account string
+		replies int // before that of the buy: to logins and subscriptions
+		late    time.Duration
+	}{{config.FeedPoll, 1, 0}, {config.FeedPoll, 1, 8 * time.Second}, {config.FeedStream, 3, 0},
+		{config.FeedStream, 3, 8 * time.Second}} {
 		synctest.Test(t, func(t *testing.T) {
-			second := fault.Fault{Kind: fault.SkipFrame, Channel: "reply", Nth: 2, Count: 1} // after the login
+			late, events := c.late, fault.Fault{Kind: fault.SkipFrame, Channel: "account", Count: 1000}
+			second := fault.Fault{Kind: fault.SkipFrame, Channel: "reply", Nth: c.replies + 1, Count: 1}
 			if late > 0 {
 				second.Kind, second.Delay = fault.DelayFrame, late
 			}
-			s := owned(t, overPolls, func(c *sandbox.Config) { c.Faults = []fault.Fault{second} })
+			s := owned(t, overPolls, func(c *sandbox.Config) { c.Faults = []fault.Fault{second, events} })
 			s.kinds = append(s.kinds, laterKind)
 			s.config = strings.Replace(s.config, `"held"`, `"later"`, 1)
-			s.everySet = []config.Override{{Path: []string{"stream", "orders"}, Text: config.OrdersStream}}
+			s.everySet = []config.Override{{Path: []string{"stream", "orders"}, Text: config.OrdersStream},
+				{Path: []string{"stream", "account"}, Text: c.account}}
 			p := s.start()
 			began := time.Now()
 			fills := func() []exchange.Trade {
@@ -197,7 +204,7 @@ func TestABuyWhoseReplyIsLostHasItsExitInSeconds(t *testing.T) {
 			for len(s.OpenAtTheExchange()) == 0 {
 				time.Sleep(100 * time.Millisecond)
 			}
-			require.Less(t, time.Since(bought), 3*time.Second)
+			require.Less(t, time.Since(bought), 3*time.Second, c.account)
 			require.Equal(t, market.TypeStopLoss, s.resting().Type)
 			time.Sleep(time.Minute)
 			require.Equal(t, market.TypeStopLoss, s.resting().Type)

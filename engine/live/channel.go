@@ -10,7 +10,7 @@ import (
 
 // The pauses while the account channel is up: an event comes before the question is due.
 const (
-	upFirst   = 10 * time.Second // to the first query of an order
+	upFirst   = 10 * time.Second // to the first query of an order whose place has an answer
 	upReached = 10 * time.Second // to the query of an order whose price the market has reached
 )
 

@@ -25,7 +25,10 @@ func (l *Loop) dispatch(work context.Context) {
 func (l *Loop) send(work context.Context, r rank, o *outgoing) {
 	l.sending[r]++
 	l.writes[o.command.Order.ID] = o
-	l.queryOf(o.command.Order.ID) // it may tell more than an answer that does not come
+	q := l.queryOf(o.command.Order.ID) // it may tell more than an answer that does not come
+	if o.command.Kind == market.CommandPlace {
+		q.at(min(q.next, l.now.Add(firstWait))) // until the answer comes, also while the account channel is up
+	}
 	l.Journal.Sent(l.now, &o.intent)
 	l.workers.Go(func() {
 		record, err := l.Trading.Send(work, &o.intent)
@@ -69,6 +72,9 @@ func (l *Loop) answered(o *outgoing, record exchange.WireOrder, err error) {
 	}
 	q := l.queryOf(o.command.Order.ID)
 	q.unsent = q.unsent && errors.Is(err, exchange.ErrNotSent)
+	if pause := l.firstPause(); o.command.Kind == market.CommandPlace && err == nil {
+		q.at(max(q.next, l.now.Add(pause)))
+	}
 	l.receive(q, &reply{from: fromSend, asked: l.now, record: &record, err: err, write: o})
 	l.countKeyRefusals(o.command.Kind, err)
 	if o.command.Order.Side == market.Sell && errors.Is(err, exchange.ErrCode(exchange.CodeInsufficientBalance)) {
