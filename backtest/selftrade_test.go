@@ -10,8 +10,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// meeting runs two strategies over closes of hours from 1000 on, with a bid 1 % below and an ask 1 %
-// above. The first strategy buys 10 for 10100 with exits, the second acts after two hours. It
+// meeting runs two strategies over closes of hours from 1000 on, with a bid 1 % below and an ask
+// 1 % above. The first strategy buys 10 for 10100 with exits, the second acts after two hours. It
 // returns what the strategies have at the end of each hour from the second on.
 func meeting(t *testing.T, exits strategy.Option, act func(m strategy.MarketDesk), closes ...int64) (r *Result,
 	first, second []market.Qty) {
@@ -57,7 +57,8 @@ func TestATargetThatAnOwnPurchaseMeetsIsWholeAgainAtOnce(t *testing.T) {
 			require.Equal(t, []market.Qty{10, 10, 10, 0, 0}, first, "%s %d", mode, amount)
 			require.Equal(t, []market.Qty{bought, bought, bought, bought}, second, "%s %d", mode, amount)
 			require.Zero(t, time.Duration(r.Unprotected), "%s %d", mode, amount)
-			require.EqualValues(t, 1_000_000-10_100+10_120+int64(bought)*(1100-1014), r.Performance.Final.Units, "%s %d", mode, amount)
+			require.EqualValues(t, 1_000_000-10_100+10_120+int64(bought)*(1100-1014), r.Performance.Final.Units,
+				"%s %d", mode, amount)
 		}
 	}
 }
@@ -67,7 +68,8 @@ func TestATargetThatAnOwnPurchaseMeetsIsWholeAgainAtOnce(t *testing.T) {
 // nothing of it. After two meetings the bracket waits, as for any exit that fails, and says so.
 func TestAStopThatMeetsAnOwnBidSellsAllOfItsPosition(t *testing.T) {
 	for mode := market.DecrementAndCancel; mode <= market.CancelBoth; mode++ {
-		for amount, bare := range map[market.Qty]time.Duration{4: 0, 10: 0, 20: 20 * time.Minute, 30: 80 * time.Minute} {
+		for amount, bare := range map[market.Qty]time.Duration{4: 0, 10: 0, 20: 20 * time.Minute,
+			30: 80 * time.Minute} {
 			r, first, second := meeting(t, strategy.StopAt(950), func(m strategy.MarketDesk) {
 				_, err := m.Buy(strategy.Amount(amount), strategy.At(945), strategy.SelfTrade(mode))
 				require.NoError(t, err)

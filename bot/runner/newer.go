@@ -54,8 +54,8 @@ func (r *runner) newerThan(last market.OrderID) (*live.Newer, error) {
 	})
 }
 
-// savedParts are parts of positions that earlier starts have saved. Those of a strategy or a market that
-// is gone are left out: a start refuses where more than dust of them is held.
+// savedParts are parts of positions that earlier starts have saved. Those of a strategy or a market
+// that is gone are left out: a start refuses where more than dust of them is held.
 func (r *runner) savedParts(saved []statedir.UnknownExit) (list []live.UnknownExit, err error) {
 	for i := range saved {
 		u := &saved[i]

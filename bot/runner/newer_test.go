@@ -575,7 +575,8 @@ func TestAPurchaseGivesBackWhatWasLentUntilItsCancel(t *testing.T) {
 			entry := s.resting()
 			store, err := journal.Open(file)
 			require.NoError(t, err)
-			saved := statedir.Newer{Lent: []statedir.UnknownExit{{Strategy: "half", Market: "BTC-EUR", Amount: "0.008"}}}
+			lent := statedir.UnknownExit{Strategy: "half", Market: "BTC-EUR", Amount: "0.008"}
+			saved := statedir.Newer{Lent: []statedir.UnknownExit{lent}}
 			text, err := saved.Append(nil)
 			require.NoError(t, err)
 			b := store.NewBatch()

@@ -78,7 +78,7 @@ func TestATrailingStopMovesNotBetweenTheOwnersMoveAndItsConfirmation(t *testing.
 					require.NoError(t, p.end())
 					require.True(t, seen.Load())
 					require.Equal(t, c.last, last)
-					require.Contains(t, s.log.String(), "an order was changed by someone else: its new terms are taken over")
+					require.Contains(t, s.log.String(), "an order was changed by someone else: its new terms are taken")
 				})
 			})
 		}
