@@ -14,6 +14,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -119,6 +120,7 @@ func TestFalseEndsInTheRepliesOfASocketAreNotBooked(t *testing.T) {
 // For a minute the replies of the socket refuse each place, update and cancel, and the exchange has
 // carried them out: REST denies it, and the books have what the exchange has.
 func TestFalseRefusalsInTheRepliesOfASocketAreNotBelieved(t *testing.T) {
+	bottest.Unraced(t)
 	for _, code := range []int{exchange.CodeNotFound, exchange.CodeHalted} {
 		toldFalsely(t, overPolls, true, func(text []byte) []byte {
 			var m message
@@ -134,6 +136,7 @@ func TestFalseRefusalsInTheRepliesOfASocketAreNotBelieved(t *testing.T) {
 // For a minute each order in replies and events has its status twice, one of them false: neither is
 // believed, and REST is asked.
 func TestAMemberThatComesTwiceOverASocketIsNotBelieved(t *testing.T) {
+	bottest.Unraced(t)
 	for _, hears := range []string{overPolls, overOrders} {
 		for _, both := range []string{`"status":"canceled","status":"new"`, `"status":"new","status":"canceled"`} {
 			toldFalsely(t, hears, false, func(text []byte) []byte {

@@ -27,8 +27,12 @@ type Releaser struct {
 	start, end uintptr // consumed and not released yet
 }
 
-// NewReleaser returns a releaser for the pages that a read transaction may read.
+// NewReleaser returns a releaser for the pages that a read transaction may read. Of a file smaller
+// than a step it gives nothing back: the call would cost more than the memory.
 func NewReleaser(tx *bbolt.Tx) Releaser {
+	if tx.Size() < releaseStep {
+		return Releaser{}
+	}
 	base := tx.DB().Info().Data
 	return Releaser{base: base, limit: base + uintptr(tx.Size()), page: uintptr(unix.Getpagesize())}
 }
