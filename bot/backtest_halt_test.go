@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -72,6 +73,7 @@ func TestABacktestInWhichAStrategyPanickedShowsWhereAndFails(t *testing.T) {
 }
 
 func TestAStrategyOfABacktestLogsFromTheLevelOn(t *testing.T) {
+	bottest.Unraced(t)
 	kind := scriptedKind(func(d *strategy.Desk, _ market.Candle) {
 		d.Log().Warn().Msg("take care")
 		d.Log().Info().Msg("by the way")

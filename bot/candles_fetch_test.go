@@ -115,6 +115,7 @@ func stored(t testing.TB, path string) string {
 }
 
 func TestTheTranscriptOfAFetchHolds(t *testing.T) {
+	bottest.Unraced(t)
 	town := openMarketTown(t)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/fetch", RequireExplicitExec: true, RequireUniqueNames: true,

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -45,6 +46,7 @@ func (s *memory) OnCandle(d *strategy.Desk, c market.Candle) {
 // sixteen times as much is not enough and the check goes on until a number passes, and a strategy
 // that never forgets.
 func TestTheWarmupCheckSaysInWordsWhatSuffices(t *testing.T) {
+	bottest.Unraced(t)
 	for name, c := range map[string]struct {
 		declared, keeps int
 		code            int

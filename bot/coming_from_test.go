@@ -104,7 +104,8 @@ func TestTheExamplesForThoseWhoComeFromElsewhereRun(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "coming"), 0o755))
 	program := fmt.Sprintf(comingFrom, &cases)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "coming", "main.go"), []byte(program), 0o644))
-	require.Equal(t, fmt.Sprintf("%d examples, []\n", examples), goCommand(t, dir, "run", "./coming"))
+	said := joinModule(t, dir, "mine").command(t, "run", "mine/coming")
+	require.Equal(t, fmt.Sprintf("%d examples, []\n", examples), said)
 }
 
 // statement is an example as a statement of Go: a value is left unused.

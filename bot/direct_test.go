@@ -314,6 +314,7 @@ func (p *switchPlay) openOrders() []exchange.WireOrder {
 }
 
 func TestTheKillSwitchCancelsOwnOrdersAlone(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	p := newSwitchPlay(t, "holder", "30s", "")
 	bot := p.begin()
@@ -347,6 +348,7 @@ func TestTheKillSwitchCancelsOwnOrdersAlone(t *testing.T) {
 }
 
 func TestWithoutHoldingsAPersonTypesWhatIsSold(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	p := newSwitchPlay(t, "holder", "30s", "")
 	bot := p.begin()

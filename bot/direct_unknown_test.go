@@ -85,6 +85,7 @@ func TestASaleOfTheKillSwitchWhoseAnswerIsLostIsAskedForAndNeverSentAgain(t *tes
 }
 
 func TestTheKillSwitchSellsLessWhereSomeoneElseHasSold(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	p := newSwitchPlay(t, "holder", "30s", "")
 	bot := p.begin()
@@ -106,6 +107,7 @@ func TestTheKillSwitchSellsLessWhereSomeoneElseHasSold(t *testing.T) {
 }
 
 func TestWhatTheMarketsMinimumKeepsIsListed(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	p := newSwitchPlay(t, "holder", "30s", "")
 	bot := p.begin()

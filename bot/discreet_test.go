@@ -11,6 +11,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/bot/server"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 )
 
 // planted is a secret that stands in configs which are wrong in some way.
@@ -54,6 +55,7 @@ func silent(t *testing.T, said, message string) {
 }
 
 func TestErrorsAboutAConfigNeverRepeatASecret(t *testing.T) {
+	bottest.Unraced(t)
 	keys := []string{"exchange.key", "exchange.secret", "exchange.key_env", "exchange.secret_env", "exchange.key_file",
 		"exchange.secret_file", "exchange.base_url",
 		"exchange.moved_from", "alerts.to.me.url", "alerts.to.me.url_env", "alerts.to.me.url_file", "admin.token",
@@ -143,6 +145,7 @@ func brokenConfig(t *testing.T, seed uint64) string {
 }
 
 func TestAConfigThatIsBrokenAtAnyPlaceKeepsItsSecret(t *testing.T) {
+	bottest.Unraced(t)
 	seed := rand.Uint64()
 	for range 500 {
 		seed++

@@ -14,12 +14,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // Prices of more than 2^53 units: text, JSON, pages with charts, tables in CSV and Parquet, and the
 // export of the candles hold them, and the run earns what rounded prices earn.
 func TestPricesOfVeryManyUnitsHaveEveryView(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	dir := t.TempDir()
 	say := func(args ...string) string {

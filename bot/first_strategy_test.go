@@ -13,7 +13,8 @@ import (
 // A reader does what docs/start.md says, in a module of its own: it types the commands,
 // writes the files and makes the changes.
 type reader struct {
-	shell              // its program is built from the module as it is now; empty: not yet
+	shell   // its program is built from the module as it is now; empty: not yet
+	module  *joinedModule
 	serving []*process // the exchange, then the bot
 }
 
@@ -54,7 +55,9 @@ func (r *reader) writes(t *testing.T, file, code string) {
 		return
 	}
 	r.write(t, file, code)
-	r.program = ""
+	if !strings.HasSuffix(file, "_test.go") {
+		r.program = ""
+	}
 }
 
 // changes makes the change of a diff, whose old lines have to be in the file once.
@@ -92,8 +95,10 @@ func (r *reader) types(t *testing.T, block string) {
 			var failed string
 			code, out, failed = call(t.Context(), "init", r.dir)
 			require.Zero(t, code, failed)
-		case strings.HasPrefix(command, "go test "):
-			out = goCommand(t, r.dir, words[1:]...)
+			r.module = joinModule(t, r.dir, "mine")
+		case command == "go test ./...":
+			// vetted by TestANewModuleBuildsAsWritten
+			out = r.module.command(t, "test", "-vet=off", "mine", "mine/mine")
 		case strings.HasPrefix(command, "go run . "):
 			out = r.runs(t, words[3:], want)
 		default:
@@ -109,7 +114,7 @@ func (r *reader) runs(t *testing.T, words []string, want string) string {
 	t.Helper()
 	if r.program == "" {
 		r.program = filepath.Join(t.TempDir(), "mine")
-		goCommand(t, r.dir, "build", "-o", r.program, ".")
+		r.module.command(t, "build", "-o", r.program, "mine")
 	}
 	switch words[0] {
 	case "exchange":

@@ -16,6 +16,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/research"
 	"github.com/tidemark-trading/tidemark/research/walkforward"
@@ -44,6 +45,7 @@ func (s *alwaysGuarded) OnCandle(d *strategy.Desk, c market.Candle) {
 // five minutes with a hole: in a backtest, a sweep and a walk-forward each stop that an hour passes
 // sells in it, and all three warn.
 func TestASearchMovesByTheCandleThatFinerOnesHide(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	const days = 12
 	begin := time.Date(2024, 3, 1, 0, 0, 0, 0, time.UTC)

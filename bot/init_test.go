@@ -3,6 +3,7 @@ package bot_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -26,9 +27,10 @@ func call(ctx context.Context, args ...string) (code int, stdout, stderr string)
 	return code, out.String(), failed.String()
 }
 
-// TestANewModuleBuildsAndItsTestsPassAsWritten needs the modules of this checkout, which the tests
-// themselves were built from, and no network.
-func TestANewModuleBuildsAndItsTestsPassAsWritten(t *testing.T) {
+// TestANewModuleBuildsAsWritten vets all packages of a module whose path is not the name of its
+// folder, and README.md's program in it. TestTheFirstStrategyIsWrittenAsItsPageSays runs the tests
+// and the program of a new module.
+func TestANewModuleBuildsAsWritten(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short is for the race detector, and this builds a program without it")
 	}
@@ -41,12 +43,44 @@ func TestANewModuleBuildsAndItsTestsPassAsWritten(t *testing.T) {
 
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "readme"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "readme", "main.go"), []byte(programOfTheReadme(t)), 0o644))
-	for _, args := range [][]string{{"vet", "./..."}, {"test", "./..."}} {
-		goCommand(t, dir, args...)
+	m := joinModule(t, dir, "example.com/you/mybot")
+	m.command(t, "vet", m.path, m.path+"/mybot", m.path+"/readme")
+}
+
+// A joinedModule is a module that bot init has made, built as a dependency of this checkout, whose
+// packages are compiled already. For the module itself Tidemark is a dependency with a version:
+// -trimpath writes that into a package, so all of them would be compiled and vetted again. The
+// files of the module stay as they are.
+type joinedModule struct {
+	path  string
+	flags string // for GOFLAGS
+}
+
+// joinModule first resolves all packages, and those of tests, by the module's own go.mod and
+// go.sum.
+func joinModule(t *testing.T, dir, path string) *joinedModule {
+	t.Helper()
+	goCommand(t, dir, "", "list", "-deps", "-test", "./...")
+	beside := t.TempDir()
+	write := func(name, text string) string {
+		file := filepath.Join(beside, name)
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+		return file
 	}
-	require.Contains(t, goCommand(t, dir, "run", ".", "strategies"), "mybot: buys after falling closes")
-	require.Contains(t, goCommand(t, dir, "run", ".", "backtest", "-c", "config.toml", "--no-files"),
-		"mybot on BTC-EUR 1h (synthetic)")
+	// the checkout requires these modules too; a second list would make Go look for the go.mod of
+	// modules that no package is from
+	bare := write("bare.mod", "module "+path+"\n\ngo 1.26.0\n")
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(dir, "go.mod"): bare}})
+	require.NoError(t, err)
+	write("go.sum", read(t, "..", "go.sum"))
+	mod := write("go.mod", read(t, "..", "go.mod")+"\nrequire "+path+" v0.0.0\n\nreplace "+path+" => "+dir+"\n")
+	return &joinedModule{path, "-modfile=" + mod + " -overlay=" + write("overlay.json", string(overlay))}
+}
+
+// command runs go with packages of the module.
+func (m *joinedModule) command(t *testing.T, args ...string) string {
+	t.Helper()
+	return goCommand(t, "..", m.flags, args...)
 }
 
 // programOfTheReadme is the strategy that README.md shows.
@@ -58,13 +92,14 @@ func programOfTheReadme(t *testing.T) string {
 	return program
 }
 
-func goCommand(t *testing.T, dir string, args ...string) string {
+// goCommand runs go in a folder, with more flags than those of this test run. Those stay, so that
+// what it has compiled is not compiled again. A program without tables for debuggers is linked in
+// half the time.
+func goCommand(t *testing.T, dir, flags string, args ...string) string {
 	t.Helper()
 	c := minutes(t, "go", args...)
-	// a program without tables for debuggers is linked in half the time; the flags of this test run
-	// stay, so that what it has compiled is not compiled again
-	flags := "GOFLAGS=" + os.Getenv("GOFLAGS") + " -ldflags=-w"
-	c.Dir, c.Env = dir, append(os.Environ(), "GOPROXY=off", flags, "GOWORK=off")
+	c.Dir, c.Env = dir, append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS="+os.Getenv("GOFLAGS")+
+		" -ldflags=-w "+flags)
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "go %v: %s", args, out)
 	return string(out)
@@ -88,7 +123,7 @@ func TestTheFolderOfACheckoutMayHaveAnyName(t *testing.T) {
 	code, out, failed := call(t.Context(), "init", dir, "--module", "mybot", "--replace", checkout)
 	require.Zero(t, code, failed)
 	require.Contains(t, out, "cd '"+dir+"'")
-	require.Contains(t, goCommand(t, dir, "mod", "edit", "-json"), strconv.Quote(checkout)[1:])
+	require.Contains(t, goCommand(t, dir, "", "mod", "edit", "-json"), strconv.Quote(checkout)[1:])
 }
 
 func TestANewModuleOverwritesNothing(t *testing.T) {

@@ -77,6 +77,7 @@ func (s *systemd) wait(what string, holds func() bool) {
 // TestSystemdIsToldOfAProcessFromStartToStop lets a bot stop whose orders cannot be cancelled, so
 // that it takes all the time that it has, and forces it when enough was heard.
 func TestSystemdIsToldOfAProcessFromStartToStop(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	const more = "EXTEND_TIMEOUT_USEC=15000000"
 	dir := t.TempDir()

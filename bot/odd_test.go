@@ -22,6 +22,7 @@ import (
 // A fetch reads an odd list as a bot does. A row that cannot be would be a hole of the store: the
 // fetch refuses it.
 func TestAFetchReadsOddListsOfCandlesAsOne(t *testing.T) {
+	bottest.Unraced(t)
 	whole := filepath.Join(t.TempDir(), "whole.db")
 	code, _, stderr := openMarketTown(t).fetch(t, whole, "--from", "2026-01-09")
 	require.Zero(t, code, stderr)
@@ -57,6 +58,7 @@ func TestAFetchReadsOddListsOfCandlesAsOne(t *testing.T) {
 
 // The doctor reads them, too, and counts what was odd.
 func TestTheDoctorCountsWhatIsOddInListsOfCandles(t *testing.T) {
+	bottest.Unraced(t)
 	p := newPractice(t)
 	for _, odd := range bottest.OddLists() {
 		target, err := url.Parse(p.ex.facts.BaseURL)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/research"
 )
@@ -83,6 +84,7 @@ func saying(t *testing.T, dir string) func(args ...string) string {
 // M2, M3, M8, M28: neither rows behind the range nor rows before the warm-up, another market or a
 // longer interval change a result, a search, or the count of tries.
 func TestRowsOutsideOfARunChangeNoByteOfIt(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	dir := bareStore(t)
 	say := saying(t, dir)
@@ -114,6 +116,7 @@ func TestRowsOutsideOfARunChangeNoByteOfIt(t *testing.T) {
 // Where older candles have more decimals, a search without a start reads them, and a run of one of
 // its sets does not: the printed command sets the tick of the search.
 func TestThePrintedCommandHasTheTickOfTheSearch(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	dir := bareStore(t) // without a start all rows count
 	rows, err := os.ReadFile(filepath.Join(dir, "hours.csv"))

@@ -17,6 +17,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/internal/clutter"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/market/synthetic"
@@ -63,6 +64,7 @@ func TestCandlesOfATestHaveTheirOwnTrades(t *testing.T) {
 // The same candles give the same result, however they come in: as a slice, from a CSV file, from a
 // store; and a longer interval merged here is the one that the store resamples.
 func TestEverySourceOfCandlesGivesTheSameResult(t *testing.T) {
+	bottest.Unraced(t)
 	m := market.Market{Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 8}
 	seed := rand.Uint64N(1000)
 	t.Log("seed", seed)

@@ -67,6 +67,7 @@ func TestAMomentIsTheSameHoweverItIsWritten(t *testing.T) {
 
 // M16: where no touch misses, a price that only touches an order fills it.
 func TestTouchesThatNeverMissAreLimitFillTouch(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	for _, kind := range []strategy.Definition{grid.Definition, breakout.Definition} {
 		run := func(with ...bot.Option) string {
@@ -109,6 +110,7 @@ func (s *rungs) OnCandle(d *strategy.Desk, c market.Candle) {
 // M21: whatever finer candles are missing, no order rests while a longer candle that the run reads
 // reaches it.
 func TestNoOrderRestsWhileALongerCandleReachesIt(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	needs := strategy.Needs{Intervals: strategy.Intervals{market.Interval1h: 0}}
 	kind := strategy.Define("rungs", "for a test", func(struct{}) strategy.Needs { return needs },

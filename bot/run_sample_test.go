@@ -189,6 +189,7 @@ func TestTheDoctorFindsPaperReadyWithoutAKey(t *testing.T) {
 }
 
 func TestPaperThatIsKilledGoesOnWithItsOrdersAndMoney(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	s, state := lively(t), filepath.Join(t.TempDir(), "paper")
 	config, err := filepath.Abs(filepath.Join("..", "configs", "paper.toml"))
