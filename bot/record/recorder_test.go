@@ -257,6 +257,7 @@ func TestAKilledRecorderLosesSecondsAndTheNextOneGoesOn(t *testing.T) {
 
 // The recorder reads an odd list as a bot does; what came late is marked in the recording.
 func TestARecorderReadsOddListsOfCandlesAsOne(t *testing.T) {
+	bottest.Unraced(t)
 	for _, odd := range bottest.OddLists() {
 		for _, way := range []string{"poll", "stream"} {
 			t.Run(odd.Name+" over "+way, func(t *testing.T) {

@@ -74,7 +74,7 @@ func TestOnlyAnUnexplainedShortfallHalts(t *testing.T) {
 func TestBalancesSayNothingOfBooksThatMovedMeanwhile(t *testing.T) {
 	agreed, seeds := 0, uint64(20)
 	if testing.Short() {
-		seeds = 10
+		seeds = 2
 	}
 	for seed := range seeds {
 		synctest.Test(t, func(t *testing.T) {

@@ -239,7 +239,7 @@ var lossySeeds = flag.Int("seeds", 40,
 func TestNothingIsLostOrDoubledWhateverGetsLost(t *testing.T) {
 	seeds := *lossySeeds
 	if testing.Short() {
-		seeds = 10
+		seeds = 4
 	}
 	orders, expired, seen := 0, 0, sights{}
 	for seed := range uint64(seeds) {
@@ -265,7 +265,7 @@ func TestNothingIsLostOrDoubledWhateverGetsLost(t *testing.T) {
 func TestABotThatIsKilledGoesOnAsIfNothingHadHappened(t *testing.T) {
 	seeds := *lossySeeds
 	if testing.Short() {
-		seeds = 10
+		seeds = 4
 	}
 	orders := 0
 	for seed := range uint64(seeds) {

@@ -140,7 +140,7 @@ func (r *rig) listening(seed uint64, faults int) {
 func TestNothingIsLostOrDoubledWhateverTheAccountChannelDoes(t *testing.T) {
 	seeds := *lossySeeds
 	if testing.Short() {
-		seeds = 10
+		seeds = 4
 	}
 	orders, told := 0, 0
 	for seed := range uint64(seeds) {
@@ -173,7 +173,7 @@ func TestNothingIsLostOrDoubledWhateverTheAccountChannelDoes(t *testing.T) {
 func TestABotThatIsKilledAmongEventsOfTheChannelGoesOn(t *testing.T) {
 	seeds := *lossySeeds / 2
 	if testing.Short() {
-		seeds = 5
+		seeds = 2
 	}
 	for seed := range uint64(seeds) {
 		synctest.Test(t, func(t *testing.T) {
@@ -246,6 +246,10 @@ func (p *play) books() (b books) {
 // The events of an order's life arrive in any order, some of them twice: the books are those of
 // their true order, and of a naive sum of the fills.
 func TestEventsFoldToTheSameBooksInAnyOrderOfArrival(t *testing.T) {
+	seeds := uint64(60)
+	if testing.Short() {
+		seeds = 4
+	}
 	lives := map[string]struct {
 		amount market.Qty
 		at     market.Price   // 0: a market order
@@ -258,7 +262,7 @@ func TestEventsFoldToTheSameBooksInAnyOrderOfArrival(t *testing.T) {
 	}
 	for name, life := range lives {
 		var want books
-		for seed := range uint64(60) {
+		for seed := range seeds {
 			synctest.Test(t, func(t *testing.T) {
 				p := hearing(t, func(d *strategy.Desk) {
 					var options []strategy.Option

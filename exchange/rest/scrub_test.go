@@ -107,6 +107,9 @@ func parts(t *testing.T, text, secret, message string) {
 }
 
 func TestAnEchoOfCredentialsIsInNoErrorWhereverItStandsAndWhateverCutsIt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for the race detector: this is one goroutine")
+	}
 	echoes := map[string]func(text string) (*http.Response, error){
 		"a refusal": func(text string) (*http.Response, error) {
 			return answered(403, quotedJSON("errorCode", 309, text)), nil

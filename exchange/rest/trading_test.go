@@ -14,6 +14,9 @@ import (
 )
 
 func TestTradesOfAWeekendArePagedWithoutAGap(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for the race detector: this is one goroutine")
+	}
 	r := newRig(t, func(c *sandbox.Config, _ *Config) { c.Budget.PerKey, c.Budget.PerIP = -1, -1 })
 	bob := r.bob()
 	var want []uuid.UUID
