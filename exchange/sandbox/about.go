@@ -169,12 +169,12 @@ func (s *store) knows(id sim.AccountID) bool {
 }
 
 // resumes reports whether the exchange goes on from a state file.
-func (ex *Exchange) resumes() bool { return ex.store != nil && ex.store.loaded != nil }
+func (s *store) resumes() bool { return s != nil && s.loaded != nil }
 
 // opening returns when the sources begin and from when on the exchange's clock makes things due:
 // now, or where the state file stands.
 func (ex *Exchange) opening() (beginning, start market.Time) {
-	if ex.resumes() {
+	if ex.store.resumes() {
 		return ex.store.loaded.Beginning, ex.store.loaded.Reached
 	}
 	now := ex.clock.Now()

@@ -326,12 +326,12 @@ func TestTheLedgerShowsWhereEveryUnitIs(t *testing.T) {
 			Account  string
 			Balances []struct{ Symbol, Available, InOrder string }
 		}
-		Assets []struct{ Symbol, Accounts, House, Transferred string }
+		Assets []struct{ Symbol, Accounts, Liquidity, Transferred string }
 	}
 	l.admin("GET", "/ledger", "").json(t, &ledger)
 	rows := map[string]string{}
 	for _, row := range ledger.Assets {
-		rows[row.Symbol] = row.Accounts + " + " + row.House + " = " + row.Transferred
+		rows[row.Symbol] = row.Accounts + " + " + row.Liquidity + " = " + row.Transferred
 	}
 	require.Equal(t, map[string]string{
 		"ADA": "20000000 + 0 = 20000000",

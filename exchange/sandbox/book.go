@@ -80,7 +80,7 @@ func (ex *Exchange) getBook(c *api.Call) *exchange.Error {
 	if refused := l.trading(); refused != nil {
 		return refused
 	}
-	ex.flushBook(l)
+	ex.streams.flushBook(l, ex.reached)
 	b := &l.text
 	if !b.serves(l.nonce, levels) {
 		d := ex.book(l, levels)

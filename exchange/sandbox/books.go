@@ -46,7 +46,7 @@ func lineOf(lines []market.Value, asset market.AssetID) market.Value {
 	return market.Value{}
 }
 
-// adminLedger answers GET /admin/ledger: accounts plus house is transferred, of every asset and at
+// adminLedger answers GET /admin/ledger: accounts plus liquidity is transferred, of every asset at
 // every moment.
 func (b *bank) adminLedger(c *api.Call) *exchange.Error {
 	w := wire.Writer{Dst: c.Out}
@@ -72,7 +72,6 @@ func (b *bank) adminLedger(c *api.Call) *exchange.Error {
 		w.Text("symbol", v.Symbol)
 		w.Text("accounts", total.Format(v.Digits))
 		w.Text("liquidity", lineOf(b.liquidity, v.ID).Format(v.Digits))
-		w.Text("house", lineOf(b.liquidity, v.ID).Format(v.Digits)) // its name before, for one release
 		w.Text("transferred", lineOf(b.transferred, v.ID).Format(v.Digits))
 		w.Close('}')
 	}

@@ -85,7 +85,7 @@ func walkScript(t *testing.T, interpreter, script string, change func(*Config), 
 	exchange := &overheard{ex: ex}
 	server := httptest.NewServer(exchange)
 	defer server.Close()
-	defer ex.hub.Close()
+	defer ex.streams.hub.Close()
 
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -94,7 +94,7 @@ func walkScript(t *testing.T, interpreter, script string, change func(*Config), 
 	command.Env = append(os.Environ(), "EXCHANGE_URL="+server.URL, "CREDENTIALS="+keys)
 	out, err := command.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	ex.hub.Close()
+	ex.streams.hub.Close()
 	server.Close() // whatever was answered has been heard
 	exchange.check(t)
 	require.Equal(t, steps, strings.Count(string(out), "ok "), "%s", out)

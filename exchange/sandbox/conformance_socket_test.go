@@ -90,7 +90,7 @@ var socketRules = []rule{
 	{"websocket-facts 1 address", "the socket is at /v2/, with and without the slash at its end", func(s *stage) {
 		server := httptest.NewServer(s.ex)
 		defer server.Close()
-		defer s.ex.hub.Close()
+		defer s.ex.streams.hub.Close()
 		for _, path := range []string{"/v2", "/v2/"} {
 			on, answer, err := websocket.Dial(s.t.Context(), "ws"+strings.TrimPrefix(server.URL, "http")+path, nil)
 			require.NoError(s.t, err)
@@ -113,7 +113,7 @@ var socketRules = []rule{
 	{"websocket-facts 1 compression", "permessage-deflate where the client offers it, and only there", func(s *stage) {
 		server := httptest.NewServer(s.ex)
 		defer server.Close()
-		defer s.ex.hub.Close()
+		defer s.ex.streams.hub.Close()
 		for mode, agreed := range map[websocket.CompressionMode]string{websocket.CompressionDisabled: "",
 			websocket.CompressionContextTakeover: "permessage-deflate"} {
 			on, answer, err := websocket.Dial(s.t.Context(), "ws"+strings.TrimPrefix(server.URL, "http")+"/v2/",

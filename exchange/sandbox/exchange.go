@@ -33,7 +33,7 @@ type Exchange struct {
 	bars     []bar       // scratch
 	trading
 	faults
-	streams
+	streams streams
 }
 
 // account is one client: its orders, its transfers.

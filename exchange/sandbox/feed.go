@@ -31,7 +31,7 @@ func (ex *Exchange) touch(l *listing) {
 	if !l.stream.changed {
 		l.stream.changed, l.stream.due = true, later(max(ex.reached, ex.clock.Now()), bookEvery)
 		ex.streams.books.next = min(ex.streams.books.next, l.stream.due)
-		ex.pump.nudge()
+		ex.streams.pump.nudge()
 	}
 }
 
@@ -51,7 +51,7 @@ func (ex *Exchange) print(id uuid.UUID, t *market.Trade) bool {
 	}
 	worth, _ := l.Value(t.Price, t.Amount) // a value beyond 128 bits is missing from the volume in quote
 	l.candles.add(&printed, worth)
-	ex.tellTrade(l, &printed)
+	ex.streams.tellTrade(l, &printed)
 	return true
 }
 
@@ -77,7 +77,7 @@ func (ex *Exchange) openFeed(l *listing, beginning, start market.Time) error {
 	}
 	configured := *l.Market // with its rules of now: a source must find the same rules after a restart
 	from := start
-	if !ex.resumes() {
+	if !ex.store.resumes() {
 		from = max(beginning, start.Add(-ex.config.History))
 	}
 	next, err := source.Movements(prices.Start{Market: &configured, Seed: ex.config.Seed, Beginning: beginning,
@@ -89,11 +89,11 @@ func (ex *Exchange) openFeed(l *listing, beginning, start market.Time) error {
 	if f.more, err = next(&f.ahead); err != nil {
 		return err
 	}
-	if ex.resumes() {
+	if ex.store.resumes() {
 		return f.resume(start)
 	}
 	for day := from; f.more && f.ahead.At < start; {
-		day = ex.progress(day, from, f.ahead.At)
+		day = ex.config.progress(day, from, f.ahead.At)
 		l.price = f.ahead.Price
 		ex.printMovement(l, &f.ahead)
 		if f.more, err = next(&f.ahead); err != nil {
@@ -113,12 +113,12 @@ func (ex *Exchange) openFeed(l *listing, beginning, start market.Time) error {
 
 // progress reports how much history is made, at the first movement at or after next. It returns
 // the time of the next report.
-func (ex *Exchange) progress(next, from, at market.Time) market.Time {
+func (c *Config) progress(next, from, at market.Time) market.Time {
 	const day = market.Duration(24 * time.Hour)
-	if ex.config.Progress == nil || at < next {
+	if c.Progress == nil || at < next {
 		return next
 	}
-	ex.config.Progress(at.Sub(from))
+	c.Progress(at.Sub(from))
 	return at.Add(day)
 }
 

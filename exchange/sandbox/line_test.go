@@ -151,7 +151,7 @@ func balanced(t testing.TB, ex *Exchange) {
 	defer ex.mu.Unlock()
 	ex.bank.adminLedger(c)
 	var ledger struct {
-		Assets []struct{ Symbol, Accounts, House, Transferred string }
+		Assets []struct{ Symbol, Accounts, Liquidity, Transferred string }
 	}
 	require.NoError(t, json.Unmarshal(c.Out, &ledger))
 	for i, v := range ex.bank.assetsBySymbol {

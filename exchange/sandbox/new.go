@@ -207,8 +207,8 @@ func (ex *Exchange) openSchedule() error {
 	}
 	ex.schedule = append(ex.schedule, &transferSchedule{ex.bank}, &tierSchedule{ex.bank})
 	ex.disconnects.ex, ex.upcoming.ex, ex.late.ex = ex, ex, ex
-	ex.days, ex.streams.books = dayTickers{ex: ex, next: never}, bookBatches{ex: ex, next: never}
-	ex.schedule = append(ex.schedule, &ex.disconnects, &ex.late, &ex.upcoming, &ex.days, &ex.streams.books)
+	ex.streams.days, ex.streams.books = dayTickers{ex: ex, next: never}, bookBatches{ex: ex, next: never}
+	ex.schedule = append(ex.schedule, &ex.disconnects, &ex.late, &ex.upcoming, &ex.streams.days, &ex.streams.books)
 	for _, l := range ex.listings[1:] {
 		if err := ex.openFeed(l, beginning, start); err != nil {
 			return err
@@ -229,7 +229,9 @@ func (ex *Exchange) openDoor() (err error) {
 		Strict: ex.config.Rules.Strict, OperatorOptional: ex.config.Rules.OperatorOptional,
 	})
 	if err == nil {
-		ex.hub = ws.NewHub(ex.door, ex.catalog, host{ex})
+		s := &ex.streams
+		s.catalog, s.venue, s.listings, s.settles = ex.catalog, ex.venue, ex.listings, ex.settles
+		s.hub = ws.NewHub(ex.door, ex.catalog, host{ex})
 	}
 	return err
 }

@@ -108,7 +108,7 @@ func (ex *Exchange) onReport(ev *market.Event) {
 		ex.close(r, o)
 	}
 	ex.store.markOrder(r)
-	ex.tellAccount(l, r, o, ev, entered)
+	ex.streams.tellAccount(l, r, o, ev, entered)
 }
 
 // show notes whether an order is in the book, which has changed if it is there or was.

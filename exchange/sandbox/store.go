@@ -220,7 +220,7 @@ func (s *store) stop(err error) {
 // answers nothing afterwards; an exchange without needs no Close. It returns the first error of a
 // write, also if an earlier call has returned it.
 func (ex *Exchange) Close() error {
-	ex.hub.Close()
+	ex.streams.hub.Close()
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
 	if ex.store == nil || errors.Is(ex.store.err, errClosed) {

@@ -275,12 +275,12 @@ func (w *witness) testify(t *testing.T) {
 // requireBalanced wants every asset to be where it was brought.
 func (w *witness) requireBalanced(t *testing.T) {
 	var ledger struct {
-		Assets []struct{ Symbol, Accounts, House, Transferred string }
+		Assets []struct{ Symbol, Accounts, Liquidity, Transferred string }
 	}
 	w.must(t, "/admin/ledger", &ledger)
 	require.Len(t, ledger.Assets, 4)
 	for _, a := range ledger.Assets {
-		require.True(t, decimal.RequireFromString(a.Accounts).Add(decimal.RequireFromString(a.House)).
+		require.True(t, decimal.RequireFromString(a.Accounts).Add(decimal.RequireFromString(a.Liquidity)).
 			Equal(decimal.RequireFromString(a.Transferred)), "%+v", a)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/ws"
+	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -17,6 +18,12 @@ import (
 // streams are the events for sockets. An event waits until everything that led to it is in the
 // state file: no client hears of what a kill could undo.
 type streams struct {
+	catalog  *market.Catalog
+	venue    *sim.Venue
+	listings []*listing
+	settles  func(*market.Fill) market.Time // when the fee of a fill appears
+
+	depth  depth // scratch
 	hub    *ws.Hub
 	events []ws.Event // that wait to be published
 	gone   int        // events that were published before those
@@ -54,7 +61,7 @@ func (ex *Exchange) serveSocket(w http.ResponseWriter, r *http.Request) {
 	}
 	ex.streams.pump.enter(ex)
 	defer ex.streams.pump.leave()
-	ex.hub.ServeHTTP(w, r)
+	ex.streams.hub.ServeHTTP(w, r)
 }
 
 // isSocket reports whether a request asks for a socket: /v2 and /v2/ are both in use.
@@ -90,28 +97,28 @@ func (h host) Exclusive(act func()) {
 		_ = h.saveAndTell(false) // Err returns the error
 	}
 	act()
-	h.refresh()
+	h.streams.refresh(h.reached)
 }
 
 // saveAndTell saves, and then publishes what has been saved. The caller holds the lock, which save
 // lets go of meanwhile.
 func (ex *Exchange) saveAndTell(always bool) error {
 	ex.showTakers()
-	ex.showTops()
-	upTo := ex.gone + len(ex.events)
+	ex.streams.showTops()
+	upTo := ex.streams.gone + len(ex.streams.events)
 	if err := ex.save(always); err != nil {
 		return err
 	}
-	if n := upTo - ex.gone; n > 0 { // another request may have published them meanwhile
-		ex.hub.Publish(ex.events[:n])
-		ex.events, ex.gone = slices.Delete(ex.events, 0, n), upTo
+	if n := upTo - ex.streams.gone; n > 0 { // another request may have published them meanwhile
+		ex.streams.hub.Publish(ex.streams.events[:n])
+		ex.streams.events, ex.streams.gone = slices.Delete(ex.streams.events, 0, n), upTo
 	}
 	return nil
 }
 
 // tell lets an event wait to be published.
-func (ex *Exchange) tell(topic ws.Topic, w *wire.Writer) {
-	ex.events = append(ex.events, ws.Event{Topic: topic, Text: w.Dst})
+func (s *streams) tell(topic ws.Topic, w *wire.Writer) {
+	s.events = append(s.events, ws.Event{Topic: topic, Text: w.Dst})
 }
 
 // telling begins an event of a market.
@@ -124,17 +131,17 @@ func (l *listing) telling(name string) *wire.Writer {
 }
 
 // refresh notes again what sockets follow, if that has changed.
-func (ex *Exchange) refresh() {
-	version := ex.hub.Version()
-	if version == ex.seen {
+func (s *streams) refresh(now market.Time) {
+	version := s.hub.Version()
+	if version == s.seen {
 		return
 	}
-	ex.seen = version
-	wanted := make([]followed, len(ex.listings))
-	books := make([]bool, len(ex.listings))
+	s.seen = version
+	wanted := make([]followed, len(s.listings))
+	books := make([]bool, len(s.listings))
 	days := false
-	topics := ex.hub.Topics()
-	ex.heard = len(topics) > 0
+	topics := s.hub.Topics()
+	s.heard = len(topics) > 0
 	for _, t := range topics {
 		f := &wanted[t.Market]
 		switch t.Channel {
@@ -152,23 +159,23 @@ func (ex *Exchange) refresh() {
 			f.accounts = append(f.accounts, t.Account)
 		}
 	}
-	for _, l := range ex.listings[1:] {
+	for _, l := range s.listings[1:] {
 		f := &wanted[l.ID]
 		f.moved, f.shown, f.copied = l.stream.moved, l.stream.shown, l.stream.copied
 		if f.ticker && !l.stream.ticker {
-			f.shown = ex.topOf(l)
+			f.shown = s.topOf(l)
 		}
 		l.stream = *f
-		ex.copyBook(l, books[l.ID])
+		s.copyBook(l, books[l.ID])
 	}
-	ex.days.follow(days, ex.reached)
-	ex.pump.nudge()
+	s.days.follow(days, now)
+	s.pump.nudge()
 }
 
 // topOf is best bid, best ask and last price of a market.
-func (ex *Exchange) topOf(l *listing) (t topOfBook) {
+func (s *streams) topOf(l *listing) (t topOfBook) {
 	if l.Status == market.Trading {
-		t.bid, t.ask = ex.venue.Best(l.ID)
+		t.bid, t.ask = s.venue.Best(l.ID)
 	}
 	if last := l.tape.last(); last != nil {
 		t.last = last.price
@@ -178,11 +185,11 @@ func (ex *Exchange) topOf(l *listing) (t topOfBook) {
 
 // showTops tells of each change of the best bid, the best ask or the last price: only what has
 // changed (websocket-facts 5). A market that is not trading is silent.
-func (ex *Exchange) showTops() {
-	if !ex.heard {
+func (s *streams) showTops() {
+	if !s.heard {
 		return
 	}
-	for _, l := range ex.listings[1:] {
+	for _, l := range s.listings[1:] {
 		if !l.stream.moved {
 			continue
 		}
@@ -190,7 +197,7 @@ func (ex *Exchange) showTops() {
 		if !l.stream.ticker || l.Status != market.Trading {
 			continue
 		}
-		now := ex.topOf(l)
+		now := s.topOf(l)
 		w := l.telling("ticker")
 		bare := len(w.Dst)
 		if now.bid != l.stream.shown.bid && now.bid.Price != 0 {
@@ -205,13 +212,13 @@ func (ex *Exchange) showTops() {
 		l.stream.shown = now
 		if len(w.Dst) > bare {
 			w.Close('}')
-			ex.tell(ws.Topic{Channel: ws.Ticker, Market: l.ID}, w)
+			s.tell(ws.Topic{Channel: ws.Ticker, Market: l.ID}, w)
 		}
 	}
 }
 
 // tellTrade tells of a public trade, and of the candles that it belongs to.
-func (ex *Exchange) tellTrade(l *listing, t *publicTrade) {
+func (s *streams) tellTrade(l *listing, t *publicTrade) {
 	if l.stream.moved = true; l.stream.trades {
 		w := &wire.Writer{Dst: make([]byte, 0, 256)}
 		w.Open('{')
@@ -224,7 +231,7 @@ func (ex *Exchange) tellTrade(l *listing, t *publicTrade) {
 		w.Fixed("price", int64(t.price), l.PriceDigits)
 		w.Text("side", t.side.String())
 		w.Close('}')
-		ex.tell(ws.Topic{Channel: ws.Trades, Market: l.ID}, w)
+		s.tell(ws.Topic{Channel: ws.Trades, Market: l.ID}, w)
 	}
 	for _, interval := range l.stream.candles {
 		latest, _, _ := l.candles.latest(interval)
@@ -235,34 +242,34 @@ func (ex *Exchange) tellTrade(l *listing, t *publicTrade) {
 		writeBar(w, l.Market, &latest)
 		w.Close(']')
 		w.Close('}')
-		ex.tell(ws.Topic{Channel: ws.Candles, Market: l.ID, Interval: interval}, w)
+		s.tell(ws.Topic{Channel: ws.Candles, Market: l.ID, Interval: interval}, w)
 	}
 }
 
 // tellAccount tells an account of a report on one of its orders, and of the fills that led to it.
-func (ex *Exchange) tellAccount(l *listing, r *record, o *market.Order, ev *market.Event, entered bool) {
-	place := ex.accounts[r.account].place()
+func (s *streams) tellAccount(l *listing, r *record, o *market.Order, ev *market.Event, entered bool) {
+	place := int(r.account) + 1
 	if !slices.Contains(l.stream.accounts, place) || ev.Report.Exec == market.ExecRejected {
 		return
 	}
 	topic := ws.Topic{Channel: ws.Account, Market: l.ID, Account: place}
 	if entered && ev.Report.Exec != market.ExecNew { // the venue reports what it came to at once
-		ex.tellOrder(topic, fresh(o), market.ExecNew)
+		s.tellOrder(topic, fresh(o), market.ExecNew)
 	}
 	for i := range ev.Fills {
 		f := ev.Fills[i]
-		f.Settled = ex.settles(&f) <= f.Time
-		w := &wire.Writer{Dst: exchange.AppendFillEvent(make([]byte, 0, 512), ex.catalog, o, &f)}
-		ex.tell(topic, w)
+		f.Settled = s.settles(&f) <= f.Time
+		w := &wire.Writer{Dst: exchange.AppendFillEvent(make([]byte, 0, 512), s.catalog, o, &f)}
+		s.tell(topic, w)
 	}
 	shown := *o
 	shown.Visible = rests(o)
-	ex.tellOrder(topic, shown, ev.Report.Exec)
+	s.tellOrder(topic, shown, ev.Report.Exec)
 }
 
 // tellOrder tells of a change of an order.
-func (ex *Exchange) tellOrder(topic ws.Topic, o market.Order, exec market.ExecutionType) {
-	ex.tell(topic, &wire.Writer{Dst: exchange.AppendOrderEvent(make([]byte, 0, 1024), ex.catalog, &o, exec)})
+func (s *streams) tellOrder(topic ws.Topic, o market.Order, exec market.ExecutionType) {
+	s.tell(topic, &wire.Writer{Dst: exchange.AppendOrderEvent(make([]byte, 0, 1024), s.catalog, &o, exec)})
 }
 
 // fresh is an order as it was before its first fill. Its hold is that of now.
@@ -298,7 +305,7 @@ func (d *dayTickers) run(at market.Time) {
 		if l.stream.day && l.Status == market.Trading {
 			w := &wire.Writer{}
 			d.ex.writeTicker24h(w, l, at)
-			d.ex.tell(ws.Topic{Channel: ws.Ticker24h, Market: l.ID}, w)
+			d.ex.streams.tell(ws.Topic{Channel: ws.Ticker24h, Market: l.ID}, w)
 		}
 	}
 }

@@ -148,7 +148,7 @@ func BenchmarkSocketBroadcast(b *testing.B) {
 			t := newDealer(b)
 			server := httptest.NewServer(t.ex)
 			defer server.Close()
-			defer t.ex.hub.Close()
+			defer t.ex.streams.hub.Close()
 			floor := &bare{arrived: make(chan struct{}, sockets)}
 			other := httptest.NewServer(floor)
 			defer other.Close()
@@ -314,7 +314,7 @@ func BenchmarkSocketBesideAStuckOne(b *testing.B) {
 		t := newDealer(b)
 		server := httptest.NewServer(t.ex)
 		defer server.Close()
-		defer t.ex.hub.Close()
+		defer t.ex.streams.hub.Close()
 		newAudience(b, server.URL, 1, everything)
 		all := newAudience(b, server.URL, sockets,
 			`{"action":"subscribe","channels":[{"name":"trades","markets":["BTC-EUR"]}]}`)

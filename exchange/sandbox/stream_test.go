@@ -33,7 +33,7 @@ func dial(t testing.TB, r *rig) *listener {
 	on.SetReadLimit(1 << 24)
 	t.Cleanup(func() {
 		on.CloseNow()
-		r.ex.hub.Close()
+		r.ex.streams.hub.Close()
 		server.Close()
 	})
 	return &listener{t, on}

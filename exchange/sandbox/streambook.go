@@ -23,11 +23,11 @@ type copied struct {
 }
 
 // copyBook begins or ends to follow a market's book.
-func (ex *Exchange) copyBook(l *listing, follows bool) {
+func (s *streams) copyBook(l *listing, follows bool) {
 	switch {
 	case follows == l.stream.copies:
 	case follows:
-		l.stream.bids, l.stream.asks = ex.venue.AppendDepth(l.ID, math.MaxInt, nil, nil)
+		l.stream.bids, l.stream.asks = s.venue.AppendDepth(l.ID, math.MaxInt, nil, nil)
 		l.stream.copies = true
 	default:
 		if l.stream.changed {
@@ -38,7 +38,7 @@ func (ex *Exchange) copyBook(l *listing, follows bool) {
 }
 
 // flushBook tells how a followed book has changed since its nonce, and counts the nonce up.
-func (ex *Exchange) flushBook(l *listing) {
+func (s *streams) flushBook(l *listing, now market.Time) {
 	if !l.stream.changed {
 		return
 	}
@@ -46,7 +46,8 @@ func (ex *Exchange) flushBook(l *listing) {
 	if l.Status != market.Trading {
 		return
 	}
-	d := ex.book(l, math.MaxInt)
+	d := &s.depth
+	d.bids, d.asks = s.venue.AppendDepth(l.ID, math.MaxInt, d.bids[:0], d.asks[:0])
 	w := l.telling("book")
 	w.Integer("nonce", l.nonce+1)
 	bare := len(w.Dst) + len(`,"bids":[],"asks":[]`)
@@ -58,9 +59,9 @@ func (ex *Exchange) flushBook(l *listing) {
 		return
 	}
 	l.nonce++
-	w.Integer("timestamp", int64(ex.reached))
+	w.Integer("timestamp", int64(now))
 	w.Close('}')
-	ex.tell(ws.Topic{Channel: ws.Book, Market: l.ID}, w)
+	s.tell(ws.Topic{Channel: ws.Book, Market: l.ID}, w)
 }
 
 // writeDelta writes the levels that differ between two states of one side, and returns the later
@@ -121,7 +122,7 @@ func (b *bookBatches) run(at market.Time) {
 		switch {
 		case !l.stream.changed:
 		case l.stream.due <= at:
-			b.ex.flushBook(l)
+			b.ex.streams.flushBook(l, b.ex.reached)
 		default:
 			b.next = min(b.next, l.stream.due)
 		}

@@ -115,7 +115,7 @@ func TestAHandshakeIsRefused(t *testing.T) {
 	on, _, err := websocket.Dial(t.Context(), address, nil)
 	require.NoError(t, err)
 	on.CloseNow()
-	r.ex.hub.Close()
+	r.ex.streams.hub.Close()
 }
 
 func TestFaultsOfRequestsMeetActions(t *testing.T) {

@@ -24,7 +24,7 @@ var adminSchemas = []schema{
 	{"AccountBalances", []field{{name: "account", shape: aText},
 		{name: "balances", shape: `{"type":"array","items":{"$ref":"#/components/schemas/Balance"}}`}}},
 	{"AssetTotals", []field{{name: "symbol", shape: aText}, {name: "accounts", shape: aDecimal},
-		{name: "liquidity", shape: aDecimal}, {name: "house", shape: aDecimal},
+		{name: "liquidity", shape: aDecimal},
 		{name: "transferred", shape: aDecimal}}},
 	{"Ledger", []field{{name: "accounts",
 		shape: `{"type":"array","items":{"$ref":"#/components/schemas/AccountBalances"}}`},
