@@ -31,10 +31,11 @@ func (e acts) HaltAll(at market.Time, reason string) []market.Command {
 	return e.out
 }
 
-// HaltOne halts one strategy as HaltAll halts all.
+// HaltOne halts one strategy as HaltAll halts all. A strategy that is halted already has both
+// reasons.
 func (e acts) HaltOne(at market.Time, id market.StrategyID, reason string) []market.Command {
 	e.begin(at)
-	e.halt(&e.slots[id-1], reason)
+	e.haltAlso(&e.slots[id-1], reason)
 	return e.out
 }
 

@@ -35,7 +35,7 @@ func (e acts) Adopt(at market.Time, o *market.Order) *state.Order {
 // before Resume: an order that the books do not know may be that exit.
 func (e acts) Withhold(at market.Time, id market.StrategyID, reason string) []market.Command {
 	e.begin(at)
-	e.halt(&e.slots[id-1], reason)
+	e.haltAlso(&e.slots[id-1], reason)
 	e.brackets.Withhold(id, reason)
 	e.notifySent()
 	return e.out

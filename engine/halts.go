@@ -1,6 +1,10 @@
 package engine
 
-import "github.com/tidemark-trading/tidemark/market"
+import (
+	"strings"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
 
 // Halt is the halt of a strategy.
 type Halt struct {
@@ -27,6 +31,24 @@ func (e *Engine) halt(s *strategyState, reason string) {
 	e.gate.Halt(s.id)
 	e.halts = append(e.halts, Halt{Strategy: s.id, Name: s.Name, At: e.now, Reason: reason})
 	e.cancelUnprotected(s)
+}
+
+// causes is how many reasons a halt names at most.
+const causes = 4
+
+// haltAlso halts a strategy for a reason from outside. The halt of a strategy that is halted already
+// names this reason too.
+func (e *Engine) haltAlso(s *strategyState, reason string) {
+	const and = "; and: "
+	latest, halted := e.Halted(s.id)
+	switch {
+	case !halted:
+		e.halt(s, reason)
+	case latest.Strategy != 0 && !strings.Contains(latest.Reason, reason) &&
+		strings.Count(latest.Reason, and) < causes-1:
+		latest.At, latest.Reason = e.now, latest.Reason+and+reason
+		e.halts, e.saves.changed = append(e.halts, latest), true
+	}
 }
 
 // cancelUnprotected cancels the orders of a strategy that neither protect nor liquidate its

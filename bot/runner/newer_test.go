@@ -495,7 +495,7 @@ func buysUntilItsCancel(t *testing.T, hears, before, late, how string) {
 		require.Equal(t, m.FormatQty(bought), bare[0].Amount)
 		require.Equal(t, "unknown", bare[0].Cause)
 		require.True(t, halted)
-		require.Regexp(t, `the state file is a copy .* bought 0\.\d+ BTC-EUR`, halt.Reason)
+		require.Regexp(t, `the state file is a copy .* bought `+m.FormatQty(bought)+` BTC-EUR`, halt.Reason)
 		require.Empty(t, s.OpenAtTheExchange())
 		p = s.start()
 		time.Sleep(time.Minute)
