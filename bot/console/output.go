@@ -4,11 +4,11 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
+
+	"github.com/tidemark-trading/tidemark/state/osfile"
 )
 
 // PrintJSON writes a value for a program to read, in lines.
@@ -30,17 +30,9 @@ func WriteTo(stdout io.Writer, path string, write func(io.Writer) error) error {
 		w := bufio.NewWriter(stdout)
 		return cmp.Or(write(w), w.Flush())
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriter(file)
-	err = cmp.Or(write(w), w.Flush(), file.Chmod(0o644), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	return nil
+	return osfile.Replace(path, func(file *os.File) error {
+		_ = osfile.TryLock(file)
+		w := bufio.NewWriter(file)
+		return cmp.Or(write(w), w.Flush(), file.Chmod(0o644))
+	})
 }

@@ -147,7 +147,7 @@ var mayImport = map[string][]string{
 	"bot/candles": {"market", "state/bolt", "state/candles", "exchange", "exchange/rest", "bot/config",
 		"bot/console", "bot/parquet", "bot/plan"},
 	"bot/parquet": {"market", "bot/console"},
-	"bot/console": {"market"},
+	"bot/console": {"market", "state/osfile"},
 	"bot/host":    nil,
 	"bot/hang":    {"backtest", "engine"},
 	"bot/version": nil,

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"go.etcd.io/bbolt"
 
@@ -21,7 +20,7 @@ func Create(path string) error {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return nil // Open reports other errors
 	}
-	file, err := temporary(path)
+	file, err := osfile.Temporary(path)
 	if err != nil {
 		return err
 	}
@@ -43,50 +42,11 @@ func Create(path string) error {
 	return syncFolder(filepath.Dir(path))
 }
 
-// temporary makes a file beside path that only its owner may read.
-func temporary(path string) (*os.File, error) {
-	return os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
-}
-
-// sweep removes the temporary files of path that a process has left behind which died: no one
-// holds them.
-func sweep(path string) {
-	dir, name := filepath.Split(path)
-	entries, _ := os.ReadDir(cmp.Or(dir, "."))
-	for _, e := range entries {
-		number, ours := strings.CutPrefix(e.Name(), "."+name+".")
-		number, temp := strings.CutSuffix(number, ".tmp")
-		if !ours || !temp || strings.Trim(number, "0123456789") != "" || !e.Type().IsRegular() {
-			continue
-		}
-		left := filepath.Join(dir, e.Name())
-		file, err := os.OpenFile(left, os.O_RDWR, 0)
-		if err != nil {
-			continue
-		}
-		if osfile.Locks && osfile.TryLock(file) == nil {
-			_ = os.Remove(left)
-		}
-		_ = file.Close()
-	}
-}
-
-// replace writes a file beside path, syncs it, renames it to path and syncs the folder. On an error
-// path is unchanged. What an earlier call left there whose process died is removed.
+// replace is osfile.Replace of a file that is on disk with its name when replace returns.
 func replace(path string, write func(*os.File) error) error {
-	sweep(path)
-	file, err := temporary(path)
+	err := osfile.Replace(path, func(file *os.File) error { return cmp.Or(write(file), file.Sync()) })
 	if err != nil {
-		return err
-	}
-	err = write(file)
-	_ = osfile.TryLock(file) // where write has let go of it
-	err = cmp.Or(err, file.Sync(), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(file.Name()))
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return syncFolder(filepath.Dir(path))
 }

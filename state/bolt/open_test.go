@@ -95,7 +95,7 @@ func TestACopyIsWholeAndTheFileKnowsWhetherItStillHasItsName(t *testing.T) {
 func TestACopyRemovesWhatAKilledOneHasLeft(t *testing.T) {
 	f := begun(t)
 	dir := filepath.Dir(f.Path())
-	held, err := temporary(filepath.Join(dir, "copy.db")) // another process is writing it
+	held, err := osfile.Temporary(filepath.Join(dir, "copy.db")) // another process is writing it
 	require.NoError(t, err)
 	require.NoError(t, osfile.TryLock(held))
 	stay := []string{".copy.db.tmp", ".copy.db.x1.tmp", ".copy.db.old.12.tmp", ".copy.db.12", ".other.db.12.tmp"}

@@ -1,5 +1,5 @@
-// Package osfile locks files and folders between processes. A lock ends with the file that holds
-// it: when the file is closed, or when its process dies.
+// Package osfile locks files and folders between processes, and replaces files whole. A lock ends
+// with the file that holds it: when the file is closed, or when its process dies.
 //
 // Decision: one package holds each call of flock. Price: where a system has no such locks, Locks is
 // false, each lock succeeds, and two processes can disturb each other.
