@@ -36,8 +36,8 @@ func (e *Engine) halt(s *strategyState, reason string) {
 // causes is how many reasons a halt names at most.
 const causes = 4
 
-// haltAlso halts a strategy for a reason from outside. The halt of a strategy that is halted already
-// names this reason too.
+// haltAlso halts a strategy for a reason from outside. The halt of a strategy that is halted
+// already names this reason too.
 func (e *Engine) haltAlso(s *strategyState, reason string) {
 	const and = "; and: "
 	latest, halted := e.Halted(s.id)
