@@ -16,16 +16,14 @@ import (
 // Each strategy with an allocation of its own has one; allocation 0 is shared by all others and
 // holds the unallocated money.
 type Account struct {
-	catalog      *market.Catalog
+	Prices
 	allocations  [][]Balance     // by allocation, by asset
 	allocationOf []int           // by strategy
 	balances     [][]Balance     // by strategy: its allocation
 	seats        [][]seat        // by strategy, by market
 	histories    [][]*history    // by strategy, by market; nil: no position's history can change
 	window       market.Duration // of KeepRecent
-	marks        []mark          // by market
 	values       values
-	quotes       []quote             // by market
 	orders       market.Index[Order] // open or unsettled
 	openOf       []openOf            // by strategy
 	openIn       []openIn            // by market
@@ -42,22 +40,6 @@ type Account struct {
 	text         []byte           // of the order saved last
 	released     []market.Money   // by asset: moved by Restore to the unallocated money
 	left         []SavedPosition  // dust of strategies that are gone, which Restore has dropped
-}
-
-// mark is the latest price of a market.
-type mark struct {
-	price market.Price
-	at    market.Time // its arrival
-	late  bool        // from a candle that arrived late
-
-	held       bool // there was some of the base asset when the market was valued last
-	outdated   bool // the market is listed in values.outdated
-	unreliable bool // the exchange's later data cannot be true
-}
-
-// quote is the latest best bid and ask of a ticker or a book, 0 for none.
-type quote struct {
-	bid, ask market.Price
 }
 
 // Balance is an allocation's amount of an asset. Available is Total − Held.
@@ -103,10 +85,8 @@ type fillMark struct {
 // of them have an allocation of their own; nil: none.
 func NewAccount(catalog *market.Catalog, strategies int, own []bool) *Account {
 	a := &Account{
-		catalog:      catalog,
+		Prices:       newPrices(catalog),
 		allocationOf: make([]int, strategies+1), seats: make([][]seat, strategies+1),
-		marks:  make([]mark, len(catalog.Markets())+1),
-		quotes: make([]quote, len(catalog.Markets())+1),
 		openIn: make([]openIn, len(catalog.Markets())+1), openOf: make([]openOf, strategies+1),
 	}
 	allocations := 1
@@ -172,8 +152,7 @@ func (a *Account) applyOther(ev *market.Event) (Applied, error) {
 	case market.KindTicker:
 		a.Quote(ev.Ticker, ev.At)
 	case market.KindBook:
-		a.marks[ev.Book.Market].unreliable = false
-		a.quotes[ev.Book.Market] = quoteOf(ev.Book)
+		a.takeBook(ev.Book)
 	case market.KindTrade:
 		a.setMark(ev.Trade.Market, ev.Trade.Price, ev.At, false)
 	case market.KindTransfer:
@@ -182,39 +161,6 @@ func (a *Account) applyOther(ev *market.Event) (Applied, error) {
 		return a.applyFills(ev)
 	}
 	return Applied{}, nil
-}
-
-//go:noinline
-func (a *Account) markCandles(ev *market.Event) {
-	for i := range ev.Candles {
-		a.Mark(&ev.Candles[i], ev.At)
-	}
-}
-
-// Mark takes the close of a candle that arrived at a time, as Apply does for each candle of an
-// event.
-func (a *Account) Mark(c *market.Candle, at market.Time) {
-	a.setMark(c.Market, c.Close, at, c.Late)
-}
-
-// Quote takes a ticker that arrived at a time, as Apply does.
-func (a *Account) Quote(t *market.Ticker, at market.Time) {
-	if t.Last != 0 {
-		a.setMark(t.Market, t.Last, at, false)
-	}
-	a.marks[t.Market].unreliable = false
-	a.quotes[t.Market] = quote{t.Bid, t.Ask}
-}
-
-// setMark sets the latest price of a market. The value of a base asset that is not held does not
-// change with it.
-func (a *Account) setMark(m market.ID, price market.Price, at market.Time, late bool) {
-	k := &a.marks[m]
-	k.price, k.at, k.late, k.unreliable = price, at, late, false
-	if k.held && !k.outdated {
-		k.outdated = true
-		a.values.outdated = append(a.values.outdated, m)
-	}
 }
 
 // transfer changes a balance from outside. A base asset that comes with a price opens a position of
@@ -287,50 +233,6 @@ func (a *Account) Total(asset market.AssetID) (total Balance) {
 	}
 	return total
 }
-
-// Last is the latest price of a market, 0 before the first.
-func (a *Account) Last(m market.ID) market.Price { return a.marks[m].price }
-
-func quoteOf(b *market.OrderBook) (q quote) {
-	if len(b.Bids) > 0 {
-		q.bid = b.Bids[0].Price
-	}
-	if len(b.Asks) > 0 {
-		q.ask = b.Asks[0].Price
-	}
-	return q
-}
-
-// Touch is the price at which an order of that side would trade now: the best ask for a buy, the
-// best bid for a sell, the latest price where neither is known.
-func (a *Account) Touch(m market.ID, side market.Side) market.Price {
-	if best, known := a.BestPrice(m, side); known {
-		return best
-	}
-	return a.marks[m].price
-}
-
-// BestPrice is the best price on the other side for an order of that side; known: a ticker or a
-// book has shown one.
-func (a *Account) BestPrice(m market.ID, side market.Side) (best market.Price, known bool) {
-	best = a.quotes[m].ask
-	if side == market.Sell {
-		best = a.quotes[m].bid
-	}
-	return best, best != 0
-}
-
-// PriceArrived is when the latest price of a market arrived, and whether it was late.
-func (a *Account) PriceArrived(m market.ID) (at market.Time, late bool) {
-	return a.marks[m].at, a.marks[m].late
-}
-
-// MarkUnreliable notes that the exchange's data of a market cannot be true. The next applied price
-// ends that.
-func (a *Account) MarkUnreliable(m market.ID) { a.marks[m].unreliable = true }
-
-// Unreliable reports whether the exchange's latest data of a market cannot be true.
-func (a *Account) Unreliable(m market.ID) bool { return a.marks[m].unreliable }
 
 // Catalog lists markets and assets.
 func (a *Account) Catalog() *market.Catalog { return a.catalog }

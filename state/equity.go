@@ -66,7 +66,7 @@ func (a *Account) Profit(s market.StrategyID, currency market.AssetID) (sum mark
 
 // CashAndEquity returns the balance in currency and the equity of which it is part.
 func (a *Account) CashAndEquity(currency market.AssetID) (cash, equity market.Money, err error) {
-	if len(a.values.outdated) > 0 {
+	if len(a.stale) > 0 {
 		if err := a.revalue(currency); err != nil {
 			return 0, 0, fmt.Errorf("equity: %w", err)
 		}
@@ -87,10 +87,9 @@ func (a *Account) Worth(m market.ID) market.Money { return a.values.of[m] }
 // values are the values of all base assets at the latest prices, each through the markets in which
 // it is the base. Only a market whose price or base has changed is valued again.
 type values struct {
-	of       []market.Money // by market: part of total
-	total    []amounts      // by quote asset
-	outdated []market.ID    // markets to be valued again
-	based    [][]market.ID  // by asset: the markets whose base it is
+	of    []market.Money // by market: part of total
+	total []amounts      // by quote asset
+	based [][]market.ID  // by asset: the markets whose base it is
 }
 
 func newValues(catalog *market.Catalog) values {
@@ -105,36 +104,36 @@ func newValues(catalog *market.Catalog) values {
 // outdate notes that the balance of the base of some markets has changed.
 func (a *Account) outdate(markets []market.ID) {
 	for _, m := range markets {
-		if k := &a.marks[m]; !k.outdated {
-			k.outdated = true
-			a.values.outdated = append(a.values.outdated, m)
+		if k := &a.marks[m]; !k.stale {
+			k.stale = true
+			a.stale = append(a.stale, m)
 		}
 	}
 }
 
 // outdateAll lets every market be valued again.
 func (a *Account) outdateAll() {
-	a.values.outdated = a.values.outdated[:0]
+	a.stale = a.stale[:0]
 	for _, m := range a.catalog.Markets() {
-		a.marks[m.ID].outdated = true
-		a.values.outdated = append(a.values.outdated, m.ID)
+		a.marks[m.ID].stale = true
+		a.stale = append(a.stale, m.ID)
 	}
 }
 
-// revalue values the outdated markets. A market whose value overflows stays outdated; that is an
+// revalue values the stale markets. A market whose value overflows stays stale; that is an
 // error if it quotes in currency.
 func (a *Account) revalue(currency market.AssetID) (err error) {
 	kept := 0
-	for _, id := range a.values.outdated {
+	for _, id := range a.stale {
 		if overflow := a.revalueMarket(id); overflow != nil {
-			a.values.outdated[kept] = id
+			a.stale[kept] = id
 			kept++
 			if a.catalog.Market(id).Quote == currency && err == nil {
 				err = overflow
 			}
 		}
 	}
-	a.values.outdated = a.values.outdated[:kept]
+	a.stale = a.stale[:kept]
 	return err
 }
 
@@ -152,7 +151,7 @@ func (a *Account) revalueMarket(id market.ID) (err error) {
 		a.values.total[m.Quote].add(int64(value - *of))
 		*of = value
 	}
-	k.outdated = false
+	k.stale = false
 	return nil
 }
 

@@ -26,7 +26,7 @@ func (a *Account) MarketExposure(m market.ID) market.Money {
 // AssetExposure is the part of Exposure that is one base asset, over all strategies, in the markets
 // that quote in currency.
 func (a *Account) AssetExposure(asset, currency market.AssetID) (sum market.Money, err error) {
-	if len(a.values.outdated) > 0 {
+	if len(a.stale) > 0 {
 		err = a.revalue(currency)
 	}
 	for _, m := range a.values.based[asset] {
