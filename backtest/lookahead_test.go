@@ -219,6 +219,9 @@ func TestTheLookaheadCheckFindsEveryCheat(t *testing.T) {
 				"leak":             &leak{},
 			}
 			for name, o := range oracles {
+				if testing.Short() && name != "goroutine" {
+					continue // -short is for the race detector
+				}
 				t.Run(fmt.Sprintf("%s, %d ahead, every %d", name, ahead, every), func(t *testing.T) {
 					p, options := cheatPlan(t, o, ahead, every, 6_000), quickLook
 					if l, is := o.(*leak); is {
@@ -340,6 +343,9 @@ func TestAHaltedStrategyIsCheckedByForksToo(t *testing.T) {
 }
 
 func TestAFileOfAnEarlierProcessIsFoundToo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for the race detector: this is one goroutine")
+	}
 	path := filepath.Join(t.TempDir(), "closes")
 	_, err := Run(context.Background(), cheatPlan(t, &file{path: path}, 1, 1, 3_000), Options{})
 	require.NoError(t, err)

@@ -208,6 +208,9 @@ func held(s *Summary, changes []Change) map[string]string {
 }
 
 func TestHistoryAndTradesAreTheExchangesRecordsToTheLastUnit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for the race detector: this is one goroutine")
+	}
 	for range *accounts {
 		seed := rand.Uint64()
 		c := newClient(t, seed)
@@ -246,6 +249,9 @@ func TestHistoryAndTradesAreTheExchangesRecordsToTheLastUnit(t *testing.T) {
 
 // What one side lacks or has wrong is named, and no trade counts twice or not at all.
 func TestWhatHistoryAndTradesDoNotShareIsNamed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for the race detector: this is one goroutine")
+	}
 	seed := rand.Uint64()
 	c := newClient(t, seed)
 	c.live(60)
@@ -323,6 +329,9 @@ func TestWhatHistoryAndTradesDoNotShareIsNamed(t *testing.T) {
 // A market that the history does not name shows in the balances of its asset and of the money;
 // asked for by name, its trades are in the rows.
 func TestAMarketThatTheHistoryLacksShowsInTheBalances(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for the race detector: this is one goroutine")
+	}
 	c := newClient(t, rand.Uint64())
 	for _, body := range []string{`"symbol":"EUR","amount":"5000"`, `"symbol":"BTC","amount":"1"`} {
 		status, text := c.ask("POST", "/admin/deposit", `{"account":"me",`+body+`}`)
@@ -366,6 +375,9 @@ func TestAMarketThatTheHistoryLacksShowsInTheBalances(t *testing.T) {
 // Trades are asked for in pages of 1,000, however long the span is: a year of an account that never
 // traded is one question for each market.
 func TestTradesAreAskedForByPageAndNotByDay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for the race detector: this is one goroutine")
+	}
 	c := newClient(t, 1)
 	c.live(0)
 	btc := c.catalog.MarketNamed("BTC-EUR")
@@ -410,6 +422,9 @@ func TestTradesAreAskedForByPageAndNotByDay(t *testing.T) {
 
 // A history with one row for an order finds all trades of the order.
 func TestARowOfAnOrderHasItsTrades(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for the race detector: this is one goroutine")
+	}
 	seed := rand.Uint64()
 	c := newClient(t, seed)
 	c.live(80)

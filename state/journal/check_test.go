@@ -63,6 +63,9 @@ func TestCheckFindsNothingInASoundFile(t *testing.T) {
 }
 
 func TestCheckNamesThePlaceOfEachFlaw(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for the race detector: this is one goroutine")
+	}
 	day := aDay(t, 300)
 	for _, c := range []struct {
 		damage func(tx *bbolt.Tx) error
@@ -191,7 +194,7 @@ var flips = flag.Int("flips", 80, "how many bits TestNoFlippedByteGoesUnnoticed 
 // read of it afterwards is an error, or Check tells, or the bit was of no use and everything reads
 // as before. A longer run, which is four bits a page and more:
 //
-//	go test ./state -run FlippedBytes -flips 4000
+//	go test ./state/journal -run NoFlippedByte -flips 4000
 //
 // Package bot flips more kinds of pages, and lets every command read them in children.
 func TestNoFlippedByteGoesUnnoticed(t *testing.T) {
