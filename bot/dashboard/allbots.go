@@ -23,12 +23,12 @@ type allBots struct {
 	s    *Server
 	find func() ([]Bot, error) // the bots that there are now
 
-	mu     sync.Mutex
-	berths map[string]*berth // by the name of the bot; bots that are gone stay
+	mu      sync.Mutex
+	members map[string]*member // by the name of the bot; bots that are gone stay
 }
 
-// berth is the place of a bot in a fleet.
-type berth struct {
+// member is a bot of a fleet, with its pages.
+type member struct {
 	desk *botPages
 	mux  http.Handler
 
@@ -38,28 +38,28 @@ type berth struct {
 	next   time.Time // when it is asked again
 }
 
-// Moored is a bot of a fleet as a program reads it.
-type Moored struct {
+// Glance is a bot of a fleet as a program reads it.
+type Glance struct {
 	Name   string           `json:"name"`
 	Error  string           `json:"error,omitempty"` // why the bot does not answer
 	Status *operator.Status `json:"status,omitempty"`
 }
 
 // all are the bots that there are now, in the order of find.
-func (f *allBots) all() ([]*berth, error) {
+func (f *allBots) all() ([]*member, error) {
 	bots, err := f.find()
 	if err != nil {
 		return nil, err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	list := make([]*berth, 0, len(bots))
+	list := make([]*member, 0, len(bots))
 	for _, bot := range bots {
-		b := f.berths[bot.Name]
+		b := f.members[bot.Name]
 		if b == nil {
 			d := f.s.newDesk(bot, "/")
-			b = &berth{desk: d, mux: d.handler()}
-			f.berths[bot.Name] = b
+			b = &member{desk: d, mux: d.handler()}
+			f.members[bot.Name] = b
 		}
 		list = append(list, b)
 	}
@@ -68,8 +68,8 @@ func (f *allBots) all() ([]*berth, error) {
 
 // desks are the bots of the fleet.
 func (f *allBots) desks() (desks []*botPages, err error) {
-	berths, err := f.all()
-	for _, b := range berths {
+	members, err := f.all()
+	for _, b := range members {
 		desks = append(desks, b.desk)
 	}
 	return desks, err
@@ -77,14 +77,14 @@ func (f *allBots) desks() (desks []*botPages, err error) {
 
 // glance asks all bots side by side. A bot that is down, or hangs, holds the others for glanceTime
 // at most, and not again for hungFor.
-func (f *allBots) glance(ctx context.Context) ([]Moored, error) {
-	berths, err := f.all()
+func (f *allBots) glance(ctx context.Context) ([]Glance, error) {
+	members, err := f.all()
 	if err != nil {
 		return nil, err
 	}
-	list := make([]Moored, len(berths))
+	list := make([]Glance, len(members))
 	var asking sync.WaitGroup
-	for i, b := range berths {
+	for i, b := range members {
 		asking.Go(func() { list[i] = b.glance(ctx, f.s.Now) })
 	}
 	asking.Wait()
@@ -92,7 +92,7 @@ func (f *allBots) glance(ctx context.Context) ([]Moored, error) {
 }
 
 // glance is the status of a bot, at most a second old.
-func (b *berth) glance(ctx context.Context, now func() time.Time) Moored {
+func (b *member) glance(ctx context.Context, now func() time.Time) Glance {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !now().Before(b.next) {
@@ -109,9 +109,9 @@ func (b *berth) glance(ctx context.Context, now func() time.Time) Moored {
 		}
 	}
 	if b.err != nil {
-		return Moored{Name: b.desk.Name, Error: b.err.Error()}
+		return Glance{Name: b.desk.Name, Error: b.err.Error()}
 	}
-	return Moored{Name: b.desk.Name, Status: b.status}
+	return Glance{Name: b.desk.Name, Status: b.status}
 }
 
 // register lets a mux answer for the page of all bots, and for the pages of each.
@@ -133,7 +133,7 @@ func (f *allBots) bot(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f.mu.Lock()
-	b := f.berths[r.PathValue("bot")]
+	b := f.members[r.PathValue("bot")]
 	f.mu.Unlock()
 	if b == nil {
 		http.NotFound(w, r)

@@ -177,7 +177,7 @@ func (r *filePages) questions() []question {
 
 // questions are the documents of the site of several bots.
 func (f *allBots) questions() []question {
-	return []question{{name: "bots", summary: "all bots with their status", answer: reflect.TypeFor[[]Moored](),
+	return []question{{name: "bots", summary: "all bots with their status", answer: reflect.TypeFor[[]Glance](),
 		ask: func(ctx context.Context, _ url.Values) (any, error) { return f.glance(ctx) }}}
 }
 

@@ -135,7 +135,7 @@ func (s *site) view(here string, r *http.Request) (name, title string, view any,
 	case "/seal":
 		return "bot_seal", "Seal", SealOf(madeUpSeal(), time.UTC), nil
 	case "/fleet":
-		return "fleet", "Bots", FleetOf([]Moored{{Name: hostile(), Status: s.docs.Status},
+		return "fleet", "Bots", FleetOf([]Glance{{Name: hostile(), Status: s.docs.Status},
 			{Name: "two", Error: hostile()}}, s.docs.NowMS), nil
 	case "/act", "/confirm", "/acted":
 		return s.actView(here)

@@ -51,7 +51,7 @@ func TestABotThatHangsDoesNotHoldThePageOfAllBots(t *testing.T) {
 		status, _, _ := v.do(http.MethodGet, path, nil, nil)
 		require.Equal(t, http.StatusNotFound, status, path)
 	}
-	var list []Moored
+	var list []Glance
 	require.NoError(t, json.Unmarshal([]byte(v.sees("/api/v1/bots")), &list))
 	require.Len(t, list, 3)
 	require.Equal(t, "it does not answer", list[0].Error)

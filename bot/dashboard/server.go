@@ -72,7 +72,7 @@ func New(c Config) (*Server, error) {
 	}
 	s := &Server{Config: c, pages: pages, ended: make(chan struct{})}
 	if c.Fleet != nil {
-		s.fleet = &allBots{s: s, find: c.Fleet, berths: map[string]*berth{}}
+		s.fleet = &allBots{s: s, find: c.Fleet, members: map[string]*member{}}
 	} else {
 		s.desk = s.newDesk(c.Bot, "")
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // FleetOf makes the page of all bots.
-func FleetOf(list []Moored, nowMS int64) *Sections {
+func FleetOf(list []Glance, nowMS int64) *Sections {
 	t := Table{Title: "All bots", Empty: "No folder has the state of a bot. A bot appears here after its first start.",
 		Head: []string{"Bot", "State", "Mode", "Equity", "Today", "Drawdown", "Halted", "Feed"}}
 	for i := range list {

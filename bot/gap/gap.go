@@ -69,7 +69,7 @@ func missingIn(dir string, store *journal.Store) (string, error) {
 
 // compare compares part by part: a part ends where the bot began with other strategies or markets.
 func compare(ctx context.Context, store *journal.Store, o *Options) (*Comparison, error) {
-	t := &tape{dir: o.Dir, kinds: o.Kinds, from: o.From, to: o.To}
+	t := &stretch{dir: o.Dir, kinds: o.Kinds, from: o.From, to: o.To}
 	err := t.find()
 	if err == nil {
 		t.ends, err = endsOf(store)
@@ -98,12 +98,12 @@ func compare(ctx context.Context, store *journal.Store, o *Options) (*Comparison
 		if t.other == 0 {
 			return all.join()
 		}
-		t = &tape{dir: o.Dir, kinds: o.Kinds, to: o.To, first: t.other, ends: t.ends}
+		t = &stretch{dir: o.Dir, kinds: o.Kinds, to: o.To, first: t.other, ends: t.ends}
 	}
 }
 
-// compare compares the time of a tape.
-func (t *tape) compare(ctx context.Context, store *journal.Store, v *survey, o *Options) (*Comparison, error) {
+// compare compares the time of a stretch.
+func (t *stretch) compare(ctx context.Context, store *journal.Store, v *survey, o *Options) (*Comparison, error) {
 	if o.Candles != nil {
 		read, notes, err := v.stored(o.Candles)
 		if err != nil {
@@ -115,7 +115,7 @@ func (t *tape) compare(ctx context.Context, store *journal.Store, v *survey, o *
 			v.short = notes[0]
 		}
 	}
-	c := &comparison{tape: t, survey: v, model: &o.Model, runs: map[Set]*RunBooks{},
+	c := &comparison{stretch: t, survey: v, model: &o.Model, runs: map[Set]*RunBooks{},
 		recorded: o.Candles == nil}
 	for _, s := range append(subsets(), Ladder()...) {
 		if c.runs[s] == nil {
@@ -134,12 +134,12 @@ func (t *tape) compare(ctx context.Context, store *journal.Store, v *survey, o *
 	return r, r.episodes()
 }
 
-// comparison is all runs over a tape.
+// comparison is all runs over a stretch.
 type comparison struct {
-	tape   *tape
-	survey *survey
-	model  *Model
-	runs   map[Set]*RunBooks
+	stretch *stretch
+	survey  *survey
+	model   *Model
+	runs    map[Set]*RunBooks
 	// recorded: the candles are those of the recording
 	recorded bool
 }
@@ -159,7 +159,7 @@ func (c *comparison) books(store *journal.Store) (*profitMeter, error) {
 		}
 	}
 	if err := a.Restore(parts[engine.PartAccount], orders, namesOf(last)); err != nil {
-		return nil, fmt.Errorf("the books of %s: %w", c.tape.dir, err)
+		return nil, fmt.Errorf("the books of %s: %w", c.stretch.dir, err)
 	}
 	for _, m := range last.made.Catalog.Markets() {
 		if price := last.account.Last(m.ID); price != 0 {

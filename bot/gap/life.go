@@ -76,7 +76,7 @@ func (l *life) tell(number uint64, ev *market.Event) {
 	}
 }
 
-// liveOrders is the live orders of a tape.
+// liveOrders is the live orders of a stretch.
 type liveOrders struct {
 	lives map[market.OrderID]*life
 	order []*life // by decision

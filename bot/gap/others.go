@@ -9,7 +9,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// others are the markets of the tape without the bot: without its resting orders, its trades as
+// others are the markets of the stretch without the bot: without its resting orders, its trades as
 // taker, and what it took. The venue's orders of a run meet them.
 func (v *survey) others() *footprint.Markets {
 	m, seen := footprint.New(v.first.made.Catalog), map[uuid.UUID]bool{}

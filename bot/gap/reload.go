@@ -23,7 +23,7 @@ func reloadOf(rec *recording.Record, kinds []strategy.Definition) (*replay.Reloa
 // reload carries a reload of the bot out. One that the bot refused at the last moment is refused
 // again.
 func (v *viewer) reload(rec *recording.Record) error {
-	r, later, err := reloadOf(rec, v.tape.kinds)
+	r, later, err := reloadOf(rec, v.stretch.kinds)
 	if err == nil {
 		err = r.Prepare(v.manifest)
 	}
@@ -49,7 +49,7 @@ func (r *run) reload(rec *recording.Record) error {
 	if err := r.until(rec.At); err != nil {
 		return err
 	}
-	of, later, err := reloadOf(rec, r.tape.kinds)
+	of, later, err := reloadOf(rec, r.stretch.kinds)
 	if err != nil {
 		return err
 	}

@@ -28,9 +28,9 @@ type Model struct {
 	SyntheticBook bool
 }
 
-// run is one run over a tape with some facts.
+// run is one run over a stretch with some facts.
 type run struct {
-	tape     *tape
+	stretch  *stretch
 	survey   *survey
 	model    *Model
 	facts    Set // until from, inside a start, all; then those of out
@@ -112,9 +112,9 @@ type scaled struct {
 	own, was market.Qty
 }
 
-// simulate runs the strategies over the tape with some facts.
-func (t *tape) simulate(ctx context.Context, v *survey, model *Model, facts Set) *RunBooks {
-	r := &run{tape: t, survey: v, model: model, facts: facts, leading: t.lead, live: map[market.OrderID]*pair{},
+// simulate runs the strategies over the stretch with some facts.
+func (t *stretch) simulate(ctx context.Context, v *survey, model *Model, facts Set) *RunBooks {
+	r := &run{stretch: t, survey: v, model: model, facts: facts, leading: t.lead, live: map[market.OrderID]*pair{},
 		quotes:  map[market.ID]market.Ticker{},
 		matcher: newMatcher(&v.liveOrders, v.candles.finest()), refusedAt: map[refusal]market.Time{},
 		out: &RunBooks{Facts: facts, refused: map[string]int{}}, others: v.others()}
@@ -140,9 +140,9 @@ func (r *run) record(number uint64, rec *recording.Record, b *begin) error {
 		return nil
 	}
 	r.deaf = false
-	if r.leading && rec.Time() >= r.tape.from {
+	if r.leading && rec.Time() >= r.stretch.from {
 		if err := r.arrive(); err != nil {
-			return fmt.Errorf("go on from %s with %s: %w", r.tape.from, r.out.Facts, err)
+			return fmt.Errorf("go on from %s with %s: %w", r.stretch.from, r.out.Facts, err)
 		}
 	}
 	switch rec.Kind {
@@ -184,7 +184,7 @@ func (r *run) arrive() error {
 	}
 	r.ledger = newLedger(r.survey.first.made)
 	r.ledger.open(r.session.Account())
-	r.known = r.tape.from - 1 // a candle that closes at from is still to come
+	r.known = r.stretch.from - 1 // a candle that closes at from is still to come
 	r.seek()
 	return nil
 }
@@ -499,7 +499,7 @@ func (r *run) fees() exchange.Fees {
 	return exchange.Fees(r.survey.first.made.Fees)
 }
 
-// end ends the run with the tape.
+// end ends the run with the stretch.
 func (r *run) end() error {
 	if r.ledger == nil {
 		return fmt.Errorf("the recording has no beginning of trading")

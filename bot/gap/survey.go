@@ -16,10 +16,10 @@ import (
 	"github.com/tidemark-trading/tidemark/state/recording"
 )
 
-// survey is what a tape has beside its stream of market data.
+// survey is what a stretch has beside its stream of market data.
 type survey struct {
 	liveOrders
-	inherited []*life // open at a start, asked for before the tape began
+	inherited []*life // open at a start, asked for before the stretch began
 	candles   series  // that were recorded, or since of a store
 	starts    int
 	notes     []string
@@ -33,15 +33,15 @@ type survey struct {
 	short     string                  // why it ends before the books do; empty: it does not
 }
 
-// look plays the tape with all its facts: every input enters the engine as it did live, so the
+// look plays the stretch with all its facts: every input enters the engine as it did live, so the
 // orders and the books are those of the bot.
 //
-// A start that began anew, because the one before had committed nothing, begins the tape anew; so
-// does the first start after from, where the bot did not run at from, or events before it are lost.
-// The tape ends with the last turn of which the journal has the commit, and before a start with
-// other strategies or markets.
-func (t *tape) look(ctx context.Context) (*survey, error) {
-	v := &viewer{survey: &survey{}, tape: t, leading: t.lead}
+// A start that began anew, because the one before had committed nothing, begins the stretch anew;
+// so does the first start after from, where the bot did not run at from, or events before it are
+// lost. The stretch ends with the last turn of which the journal has the commit, and before a
+// start with other strategies or markets.
+func (t *stretch) look(ctx context.Context) (*survey, error) {
+	v := &viewer{survey: &survey{}, stretch: t, leading: t.lead}
 	err := t.play(ctx, v.record, func(from, to uint64) {
 		v.notes = append(v.notes, fmt.Sprintf("events %d to %d are lost: what followed from them is unexplained", from,
 			to))
@@ -80,10 +80,10 @@ var (
 	errIdle   = errors.New("the bot has not begun to trade in that time")
 )
 
-// viewer plays a tape with all facts.
+// viewer plays a stretch with all facts.
 type viewer struct {
 	*survey
-	tape    *tape
+	stretch *stretch
 	leading bool         // from is still to come
 	number  uint64       // of the record at hand
 	turned  uint64       // of the record of the last turn that was committed
@@ -102,7 +102,7 @@ func (v *viewer) record(number uint64, rec *recording.Record, b *begin) error {
 	if rec.Kind == recording.KindStart {
 		v.stop()
 		switch {
-		case v.leading && (v.first != nil || rec.At >= v.tape.from),
+		case v.leading && (v.first != nil || rec.At >= v.stretch.from),
 			v.first != nil && b.parts[engine.PartAccount] == nil:
 			return errAnew
 		case v.first != nil && !alike(v.first.manifest, b.manifest):
@@ -122,7 +122,7 @@ func (v *viewer) record(number uint64, rec *recording.Record, b *begin) error {
 	if v.core == nil {
 		return nil
 	}
-	if v.leading && v.whole != nil && rec.Time() >= v.tape.from {
+	if v.leading && v.whole != nil && rec.Time() >= v.stretch.from {
 		v.arrive()
 	}
 	v.to = max(v.to, rec.Time())
@@ -133,7 +133,7 @@ func (v *viewer) record(number uint64, rec *recording.Record, b *begin) error {
 	case recording.KindOpen:
 		return v.open(rec.At)
 	case recording.KindTurn:
-		if v.unwritten = rec.To > v.tape.ends[v.begin.manifest.Run]; !v.unwritten {
+		if v.unwritten = rec.To > v.stretch.ends[v.begin.manifest.Run]; !v.unwritten {
 			v.turned = number
 		}
 	case recording.KindInput:
@@ -169,13 +169,13 @@ func (v *viewer) begins(a *state.Account) {
 
 // arrive begins the comparison at from, inside a start.
 func (v *viewer) arrive() {
-	v.leading, v.from, v.turnover = false, v.tape.from, 0
+	v.leading, v.from, v.turnover = false, v.stretch.from, 0
 	clear(v.by)
 	v.begins(v.core.Account)
 	v.whole.open(v.core.Account)
 }
 
-// inherit keeps the orders that are open at a start, and were asked for before the tape began.
+// inherit keeps the orders that are open at a start, and were asked for before the stretch began.
 func (v *viewer) inherit() {
 	for _, o := range v.core.Account.Open(nil, 0, 0) {
 		if v.lives[o.ID] == nil {

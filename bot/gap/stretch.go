@@ -16,9 +16,9 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// tape is the recording of a state folder from a start on. Each run reads it anew, so that nothing
-// of a long recording stays in memory but its orders and its candles.
-type tape struct {
+// stretch is the recording of a state folder from a start on. Each run reads it anew, so that
+// nothing of a long recording stays in memory but its orders and its candles.
+type stretch struct {
 	dir      string
 	kinds    []strategy.Definition
 	from, to market.Time // 0: all
@@ -31,15 +31,15 @@ type tape struct {
 	ends map[uuid.UUID]uint64
 }
 
-// begin is a start of the bot on the tape.
+// begin is a start of the bot on the stretch.
 type begin struct {
 	manifest *replay.Manifest
 	made     *replay.CoreConfig
 	parts    map[string][]byte
 }
 
-// find finds the start with which the tape begins: the last one before from, else the first one.
-func (t *tape) find() error {
+// find finds the start with which the stretch begins: the last one before from, else the first one.
+func (t *stretch) find() error {
 	starts, err := recorded.Starts(t.dir)
 	if err != nil {
 		return err
@@ -57,8 +57,8 @@ func (t *tape) find() error {
 	return nil
 }
 
-// whole is an error where the bot has deleted the beginning of the tape since it was found.
-func (t *tape) whole() error {
+// whole is an error where the bot has deleted the beginning of the stretch since it was found.
+func (t *stretch) whole() error {
 	starts, err := recorded.Starts(t.dir)
 	if err == nil && starts[0].First > t.first {
 		err = fmt.Errorf("%s: the bot has deleted the oldest part of its recording meanwhile, as bot.record_mb wants: "+
@@ -67,9 +67,9 @@ func (t *tape) whole() error {
 	return err
 }
 
-// play visits the records of the tape in order, without starts that committed nothing. A start
+// play visits the records of the stretch in order, without starts that committed nothing. A start
 // comes with what it is made of. lost gets the numbers of records that are missing.
-func (t *tape) play(ctx context.Context, visit func(number uint64, rec *recording.Record, b *begin) error,
+func (t *stretch) play(ctx context.Context, visit func(number uint64, rec *recording.Record, b *begin) error,
 	lost func(from, to uint64)) error {
 	vain := false // the start at hand committed nothing
 	return recorded.Read(ctx, t.dir, t.first, func(r *recorded.Item) (err error) {
@@ -94,7 +94,7 @@ func (t *tape) play(ctx context.Context, visit func(number uint64, rec *recordin
 }
 
 // begin is what a start is made of.
-func (t *tape) begin(r *recorded.Item) (*begin, error) {
+func (t *stretch) begin(r *recorded.Item) (*begin, error) {
 	made, err := r.Manifest.Core(t.kinds)
 	return &begin{r.Manifest, made, r.Parts}, err
 }
