@@ -29,6 +29,7 @@ type handed struct {
 // do, then does it once.
 func TestARenamedStrategyHandsOver(t *testing.T) {
 	bottest.Unraced(t)
+	t.Parallel()
 	b := trade(t, "--set", "bot.keep_orders=true")
 	b.waitToHold()
 	config := b.renamed()

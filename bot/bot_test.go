@@ -68,6 +68,7 @@ func (l leakless) Run() int {
 // FILE TEXT`, which waits until a command beside it has written the text. With -short, which is
 // for the race detector, it runs transcripts of commands with goroutines.
 func TestCommandsDoWhatTheTranscriptsSay(t *testing.T) {
+	t.Parallel()
 	p := testscript.Params{
 		Dir: "testdata/script", RequireExplicitExec: true, RequireUniqueNames: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "flip": flip,

@@ -127,6 +127,7 @@ func (v *viewer) fits() {
 
 // The parts share a browser and its tabs: a start takes seconds.
 func TestTheReportInABrowser(t *testing.T) {
+	t.Parallel()
 	browser, few, full := bottest.Chromium(t, "the report"), t.TempDir(), t.TempDir()
 	for folder, params := range map[string]map[string]any{
 		few: {"fast": 120, "slow": 480}, full: {"fast": 2, "slow": 5, "share": "1%"}} { // some thousand round trips

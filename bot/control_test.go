@@ -36,9 +36,11 @@ type trader struct {
 	stderr   *output
 }
 
-// trade starts both, with a market maker that quotes close to the middle.
+// trade starts both, with a market maker that quotes close to the middle. The budget of a minute is
+// enough for the starts of a test: none waits for the next minute.
 func trade(t *testing.T, args ...string) *trader {
-	b := &trader{t: t, exchange: serve(t, nil), folder: filepath.Join(t.TempDir(), "state")}
+	exchange := serve(t, nil, "--set", "budget.per_key=5000")
+	b := &trader{t: t, exchange: exchange, folder: filepath.Join(t.TempDir(), "state")}
 	b.start(args...)
 	return b
 }
@@ -199,8 +201,8 @@ func TestARunningBotIsOperatedOverItsSocket(t *testing.T) {
 	require.NotEmpty(t, s.DayResult)
 	require.Positive(t, s.Journal)
 	require.Len(t, s.Weight, 2)
-	bottest.Await(t, func() bool { b.ask("status", &s); return s.Weight[0].Left < 1000 },
-		"but for the first moment of a minute")
+	bottest.Await(t, func() bool { b.ask("status", &s); left := s.Weight[0].Left; return left > 1000 && left < 5000 },
+		"the exchange's own budget, less what was spent, but for the first moment of a minute")
 	require.Contains(t, fmt.Sprint(s.Feeds), "ticker BTC-EUR")
 
 	c := b.client()

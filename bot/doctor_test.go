@@ -220,7 +220,7 @@ func TestTheDoctorOpensTheStreamOfOrders(t *testing.T) {
 func TestTheDoctorFindsWhatIsMissingAndWhatIsTooMuch(t *testing.T) {
 	bottest.Unraced(t)
 	t.Parallel()
-	p := newPractice(t)
+	p := newPractice(t, "[budget]\nper_key = 100000\n") // ten doctors spend more than that of a minute
 	p.wants("limits", "fail", "max_position", "--set", "risk.max_position=0")
 	p.wants("limits", "warn", "max_position", "--set", "risk.max_position=0", "--set", "bot.need_limits=false")
 	p.wants("volatility", "ok", "its warm-up has 21 of the 21 closes", "--set", "risk.volatility_target=20%")
@@ -230,7 +230,8 @@ func TestTheDoctorFindsWhatIsMissingAndWhatIsTooMuch(t *testing.T) {
 	p.wants("orders", "fail", "max_order_value", "--set", "risk.max_order_value=1")
 	p.wants("orders", "fail", "more than the strategy has", "--set", "strategies.trend.allocation=1")
 	p.wants("markets", "fail", "no market XYZ-EUR", "--set", "strategies.trend.markets=XYZ-EUR")
-	p.wants("polling", "fail", "of 1000 weight points", "--set", "poll.orders=5s")
+	p.wants("polling", "fail", "of 1000 weight points", "--set", "poll.orders=5s", "--set",
+		"exchange.weight_per_key=1000")
 	p.wants("exchange", "fail", "does not answer", "--set", "exchange.base_url=http://127.0.0.1:1/v2")
 	code, _, failed := p.call("--set", "exchange.base_url=http://198.51.100.1/v2")
 	require.Equal(t, 64, code, failed)

@@ -59,7 +59,8 @@ func TestAFetchReadsOddListsOfCandlesAsOne(t *testing.T) {
 // The doctor reads them, too, and counts what was odd.
 func TestTheDoctorCountsWhatIsOddInListsOfCandles(t *testing.T) {
 	bottest.Unraced(t)
-	p := newPractice(t)
+	t.Parallel()
+	p := newPractice(t, "[budget]\nper_key = 100000\n") // its doctors spend more than that of a minute
 	for _, odd := range bottest.OddLists() {
 		target, err := url.Parse(p.ex.facts.BaseURL)
 		require.NoError(t, err)
