@@ -153,6 +153,9 @@ func replyTo(text, refusal []byte) []byte {
 
 // BenchmarkOrderOverSocket prints the rows of liveSocket alone.
 func BenchmarkOrderOverSocket(b *testing.B) {
+	if testing.Short() {
+		b.Skip("BenchmarkTable measures the same rows")
+	}
 	t := &table{b: b}
 	for b.Loop() {
 		t.text.Reset()
