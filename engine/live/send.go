@@ -72,8 +72,8 @@ func (l *Loop) answered(o *outgoing, record exchange.WireOrder, err error) {
 	}
 	q := l.queryOf(o.command.Order.ID)
 	q.unsent = q.unsent && errors.Is(err, exchange.ErrNotSent)
-	if pause := l.firstPause(); o.command.Kind == market.CommandPlace && err == nil {
-		q.at(max(q.next, l.now.Add(pause)))
+	if l.channel.up && o.command.Kind == market.CommandPlace && err == nil { // events tell of it from now on
+		q.at(max(q.next, l.now.Add(upFirst)))
 	}
 	l.receive(q, &reply{from: fromSend, asked: l.now, record: &record, err: err, write: o})
 	l.countKeyRefusals(o.command.Kind, err)
