@@ -18,7 +18,7 @@ import (
 
 // More lives:
 //
-//	go test ./state -run PowerCut -power-cuts 500
+//	go test ./state/journal -run PowerCut -power-cuts 500
 var powerCuts = flag.Int("power-cuts", 1,
 	"how many random lives of a state file TestAPowerCutLeavesOneCommitOrTheNext plays, by seeds from 1 on")
 
