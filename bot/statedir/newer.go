@@ -7,9 +7,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// newerVersion is the version of the blob about orders that are newer than the state file. Version
-// 2 adds Lent.
-const newerVersion = 2
+// newerVersion is the version of the blob about orders that are newer than the state file.
+const newerVersion = 1
 
 // Newer is what starts have kept of orders that are newer than the copy of a restored state file.
 type Newer struct {
