@@ -254,7 +254,7 @@ func (k *killSwitch) own(o *market.Order) bool {
 
 // connect makes the client, with the exchange's time and the markets that matter.
 func (k *killSwitch) connect(ctx context.Context, log *killswitch.Log) (err error) {
-	ledger := plan.NewLedger(&k.access.Config.Exchange, func() market.Time { return k.client.Now() },
+	ledger := plan.NewWeightBudget(&k.access.Config.Exchange, func() market.Time { return k.client.Now() },
 		func(w rest.Warning) { k.say("%s", w) })
 	if k.client, err = k.access.Client(ledger); err != nil {
 		return err

@@ -97,7 +97,7 @@ func (a *app) export(ctx context.Context, f *exportFlags) error {
 		return err
 	}
 	var client *rest.Client
-	ledger := plan.NewLedger(&p.Config.Exchange, func() market.Time { return client.Now() },
+	ledger := plan.NewWeightBudget(&p.Config.Exchange, func() market.Time { return client.Now() },
 		func(w rest.Warning) { console.Tell(a.Stderr, w.String()) })
 	if client, err = p.Client(ledger); err != nil {
 		return err

@@ -118,7 +118,7 @@ func TestAUniverseOverLoopback(t *testing.T) {
 	require.NoError(t, err)
 	live, err := plan.NewLive(loaded, shipped.Definitions(), os.Getenv)
 	require.NoError(t, err)
-	client, err := live.Client(plan.NewLedger(&loaded.Exchange, func() market.Time { return townTime }, nil))
+	client, err := live.Client(plan.NewWeightBudget(&loaded.Exchange, func() market.Time { return townTime }, nil))
 	require.NoError(t, err)
 	defer client.Close()
 	offered, err := live.Listing(t.Context(), client)

@@ -164,7 +164,7 @@ func (f *fetchFlags) runConfig() (*config.Run, error) {
 // address. What the ledger has to say goes to the standard error.
 func (a *commands) publicClient(remote *config.ExchangeSection) (*rest.Client, error) {
 	var client *rest.Client
-	ledger := plan.NewLedger(remote, func() market.Time { return client.Now() },
+	ledger := plan.NewWeightBudget(remote, func() market.Time { return client.Now() },
 		func(w rest.Warning) { console.Tell(a.Stderr, w.String()) })
 	client, err := rest.New(rest.Config{BaseURL: remote.BaseURL, Prefix: remote.Prefix, Budget: ledger})
 	return client, err

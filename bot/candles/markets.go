@@ -84,7 +84,7 @@ func (a *commands) feeClient(f *fetchFlags) (*rest.Client, error) {
 		return nil, nil
 	}
 	var client *rest.Client
-	client, err = access.Client(plan.NewLedger(&c.Exchange, func() market.Time { return client.Now() },
+	client, err = access.Client(plan.NewWeightBudget(&c.Exchange, func() market.Time { return client.Now() },
 		func(w rest.Warning) { console.Tell(a.Stderr, w.String()) }))
 	return client, err
 }

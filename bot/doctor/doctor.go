@@ -71,10 +71,10 @@ func Examine(ctx context.Context, p *plan.Live, o Options) ([]Finding, error) {
 
 // atExchange makes the checks that need the exchange.
 func (d *doctor) atExchange(ctx context.Context) (err error) {
-	// the ledger leaves weight for a bot that trades with the same key
-	ledger := plan.NewLedger(&d.plan.Config.Exchange, func() market.Time { return d.client.Now() },
+	// the budget leaves weight for a bot that trades with the same key
+	budget := plan.NewWeightBudget(&d.plan.Config.Exchange, func() market.Time { return d.client.Now() },
 		func(w rest.Warning) { d.onWait(w.String()) })
-	if d.client, err = d.plan.Client(ledger); err != nil {
+	if d.client, err = d.plan.Client(budget); err != nil {
 		return err
 	}
 	defer d.client.Close()
@@ -95,7 +95,7 @@ func (d *doctor) atExchange(ctx context.Context) (err error) {
 	d.client.Use(d.plan.Catalog)
 	d.heirless()
 	if readable && d.plan.Config.Stream.Orders == config.OrdersStream {
-		d.orders(ctx, ledger)
+		d.orders(ctx, budget)
 	}
 	for _, note := range d.plan.Notes {
 		d.ok("universe", "%s", note)

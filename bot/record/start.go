@@ -23,9 +23,9 @@ import (
 func (r *recorder) open(ctx context.Context) (err error) {
 	run := r.config.Run()
 	access := &plan.Access{Config: run, Transport: r.options.Transport}
-	ledger := plan.NewLedger(&run.Exchange, func() market.Time { return r.client.Now() },
+	budget := plan.NewWeightBudget(&run.Exchange, func() market.Time { return r.client.Now() },
 		func(w rest.Warning) { r.log.Warn().Msg(w.String()) })
-	if r.client, err = access.Client(ledger); err != nil {
+	if r.client, err = access.Client(budget); err != nil {
 		return err
 	}
 	r.log.Info().Str("exchange", run.Exchange.Origin()).Msg("asking the exchange for its markets")
@@ -34,7 +34,7 @@ func (r *recorder) open(ctx context.Context) (err error) {
 		err = r.learn(&listing)
 	}
 	if err == nil {
-		err = r.begin(ctx, access, ledger)
+		err = r.begin(ctx, access, budget)
 	}
 	if err != nil {
 		r.client.Close()

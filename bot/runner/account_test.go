@@ -97,9 +97,9 @@ func TestABanIsWrittenDownAtOnce(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		p.kill()
 		p.bury()
-		text, err := s.Stored().Blob(statedir.LedgerBlob)
+		text, err := s.Stored().Blob(statedir.WeightBudgetBlob)
 		require.NoError(t, err)
-		var kept rest.LedgerState
+		var kept rest.WeightBudgetState
 		require.NoError(t, json.Unmarshal(text, &kept))
 		require.Greater(t, kept.Key.BannedUntilMS, time.Now().UnixMilli())
 	})

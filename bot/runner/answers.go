@@ -57,13 +57,13 @@ func (c *control) statusAt(s *operator.Status, at market.Time) error {
 	return err
 }
 
-// finishStatus fills in what weight ledger and state file know.
+// finishStatus fills in what weight budget and state file know.
 func (c *control) finishStatus(s *operator.Status) error {
 	r := c.r
 	for _, payer := range [...]rest.Payer{rest.PaidByKey, rest.PaidByIP} {
-		left, reset := r.ledger.Left(payer)
+		left, reset := r.budget.Left(payer)
 		s.Weight = append(s.Weight, operator.Weight{Of: payer.String(), Left: left, ResetMS: reset.Millis(),
-			BannedUntilMS: r.ledger.BannedUntil(payer).Millis(), HeldUntilMS: r.ledger.HeldUntil(payer).Millis()})
+			BannedUntilMS: r.budget.BannedUntil(payer).Millis(), HeldUntilMS: r.budget.HeldUntil(payer).Millis()})
 	}
 	return s.FromStore(r.store)
 }

@@ -44,7 +44,7 @@ type runner struct {
 	orders       *streamedOrders // nil: orders leave over HTTP alone
 	paper        *paper          // nil in live mode
 	formerGroups []uint16        // cancel-on-disconnect groups of earlier runs whose timers may run
-	ledger       *rest.WeightBudget
+	budget       *rest.WeightBudget
 	store        *journal.Store
 	account      *state.Account
 	engine       *engine.Engine
@@ -67,7 +67,7 @@ type runner struct {
 	resumed  bool              // the state file had an earlier run …
 	parts    map[string][]byte // … which left these
 	manifest *replay.Manifest  // what engine, account and gate are made of
-	banned   atomic.Bool       // a ban has begun since the weight ledger was last written down
+	banned   atomic.Bool       // a ban has begun since the weight budget was last written down
 	rescued  lastSave
 	asked    atomic.Int64  // when the bot was asked to stop while it opened, in Unix ns; 0: it was not
 	booked   directBooked  // how much of the kill switch's log is in the books
@@ -178,7 +178,7 @@ func (r *runner) openEngine(ctx context.Context) (err error) {
 	}
 	r.account, r.gate, r.engine = r.core.Account, r.core.Gate, r.core.Engine
 	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account,
-		names: p.Names(), ledger: r.weights, banned: &r.banned, currency: p.Currency.ID,
+		names: p.Names(), budget: r.weights, banned: &r.banned, currency: p.Currency.ID,
 		shown: r.shown, agreed: map[string]statedir.BalanceCheckpoint{},
 		refusals: refusals{kinds: map[refusalKey]*refusedKind{}},
 		notes:    newNotes(r.log), trimming: trimming{keep: market.Duration(p.Config.Bot.Keep)}}
@@ -188,7 +188,7 @@ func (r *runner) openEngine(ctx context.Context) (err error) {
 	}
 	r.door = live.Inputs{Engine: r.engine, Recorder: r.journal}
 	if r.paper == nil {
-		r.journal.onOpenOrders = r.ledger.SetOpenOrders
+		r.journal.onOpenOrders = r.budget.SetOpenOrders
 	}
 	if r.journal.reserve, err = makeReserve(p.Config.Bot.State); err != nil {
 		return err
@@ -266,7 +266,7 @@ func (r *runner) openOrders() error {
 		return nil
 	}
 	log := r.log.With().Str("stream", "orders").Logger()
-	on, err := stream.New(r.plan.Stream(r.client, r.ledger, true, log))
+	on, err := stream.New(r.plan.Stream(r.client, r.budget, true, log))
 	if err != nil {
 		return err
 	}

@@ -15,8 +15,9 @@ import (
 // openClient makes the client and its weight budget, learns the markets, and binds the state file
 // to them.
 func (r *runner) openClient(ctx context.Context) (err error) {
-	r.ledger = plan.NewLedger(&r.plan.Config.Exchange, func() market.Time { return r.client.Now() }, r.warnOfBudget)
-	if r.client, err = r.plan.Client(r.ledger); err != nil {
+	r.budget = plan.NewWeightBudget(&r.plan.Config.Exchange, func() market.Time { return r.client.Now() },
+		r.warnOfBudget)
+	if r.client, err = r.plan.Client(r.budget); err != nil {
 		return err
 	}
 	if err := r.restoreLedger(); err != nil {
@@ -53,7 +54,7 @@ func (r *runner) openClient(ctx context.Context) (err error) {
 	return r.store.Bind(r.plan.Catalog, r.plan.Names())
 }
 
-// warnOfBudget logs a warning of the weight ledger.
+// warnOfBudget logs a warning of the weight budget.
 func (r *runner) warnOfBudget(w rest.Warning) {
 	r.log.Warn().Msg(w.String())
 	if w.Kind == rest.WarnBan {
@@ -64,20 +65,20 @@ func (r *runner) warnOfBudget(w rest.Warning) {
 
 // restoreLedger loads an earlier run's weight budgets and bans.
 func (r *runner) restoreLedger() error {
-	data, err := r.store.Blob(statedir.LedgerBlob)
+	data, err := r.store.Blob(statedir.WeightBudgetBlob)
 	if err != nil || data == nil {
 		return err
 	}
-	var kept rest.LedgerState
+	var kept rest.WeightBudgetState
 	if err := json.Unmarshal(data, &kept); err != nil {
-		return fmt.Errorf("weight ledger in the state file: %w", err)
+		return fmt.Errorf("weight budget in the state file: %w", err)
 	}
-	r.ledger.Restore(kept)
+	r.budget.Restore(kept)
 	return nil
 }
 
-// weights is the weight ledger for the state file.
+// weights is the weight budget for the state file.
 func (r *runner) weights() []byte {
-	data, _ := json.Marshal(r.ledger.Snapshot()) // plain numbers and names
+	data, _ := json.Marshal(r.budget.Snapshot()) // plain numbers and names
 	return data
 }

@@ -54,8 +54,8 @@ type botJournal struct {
 	halts        int         // how many of the engine's halts are journalled
 	savedAll     market.Time
 	names        []string      // strategies by StrategyID − 1
-	ledger       func() []byte // state of the weight ledger; nil: there is none
-	banned       *atomic.Bool  // a ban has begun that is not saved yet; nil: no ledger
+	budget       func() []byte // state of the weight budget; nil: there is none
+	banned       *atomic.Bool  // a ban has begun that is not saved yet; nil: no budget
 	onOpenOrders func(int)     // called with the number of open orders; nil: not called
 	// called where a command broke a market's rules; nil: not called
 	askRules       func()
@@ -243,8 +243,8 @@ func (j *botJournal) Commit(at market.Time) error {
 		j.log.Warn().Str("strategy", h.Name).Str("reason", h.Reason).Msg("halted until bot resume")
 		j.batch.Halt(h.At, &journal.Halt{Scope: "strategy " + h.Name, Reason: h.Reason, By: j.haltedBy()})
 	}
-	if j.banned != nil && j.ledger != nil && j.banned.Swap(false) {
-		j.batch.Blob(statedir.LedgerBlob, j.ledger()) // the next process must not send during the ban
+	if j.banned != nil && j.budget != nil && j.banned.Swap(false) {
+		j.batch.Blob(statedir.WeightBudgetBlob, j.budget()) // the next process must not send during the ban
 	}
 	all := at >= j.savedAll+saveAllEvery
 	snapshot, copied := j.newSnapshot(at, all), j.newCopy()
@@ -300,7 +300,7 @@ func (j *botJournal) saveEngine(all bool, snapshot, copied snapshot) error {
 	})
 }
 
-// writeMinute saves, once a minute, the weight ledger, the equity, the use of the limits, and how
+// writeMinute saves, once a minute, the weight budget, the equity, the use of the limits, and how
 // far the recording reaches.
 func (j *botJournal) writeMinute(at market.Time) error {
 	j.judgeCanary(at)
@@ -308,8 +308,8 @@ func (j *botJournal) writeMinute(at market.Time) error {
 	if len(j.agreed) > 0 {
 		j.saveAgreed()
 	}
-	if j.ledger != nil {
-		j.batch.Blob(statedir.LedgerBlob, j.ledger())
+	if j.budget != nil {
+		j.batch.Blob(statedir.WeightBudgetBlob, j.budget())
 	}
 	if err := j.saveCurves(at); err != nil {
 		return err

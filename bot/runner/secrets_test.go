@@ -71,7 +71,7 @@ func TestKeyAndSecretAreInNothingThatTheBotWrites(t *testing.T) {
 		require.Positive(t, files)
 		require.NotContains(t, written, bottest.BotKey)
 		require.NotContains(t, written, bottest.BotSecret)
-		written += fmt.Sprintf("%v %+v %#v", p.client, p.client, p.ledger.Snapshot())
+		written += fmt.Sprintf("%v %+v %#v", p.client, p.client, p.budget.Snapshot())
 		require.NotContains(t, written, bottest.BotSecret)
 	})
 }

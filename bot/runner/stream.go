@@ -36,7 +36,7 @@ func (r *runner) openStreams(polled *poll.Config) error {
 		return nil
 	}
 	hears := live && section.Streams(section.Account)
-	on, err := stream.New(r.plan.Stream(r.client, r.ledger, hears, r.log))
+	on, err := stream.New(r.plan.Stream(r.client, r.budget, hears, r.log))
 	if err != nil {
 		return err
 	}

@@ -207,7 +207,7 @@ func (w *watch) raise(kind, format string, args ...any) {
 	}
 }
 
-// warned reports a warning of the weight ledger, in any goroutine.
+// warned reports a warning of the weight budget, in any goroutine.
 func (w *watch) warned(warning rest.Warning) {
 	if w == nil || warning.Kind != rest.WarnBan && warning.Kind != rest.WarnBanOver {
 		return
@@ -296,7 +296,7 @@ func (w *watch) ready() error {
 	if !w.trading.Load() {
 		return fmt.Errorf("the bot has not reconciled with the exchange, or is stopping")
 	}
-	if until := w.r.ledger.BannedUntil(rest.PaidByKey); until != 0 {
+	if until := w.r.budget.BannedUntil(rest.PaidByKey); until != 0 {
 		return fmt.Errorf("the exchange has banned the key until %s", until)
 	}
 	last := int64(0)

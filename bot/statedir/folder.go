@@ -17,22 +17,22 @@ const (
 
 // The blobs of a state file: small records beside journal and tables.
 const (
-	ModeBlob      = "mode"      // of bot run: live or paper
-	ExchangeBlob  = "exchange"  // scheme and host of the file's exchange
-	KeyBlob       = "key"       // digest of the key that the file was last used with
-	LedgerBlob    = "weights"   // state of the weight ledger
-	RecordingBlob = "recording" // number of the next record of the recording: see NextRecord
-	AgreedBlob    = "agreed"    // balance checkpoints by asset: the account's balances less the books
-	BreachesBlob  = "breaches"  // answers of the exchange that broke a rule within the last day
-	ChangedBlob   = "changed"   // orders that someone else has changed, in words
-	NewerBlob     = "newer"     // of orders that are newer than the copy of a restored file
-	SealBlob      = "seal"      // the day that is held against the seal, so far
-	UniverseBlob  = "universe"  // by strategy, the latest ranking of its universe
-	BackupBlob    = "backup"    // when the running bot last wrote a backup, in Unix ms
-	RiskBlob      = "risk"      // the limits with their use, as of the last minute or the stop
-	RulesBlob     = "rules"     // by market, what decides whether something is dust there: see Rules
-	KindsBlob     = "kinds"     // by strategy of the last run, its kind
-	GroupsBlob    = "groups"    // cancel-on-disconnect groups whose timers may run: [1,2]
+	ModeBlob         = "mode"      // of bot run: live or paper
+	ExchangeBlob     = "exchange"  // scheme and host of the file's exchange
+	KeyBlob          = "key"       // digest of the key that the file was last used with
+	WeightBudgetBlob = "weights"   // state of the weight budget
+	RecordingBlob    = "recording" // number of the next record of the recording: see NextRecord
+	AgreedBlob       = "agreed"    // balance checkpoints by asset: the account's balances less the books
+	BreachesBlob     = "breaches"  // answers of the exchange that broke a rule within the last day
+	ChangedBlob      = "changed"   // orders that someone else has changed, in words
+	NewerBlob        = "newer"     // of orders that are newer than the copy of a restored file
+	SealBlob         = "seal"      // the day that is held against the seal, so far
+	UniverseBlob     = "universe"  // by strategy, the latest ranking of its universe
+	BackupBlob       = "backup"    // when the running bot last wrote a backup, in Unix ms
+	RiskBlob         = "risk"      // the limits with their use, as of the last minute or the stop
+	RulesBlob        = "rules"     // by market, what decides whether something is dust there: see Rules
+	KindsBlob        = "kinds"     // by strategy of the last run, its kind
+	GroupsBlob       = "groups"    // cancel-on-disconnect groups whose timers may run: [1,2]
 	// what each strategy of the last run was given, by name, in units of the currency; 0: it shares
 	// the pool
 	AllocationBlob = "allocations"

@@ -16,7 +16,7 @@
 //     call, and an ended order is reopened from its saved form, live too.
 //   - A turn is one transaction. Up to 64 events, one commit, then sends. So a fill is never in the
 //     journal without its position, and a busy bot pays one sync. Price: an order waits for the
-//     disk; a crash loses up to a minute of prices and of the weight ledger, which the bot asks for
+//     disk; a crash loses up to a minute of prices and of the weight budget, which the bot asks for
 //     again.
 //   - Unknown outcomes are queried, never resent. Funds and slot stay reserved. "Not found" needs
 //     two 240s apart after the request's window, and both lists. Start, reconnect and a lost answer

@@ -82,7 +82,7 @@ func TestHeadersThatCannotBeAreNotBelieved(t *testing.T) {
 
 func TestABudgetWithoutHeadersStillCounts(t *testing.T) {
 	now := noon
-	l := NewLedger(LedgerConfig{PerIP: 100, Now: func() market.Time { return now },
+	l := NewWeightBudget(LedgerConfig{PerIP: 100, Now: func() market.Time { return now },
 		After: func(market.Duration, func()) func() bool { return func() bool { return true } }})
 	for range 30 {
 		done, err := l.Begin(t.Context(), Reconcile, "", 1, PaidByIP)

@@ -51,7 +51,7 @@
 //     Send signs. No write is ever repeated, by client or transport. An answer that speaks of
 //     another order counts as none.
 //   - A request under way counts in two minutes. Only the exchange knows in which minute it read a
-//     request, so the ledger adds each unanswered one to both. Only code 105 is a ban: a status
+//     request, so the budget adds each unanswered one to both. Only code 105 is a ban: a status
 //     alone may be a proxy's. Price: some points of a minute stay unused.
 //   - The exchange's time goes on by uptime. Sync ties an instant to the monotonic clock, measured
 //     again every five minutes and after a sleep; an answer that took more than four seconds does

@@ -10,7 +10,7 @@ import (
 
 // All clients that show one key share its ledger. It knows what is spent from the answers' headers.
 func ExampleWeightBudget() {
-	ledger := rest.NewLedger(rest.LedgerConfig{
+	ledger := rest.NewWeightBudget(rest.LedgerConfig{
 		Now:   func() market.Time { return market.Time(time.Now().UnixNano()) },
 		After: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop },
 		Warn:  func(w rest.Warning) { fmt.Println(w) },

@@ -137,7 +137,7 @@ func commandsOfTest() (all []endpoint) {
 
 func TestABudgetCountsTheAnswersOfASocket(t *testing.T) {
 	now := rigStart
-	l := NewLedger(LedgerConfig{Now: func() market.Time { return now }, PerKey: 1000,
+	l := NewWeightBudget(LedgerConfig{Now: func() market.Time { return now }, PerKey: 1000,
 		After: func(market.Duration, func()) func() bool { return func() bool { return true } }})
 	r := newRig(t, func(_ *sandbox.Config, c *Config) { c.Budget = l })
 	over := r.Over(&scripted{err: refusal(216)})

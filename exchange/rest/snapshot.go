@@ -2,9 +2,9 @@ package rest
 
 import "github.com/tidemark-trading/tidemark/market"
 
-// LedgerState is the saved state of a ledger, so that the next process does not spend points again.
-// It is plain data.
-type LedgerState struct {
+// WeightBudgetState is the saved state of a weight budget, so that the next process does not spend
+// points again. It is plain data.
+type WeightBudgetState struct {
 	Key     AllowanceState `json:"key"`
 	IP      AllowanceState `json:"ip"`
 	Weights []WeightState  `json:"weights,omitempty"`
@@ -29,11 +29,11 @@ type AllowanceState struct {
 }
 
 // Snapshot returns the current state, which the caller owns.
-func (l *WeightBudget) Snapshot() LedgerState {
+func (l *WeightBudget) Snapshot() WeightBudgetState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.config.Now()
-	return LedgerState{Key: l.key.state(now), IP: l.ip.state(now), Weights: l.weights.states()}
+	return WeightBudgetState{Key: l.key.state(now), IP: l.ip.state(now), Weights: l.weights.states()}
 }
 
 func (a *allowance) state(now market.Time) AllowanceState {
@@ -44,7 +44,7 @@ func (a *allowance) state(now market.Time) AllowanceState {
 
 // Restore loads a saved state. Call it before the first request; expired and impossible values are
 // dropped.
-func (l *WeightBudget) Restore(s LedgerState) {
+func (l *WeightBudget) Restore(s WeightBudgetState) {
 	l.mu.Lock()
 	defer l.unlock()
 	now := l.config.Now()

@@ -19,7 +19,7 @@ const (
 	WarnHeld                           // a page that is no answer of the exchange: nothing is sent until Until
 )
 
-// Warning is a message of a ledger for a person.
+// Warning is a message of a weight budget for a person.
 type Warning struct {
 	Kind  WarningKind
 	Payer Payer       // of the budget

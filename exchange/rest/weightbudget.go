@@ -29,7 +29,7 @@ type LedgerConfig struct {
 // without a key (specification 8). It grants requests while the exchange's minute has points left:
 // urgent lanes first, within a lane in order of arrival, and each lane only down to the points
 // reserved for more urgent ones. A ban, code 105, stops all requests of the key or the address
-// until it ends; a page that is no answer of the exchange stops them for seconds. The ledger is
+// until it ends; a page that is no answer of the exchange stops them for seconds. The budget is
 // safe for concurrent use and starts no goroutine except through After.
 //
 // Known limitation: points that others spend with the same key or address show only with the next
@@ -46,8 +46,8 @@ type WeightBudget struct {
 	stopTimer func() bool
 }
 
-// NewLedger returns a ledger with full budgets.
-func NewLedger(config LedgerConfig) *WeightBudget {
+// NewWeightBudget returns a budget with all points.
+func NewWeightBudget(config LedgerConfig) *WeightBudget {
 	setDefault(&config.Prefix, "Service")
 	setDefault(&config.PerKey, 1000)
 	setDefault(&config.PerIP, 1000)
@@ -98,7 +98,7 @@ func (l *WeightBudget) SetOpenOrders(orders int) {
 }
 
 // Begin waits until a request may be sent. Its errors: ctx's, or that the lane may never spend so
-// many points. endpoint ("GET /ordersOpen") lets the ledger learn a weight; empty: it learns none.
+// many points. endpoint ("GET /ordersOpen") lets the budget learn a weight; empty: it learns none.
 // weight is the table's; a learnt weight replaces it. After each call without an error, call done
 // once: with the answer's headers, status and body; with nil, status and body where the answer came
 // over a socket, which has no headers; or with nil and 0 where there was none.

@@ -52,7 +52,7 @@ func openTown(t testing.TB, perKey, perIP int) *town {
 
 // open makes a ledger, as a new process does.
 func (w *town) open(perKey, perIP int) *rest.WeightBudget {
-	return rest.NewLedger(rest.LedgerConfig{
+	return rest.NewWeightBudget(rest.LedgerConfig{
 		PerKey: perKey, PerIP: perIP, Now: w.now,
 		After: func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop },
 		Warn: func(warning rest.Warning) {
@@ -606,7 +606,7 @@ func TestARestartForgetsNeitherPointsNorBan(t *testing.T) {
 		text, err := json.Marshal(w.ledger.Snapshot())
 		require.NoError(t, err)
 		reopen := func() *rest.WeightBudget {
-			var state rest.LedgerState
+			var state rest.WeightBudgetState
 			require.NoError(t, json.Unmarshal(text, &state))
 			l := w.open(100, 100)
 			l.Restore(state)

@@ -52,7 +52,7 @@ func newDesk(t *testing.T, socket bool) *desk {
 	})
 	key := config.Accounts[0].Keys[0]
 	d.url, d.key, d.secret = server.URL, rest.NewSecret(key.Key), rest.NewSecret(key.Secret)
-	d.ledger = rest.NewLedger(rest.LedgerConfig{Now: d.clock.Now,
+	d.ledger = rest.NewWeightBudget(rest.LedgerConfig{Now: d.clock.Now,
 		After: func(market.Duration, func()) func() bool { return func() bool { return true } }})
 	d.client, err = rest.New(rest.Config{BaseURL: server.URL, Key: rest.NewSecret(key.Key), Transport: d,
 		Secret: rest.NewSecret(key.Secret), Budget: d.ledger, Now: func() time.Time { return d.clock.Now().Std() }})

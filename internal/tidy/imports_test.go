@@ -305,7 +305,7 @@ var exceptions = map[string]map[string]string{
 	"bot/killswitch/log.go":    {"uuid.New": "a log has an id of its own, by which its lines are booked once"},
 	"bot/killswitch/sell.go": {"uuid.New": "a sale without a run has a name of its own, which is on disk " +
 		"before it is sent"},
-	"bot/plan/ledger.go": {"time.AfterFunc": "the timer of the weight ledger, which has no clock"},
+	"bot/plan/weightbudget.go": {"time.AfterFunc": "the timer of the weight budget, which has no clock"},
 }
 
 // clocks and chances are the functions that make two runs differ.
