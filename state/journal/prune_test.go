@@ -115,7 +115,7 @@ func TestAFileIsPrunedAgainAndAgain(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 1))
 	s := aYear(t, 600, 450)
 	last := requireSound(t, s)
-	for before := market.OrderID(0); before < 700; before += market.OrderID(random.IntN(150)) {
+	for before := market.OrderID(0); before < 700; before += market.OrderID(random.IntN(300)) {
 		p, _ := pruned(t, s, market.Time(before)*1000)
 		report := requireSound(t, p)
 		require.LessOrEqual(t, report.Entries, last.Entries)

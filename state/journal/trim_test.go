@@ -174,7 +174,7 @@ func TestTheOldEntriesOfAnOrderGoAFewWithAStep(t *testing.T) {
 func TestAFileThatIsTrimmedStopsGrowing(t *testing.T) {
 	s := botStore(t)
 	s.db.NoSync = true
-	const kept = 400 // orders
+	const kept = 200 // orders
 	grown := map[market.OrderID]int64{}
 	const last = market.OrderID(8 * kept)
 	for id := market.OrderID(1); id <= last; id++ {
@@ -264,7 +264,7 @@ type trimBench struct {
 }
 
 func newTrimBench(b *testing.B, quiet bool) *trimBench {
-	t := &trimBench{b: b, s: botStore(b), quiet: quiet, next: 1, keep: market.OrderID(min(5000, 500*b.N))}
+	t := &trimBench{b: b, s: botStore(b), quiet: quiet, next: 1, keep: market.OrderID(min(5000, 200*b.N))}
 	t.batch = t.s.NewBatch()
 	for range t.keep / 50 * 2 { // one round of CI is no measurement
 		t.more()
