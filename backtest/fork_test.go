@@ -184,7 +184,7 @@ func forkPlan(t *rapid.T) *Plan {
 	p := &Plan{Catalog: &catalog, Currency: eur, Deposits: []Deposit{{Asset: eur.ID, Money: 1_000_000_00}},
 		Fees: Fees{Maker: 150_000, Taker: 250_000}, Log: zerolog.Nop()}
 	candles := map[Feed][]market.Candle{}
-	count := rapid.IntRange(50, 1500).Draw(t, "candles")
+	count := rapid.IntRange(50, 800).Draw(t, "candles")
 	for _, name := range []string{"A-EUR", "B-EUR"}[:rapid.IntRange(1, 2).Draw(t, "markets")] {
 		m := &market.Market{Name: name, PriceDigits: 2, VolumeDigits: 4,
 			Rules: market.Rules{QuantityDecimals: 8, NotionalDecimals: 2, TickSize: 1}}

@@ -223,7 +223,7 @@ func TestTheLookaheadCheckFindsEveryCheat(t *testing.T) {
 					continue // -short is for the race detector
 				}
 				t.Run(fmt.Sprintf("%s, %d ahead, every %d", name, ahead, every), func(t *testing.T) {
-					p, options := cheatPlan(t, o, ahead, every, 6_000), quickLook
+					p, options := cheatPlan(t, o, ahead, every, 3_000), quickLook
 					if l, is := o.(*leak); is {
 						options.leak = l.of
 					}

@@ -74,7 +74,8 @@ func TestTheWarmupCheckTriesManyStarts(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, calm.Enough)
 	require.Len(t, calm.Starts, 12)
-	for _, start := range calm.Starts {
+	for _, i := range []int{0, 5, 11} {
+		start := calm.Starts[i]
 		spike := market.Interval1m.StartOf(market.Interval1m.Index(start) - 100)
 		report, err := CheckWarmup(t.Context(), afraidPlan(t, 6_000, func(at market.Time) bool { return at == spike }))
 		require.NoError(t, err)
