@@ -712,7 +712,7 @@ func (l *tally) PartReached(p *strategy.PartReached) {
 // strategy alone, one Close makes it flat.
 func TestWhateverIsClosedPositionAndSoldAreWhatWasBought(t *testing.T) {
 	closes, failed, parts, kept := 0, 0, 0, 0
-	for seed := range uint64(200) {
+	for seed := range uint64(*markets) {
 		b, s, book := randomly(t, seed, true, false)
 		closes, failed, parts, kept = closes+s.closes, failed+len(s.failed), parts+book.parts, kept+book.kept
 		require.Equal(t, book.bought, b.position()+book.sold, "seed %d", seed)
@@ -728,16 +728,16 @@ func TestWhateverIsClosedPositionAndSoldAreWhatWasBought(t *testing.T) {
 		require.Empty(t, b.account.Open(nil, 0, 0), "seed %d", seed)
 		require.Empty(t, b.engine.Brackets().Bare(), "seed %d", seed)
 	}
-	require.Greater(t, closes, 2000)
-	require.Greater(t, failed, 10)
-	require.Greater(t, parts, 200)
-	require.Greater(t, kept, 10)
+	require.Greater(t, closes, 10**markets)
+	require.Positive(t, failed)
+	require.Greater(t, parts, *markets)
+	require.Positive(t, kept)
 }
 
 // The time without an exit is what an onlooker measures, Closes included.
 func TestTheTimeThatACloseTakesIsWhatAnOnlookerMeasures(t *testing.T) {
 	total, closing := market.Duration(0), market.Duration(0)
-	for seed := range uint64(200) {
+	for seed := range uint64(*markets) {
 		b, _, book := randomly(t, seed, false, false)
 		require.Equal(t, book.exposed, b.engine.Brackets().Unprotected(), "seed %d: %v", seed, b.causes())
 		total += book.exposed

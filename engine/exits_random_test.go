@@ -67,7 +67,7 @@ func inParts(r *rand.Rand, price market.Price) (with []strategy.Option) {
 // position is protected.
 func TestTheTimeWithoutAnExitIsWhatAnOnlookerMeasures(t *testing.T) {
 	total, book := market.Duration(0), &tally{}
-	for seed := range uint64(150) {
+	for seed := range uint64(*markets) {
 		chance := rand.New(rand.NewPCG(seed, 17))
 		s := &script{candle: func(d *strategy.Desk, c market.Candle) {
 			if d.In(1).Position().Amount > 0 || len(d.In(1).OpenOrders()) > 0 {
@@ -108,5 +108,5 @@ func TestTheTimeWithoutAnExitIsWhatAnOnlookerMeasures(t *testing.T) {
 		}
 	}
 	require.Positive(t, total)
-	require.Greater(t, book.parts, 200)
+	require.Greater(t, book.parts, *markets)
 }

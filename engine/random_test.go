@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"flag"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -113,9 +114,14 @@ func (l *snapshotCache) Closed(o *state.Order) {
 	l.ended[o.ID] = true
 }
 
+// More markets:
+//
+//	go test ./engine -run 'Whatever|PartsOfATactic|PartialTargets|Onlooker|AStop' -markets 300
+var markets = flag.Int("markets", 60, "how many random markets each test of random orders, exits and closes plays")
+
 func TestWhateverStrategiesAskAccountAndVenueStayOne(t *testing.T) {
 	asked := 0
-	for seed := range uint64(150) {
+	for seed := range uint64(*markets) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		venue := sim.Config{
 			Path: sim.Path(r.IntN(5)), Latency: market.Duration(r.IntN(2)) *
@@ -142,7 +148,7 @@ func TestWhateverStrategiesAskAccountAndVenueStayOne(t *testing.T) {
 		require.Equal(t, market.Money(book.bought), b.account.Total(2).Total, "seed %d", seed)
 		asked += players[0].asked + players[1].asked
 	}
-	require.Greater(t, asked, 10_000)
+	require.Greater(t, asked, 66**markets)
 }
 
 func randomCandle(r *rand.Rand, m market.ID, last *market.Price) market.Candle {

@@ -198,7 +198,7 @@ func (w *replaceTwin) held(b *bench, sell bool) (sum market.Money) {
 // twice.
 func TestWhateverIsReplacedNoMoneyIsSpentTwice(t *testing.T) {
 	calls, left, dropped := 0, 0, 0
-	for seed := range uint64(150) {
+	for seed := range uint64(*markets) {
 		r := rand.New(rand.NewPCG(seed, 41))
 		w := &replaceTwin{t: t}
 		for range 2 {
@@ -238,7 +238,7 @@ func TestWhateverIsReplacedNoMoneyIsSpentTwice(t *testing.T) {
 		}
 		left += w.left
 	}
-	require.Greater(t, calls, 3000)
-	require.Greater(t, left, 1000)
-	require.Greater(t, dropped, 1000)
+	require.Greater(t, calls, 20**markets)
+	require.Greater(t, left, 6**markets)
+	require.Greater(t, dropped, 6**markets)
 }

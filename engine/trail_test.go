@@ -124,7 +124,7 @@ func TestExitsFollowThroughEveryShapeOfCandle(t *testing.T) {
 // The stop after each close is the highest close less the rate, rounded up to the tick, where that
 // is at least a thousandth of the highest close more; it never falls.
 func TestAStopFollowsTheHighestClose(t *testing.T) {
-	for seed := range uint64(200) {
+	for seed := range uint64(*markets) {
 		r := rand.New(rand.NewPCG(seed, 11))
 		rate, tick := market.Rate(1+r.Int64N(int64(20*percent))), market.Price(1+r.IntN(30))
 		s := follower(strategy.Trail(rate))
@@ -493,7 +493,7 @@ func TestTheJournalHearsWhatFollows(t *testing.T) {
 
 // With latency a stop that follows prices is moved late, and never back.
 func TestAStopThatFollowsPricesNeverLoosens(t *testing.T) {
-	for seed := range uint64(100) {
+	for seed := range uint64(*markets) {
 		r := rand.New(rand.NewPCG(seed, 12))
 		with := []strategy.Option{strategy.Trail(market.Rate(1 + r.Int64N(int64(10*percent)))), strategy.ByPrices()}
 		if r.IntN(2) == 0 {
