@@ -68,7 +68,6 @@ func (s *stage) told(names map[string]string, args ...string) string {
 }
 
 func TestTheStoryOfAnOrderIsToldFromTheEventToTheFee(t *testing.T) {
-	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := buyers(t)
 		p := s.start()
