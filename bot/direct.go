@@ -144,11 +144,12 @@ func (k *killSwitch) run(ctx context.Context, log *killswitch.Log) (*killswitch.
 	if err == nil && k.flags.flatten {
 		s.KeepExits(ctx, held)
 	}
+	asked := k.client.Now()
 	if err == nil {
 		err = s.Cancel(ctx)
 	}
 	if err == nil {
-		err = k.awaitWindow(ctx, s)
+		err = k.awaitWindow(ctx, s, asked)
 	}
 	if err == nil && k.flags.flatten {
 		err = k.flatten(ctx, s)
@@ -167,16 +168,17 @@ func (k *killSwitch) held(s *killswitch.Switch) ([]killswitch.Want, error) {
 }
 
 // awaitWindow waits until the window of the bot's last request has passed, then cancels the orders
-// that arrived meanwhile: a sale of the bot that is still in flight would sell twice. The bot
-// writes its state file before it sends, so the file's time is that of its last request.
-func (k *killSwitch) awaitWindow(ctx context.Context, s *killswitch.Switch) error {
+// that arrived meanwhile: a sale of the bot that is still in flight would sell twice. A list that
+// was asked for inside the window proves nothing, however late its answer came. The bot writes its
+// state file before it sends, so the file's time is that of its last request.
+func (k *killSwitch) awaitWindow(ctx context.Context, s *killswitch.Switch, asked market.Time) error {
 	info, err := os.Stat(filepath.Join(k.access.Config.Bot.State, statedir.StateFile))
 	if err != nil {
 		return nil // no bot has sent anything
 	}
 	window := time.Duration(k.access.Config.Exchange.Window) + time.Duration(killswitch.Margin)
 	left := min(window, time.Until(info.ModTime().Add(window)))
-	if left <= 0 {
+	if left+time.Duration(k.client.Now().Sub(asked)) <= 0 {
 		return nil
 	}
 	k.say("the bot may have sent something in the last %s: waiting until the exchange cannot take it any more",

@@ -1,0 +1,55 @@
+package bot
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot/killswitch"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
+)
+
+// The exchange lists no order before the end of the last write's window. The switch believes only a
+// list that it asked for later: also where the answer to an earlier list comes after that end.
+func TestTheKillSwitchBelievesNoListThatIsLate(t *testing.T) {
+	bottest.Unraced(t)
+	for name, slow := range map[string]bool{"the list is empty": false, "its answer is late too": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newSwitchPlay(t, "holder", "30s", "")
+			bot := p.begin()
+			require.NoError(t, bot.Process.Kill())
+			_ = bot.Wait()
+			file, window := filepath.Join(p.Folder, statedir.StateFile), time.Second+time.Duration(killswitch.Margin)
+			first := sync.OnceValue(func() time.Time { // of the switch's lists; the bot's last write was then
+				now := time.Now()
+				require.NoError(t, os.Chtimes(file, now, now))
+				return now
+			})
+			front := func(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc) {
+				if !strings.HasSuffix(r.URL.Path, "/ordersOpen") || time.Since(first()) > window {
+					serve(w, r)
+					return
+				}
+				if slow {
+					time.Sleep(time.Until(first().Add(window + time.Second/2)))
+				}
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = w.Write([]byte("[]"))
+			}
+			p.front.Store(&front)
+			code, out := p.turn("", "")
+			p.front.Store(nil)
+			require.Zero(t, code, out)
+			require.Contains(t, out, "2 orders cancelled")
+			require.Empty(t, p.openOrders())
+		})
+	}
+}
