@@ -16,8 +16,10 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -76,6 +78,54 @@ func TestASecondCtrlCWaitsForAPlaceThatIsUnderWay(t *testing.T) {
 			p.bury()
 		})
 	}
+}
+
+// listing lets the first answer to a list of open orders come late.
+type listing struct {
+	next http.RoundTripper
+	once *sync.Once
+}
+
+// RoundTrip is of http.RoundTripper.
+func (l listing) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := l.next.RoundTrip(r)
+	if strings.HasSuffix(r.URL.Path, "/ordersOpen") {
+		l.once.Do(func() { time.Sleep(6 * time.Second) })
+	}
+	return answer, err
+}
+
+// A place that was under way when the list was asked for, and has its answer when that of the list
+// comes, is cancelled, too: the list is older than its order.
+func TestASecondCtrlCBelievesNoListThatIsOlderThanAnOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := halfStage(t)
+		s.wrap = func(next http.RoundTripper) http.RoundTripper {
+			return placing{next, func(string) error {
+				time.Sleep(5 * time.Second)
+				return nil
+			}}
+		}
+		p := s.start()
+		time.Sleep(3 * time.Second)
+		require.Empty(t, s.OpenAtTheExchange(), "it is under way")
+		client, err := rest.New(rest.Config{BaseURL: "https://exchange.test/v2",
+			Key: rest.NewSecret(bottest.AuditorKey), Secret: rest.NewSecret("secret of the auditor"),
+			Transport: listing{&wire{traffic: s.traffic, quiet: true}, new(sync.Once)}})
+		require.NoError(t, err)
+		require.NoError(t, client.Sync(t.Context()))
+		client.Use(s.Units)
+		tools := *p.armed.Load()
+		tools.client = client // what it sends is in direct.log
+		p.armed.Store(&tools)
+		report, err := p.runSwitch("a second Ctrl-C", switchTimeout)
+		require.NoError(t, err)
+		require.True(t, report.Done)
+		require.Equal(t, 1, report.Cancelled)
+		require.Empty(t, s.OpenAtTheExchange())
+		p.kill()
+		p.bury()
+	})
 }
 
 // An exit whose place is lost is proven absent in seconds, and sent again, also where orders go

@@ -139,40 +139,33 @@ func (r *runner) runSwitch(by string, within time.Duration) (*killswitch.SwitchR
 		Own:   func(o *market.Order) bool { return tools.owns(o.ClientOrderID) && !keeps[o.ClientOrderID] },
 		Fault: r.Faults}
 	if err = s.Begin(by, false); err == nil {
-		err = s.Cancel(ctx)
-	}
-	if err == nil {
-		err = r.awaitWrites(ctx, tools, s)
+		err = r.cancelAll(ctx, tools, s)
 	}
 	report, ended := s.End()
 	return report, errors.Join(err, ended, log.Close())
 }
 
-// awaitWrites waits until the exchange has answered the writes that are under way, or cannot take
-// them any more, and cancels what has arrived meanwhile.
-func (r *runner) awaitWrites(ctx context.Context, tools *killSwitchInputs, s *killswitch.Switch) error {
+// cancelAll cancels the open orders. Where writes were under way when it asked for them, it waits
+// until the exchange has answered those writes, or cannot take them any more, and cancels what has
+// arrived meanwhile.
+func (r *runner) cancelAll(ctx context.Context, tools *killSwitchInputs, s *killswitch.Switch) error {
+	rows, err := r.underWay(tools)
+	if err != nil {
+		return s.Fail(err)
+	}
+	if err := s.Cancel(ctx); err != nil || len(rows) == 0 {
+		return err
+	}
 	timer := time.NewTimer(writesEvery)
 	defer timer.Stop()
-	for waited := false; ; waited = true {
-		rows, err := tools.store.OpenOrders()
-		if err != nil {
+	for said := false; ; said = true {
+		if rows, err = r.underWay(tools); err != nil {
 			return s.Fail(err)
 		}
-		now := tools.client.Now()
-		rows = slices.DeleteFunc(rows, func(o journal.OrderRow) bool {
-			if o.InFlight != market.CommandPlace && o.InFlight != market.CommandUpdate {
-				return true
-			}
-			until, known := r.sentUntil(o.ID, o.InFlight)
-			return known && now > until.Add(killswitch.Margin)
-		})
 		if len(rows) == 0 {
-			if waited {
-				return s.Cancel(ctx)
-			}
-			return nil
+			return s.Cancel(ctx)
 		}
-		if !waited {
+		if !said {
 			r.log.Warn().Int("writes", len(rows)).Msg("writes are under way: waiting until they cannot arrive any more")
 		}
 		select {
@@ -185,6 +178,19 @@ func (r *runner) awaitWrites(ctx context.Context, tools *killSwitchInputs, s *ki
 			return nil
 		}
 	}
+}
+
+// underWay are the places and updates that the exchange may still take.
+func (r *runner) underWay(tools *killSwitchInputs) ([]journal.OrderRow, error) {
+	rows, err := tools.store.OpenOrders()
+	now := tools.client.Now()
+	return slices.DeleteFunc(rows, func(o journal.OrderRow) bool {
+		if o.InFlight != market.CommandPlace && o.InFlight != market.CommandUpdate {
+			return true
+		}
+		until, known := r.sentUntil(o.ID, o.InFlight)
+		return known && now > until.Add(killswitch.Margin)
+	}), err
 }
 
 // keptExits are the client order ids of the exits that a stop leaves at the exchange, as of the
