@@ -10,8 +10,8 @@ import (
 // becomes its strategy's own order, sent and not yet answered. Created and ClientOrderID stay; the
 // order gets the next number. It holds at most what the strategy has available, because exits that
 // the account still counts as open may hold the rest. A resting sale becomes the exit of a bracket
-// that lacks one; a resting stop over a position without a bracket gets a bracket of its own. No
-// command follows.
+// that lacks one; a resting stop over a position without a bracket gets a bracket of its own. While
+// a sale at market is under way, brackets place no exit over its base. No command follows.
 func (e acts) Adopt(at market.Time, o *market.Order) *state.Order {
 	e.begin(at)
 	o.ID = e.nextID()
@@ -21,6 +21,7 @@ func (e acts) Adopt(at market.Time, o *market.Order) *state.Order {
 	}
 	available, _ := e.account.Balance(o.Strategy, exchange.HoldAsset(m, o.Side))
 	own := e.account.Send(o, max(0, min(wanted, available)))
+	e.brackets.Outside(own)
 	if own.Side == market.Sell && own.Type != market.TypeMarket && !e.brackets.Take(own) &&
 		own.Type == market.TypeStopLoss {
 		held := e.account.Position(o.Strategy, o.Market).Amount

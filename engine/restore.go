@@ -165,6 +165,9 @@ func (r *restorer) self() error {
 				o.ID, s.LastID)
 		}
 	}
+	for _, o := range e.account.Pending(nil) {
+		e.brackets.Outside(o)
+	}
 	err := errors.Join(e.brackets.RestoreTimes(s.ByCause),
 		e.brackets.Restore(s.Brackets, names, s.LastID))
 	if err == nil {

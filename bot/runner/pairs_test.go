@@ -44,13 +44,6 @@ func TestThePromisesHoldInAnyLife(t *testing.T) {
 	files, err := filepath.Glob("testdata/lives/*.txt")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
-	open, err := filepath.Glob("testdata/lives/open/*.txt")
-	require.NoError(t, err)
-	for _, file := range open {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			t.Skip("its fault is not mended: -life " + file + " plays it")
-		})
-	}
 	many := uint64(*manyLives)
 	if testing.Short() { // the race detector sees the same goroutines in a few
 		few := []string{}

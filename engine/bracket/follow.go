@@ -226,6 +226,9 @@ func (s *Set) settle(b *bracket) {
 		}
 	case b.kept() <= 0:
 		s.exposeLeaving(b)
+	case b.exit == 0 && len(s.outside) > 0 && s.soldOutside(b):
+		s.expose(b, strategy.CauseClose)
+		b.next = s.now().Add(outsidePause)
 	case b.exit == 0:
 		// a second attempt waits for the next open: at the same moment it would be refused again
 		_ = s.attempt(b, b.failures == 0 || b.cause == strategy.CauseSwap || b.met)

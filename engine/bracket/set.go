@@ -77,6 +77,7 @@ type Set struct {
 	saved     []bracket                         // as last saved
 	closes    closings
 	departs   departures
+	outside   []market.OrderID   // sales of Outside
 	moved     strategy.StopMoved // the latest
 	moving    bool               // it is at the gate
 	places    []int              // of Retry; reused
