@@ -16,7 +16,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/plan"
-	"github.com/tidemark-trading/tidemark/bot/replay"
+	"github.com/tidemark-trading/tidemark/bot/rerun/core"
 	"github.com/tidemark-trading/tidemark/bot/version"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -128,14 +128,14 @@ func (a *app) followAsCanary(ctx context.Context, f *canaryFlags) error {
 		if _, err := plan.NewCanary(c, a.Definitions); err != nil {
 			return err
 		}
-		p.Change = func(m *replay.Manifest) (*replay.Manifest, string, error) { return a.shadowOf(c, m) }
+		p.Change = func(m *core.Manifest) (*core.Manifest, string, error) { return a.shadowOf(c, m) }
 	}
 	return p.Play(ctx, a.Stdin, a.Stdout)
 }
 
 // shadowOf is what the engine of a bot would be made of with another config, and the hash of its
 // settings.
-func (a *app) shadowOf(c *config.Run, m *replay.Manifest) (changed *replay.Manifest, hash string, err error) {
+func (a *app) shadowOf(c *config.Run, m *core.Manifest) (changed *core.Manifest, hash string, err error) {
 	made, err := m.Core(a.Definitions)
 	if err != nil {
 		return nil, "", err
@@ -151,7 +151,7 @@ func (a *app) shadowOf(c *config.Run, m *replay.Manifest) (changed *replay.Manif
 		return nil, "", err
 	}
 	made.Strategies, made.Limits, made.Fees = p.Strategies, p.Limits, p.Fees
-	changed, err = replay.NewManifest(made, m.Program)
+	changed, err = core.NewManifest(made, m.Program)
 	return changed, p.SettingsHash, err
 }
 

@@ -10,6 +10,7 @@ import (
 	"io"
 
 	"github.com/tidemark-trading/tidemark/bot/replay"
+	"github.com/tidemark-trading/tidemark/bot/rerun/core"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -19,7 +20,7 @@ type Player struct {
 	Kinds []strategy.Definition
 	// Change makes another engine of what the bot was made of, and returns the hash of its
 	// settings; nil: the same.
-	Change func(*replay.Manifest) (made *replay.Manifest, hash string, err error)
+	Change func(*core.Manifest) (made *core.Manifest, hash string, err error)
 }
 
 // Play replays the frames of in and writes its answers to out, until the frames end or a command
@@ -38,7 +39,7 @@ func (p *Player) Play(ctx context.Context, in io.Reader, out io.Writer) error {
 			return answers.Encode(&last)
 		}}
 	if p.Change != nil {
-		f.Change = func(m *replay.Manifest) (made *replay.Manifest, err error) {
+		f.Change = func(m *core.Manifest) (made *core.Manifest, err error) {
 			made, last.Config, err = p.Change(m)
 			return made, err
 		}

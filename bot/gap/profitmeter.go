@@ -3,7 +3,7 @@ package gap
 import (
 	"fmt"
 
-	"github.com/tidemark-trading/tidemark/bot/replay"
+	"github.com/tidemark-trading/tidemark/bot/rerun/core"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
@@ -11,7 +11,7 @@ import (
 // profitMeter adds up the profit of a run over its starts: equity at the end, less that at the
 // beginning, less what was paid in and out.
 type profitMeter struct {
-	made     *replay.CoreConfig
+	made     *core.Config
 	account  *state.Account
 	opened   bool
 	began    market.Money // equity at the beginning
@@ -23,7 +23,7 @@ type profitMeter struct {
 	byEquity []market.Money // likewise, of each strategy
 }
 
-func newLedger(made *replay.CoreConfig) *profitMeter {
+func newLedger(made *core.Config) *profitMeter {
 	n := len(made.Strategies)
 	return &profitMeter{made: made, byBegan: make([]market.Money, n), byProfit: make([]market.Money, n),
 		byEquity: make([]market.Money, n)}

@@ -3,19 +3,19 @@ package gap
 import (
 	"fmt"
 
-	"github.com/tidemark-trading/tidemark/bot/replay"
+	"github.com/tidemark-trading/tidemark/bot/rerun/core"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/recording"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // reloadOf is the reload of a record, and the candles that came while it was prepared.
-func reloadOf(rec *recording.Record, kinds []strategy.Definition) (*replay.Reload, []market.Candle, error) {
-	m, err := replay.DecodeManifest(rec.Manifest)
+func reloadOf(rec *recording.Record, kinds []strategy.Definition) (*core.Reload, []market.Candle, error) {
+	m, err := core.DecodeManifest(rec.Manifest)
 	if err != nil {
 		return nil, nil, err
 	}
-	r, later := replay.ReloadOf(rec, m)
+	r, later := core.ReloadOf(rec, m)
 	r.Kinds = kinds
 	return r, later, nil
 }
@@ -56,7 +56,7 @@ func (r *run) reload(rec *recording.Record) error {
 	if r.facts != whole {
 		of.History, later = rec.Candles, nil
 		of.Until = r.session.Engine().Now()
-		if of.Parts, err = saved(r.session.Engine()); err != nil {
+		if of.Parts, err = r.core.Saved(); err != nil {
 			return err
 		}
 	}

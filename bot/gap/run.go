@@ -1,7 +1,6 @@
 package gap
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -9,7 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/backtest"
-	"github.com/tidemark-trading/tidemark/bot/replay"
+	"github.com/tidemark-trading/tidemark/bot/rerun/core"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/footprint"
@@ -35,9 +34,9 @@ type run struct {
 	model    *Model
 	facts    Set // until from, inside a start, all; then those of out
 	leading  bool
-	made     *replay.CoreConfig // of the present start
-	manifest *replay.Manifest   // what its engine is made of now
-	core     *replay.Core
+	made     *core.Config   // of the present start
+	manifest *core.Manifest // what its engine is made of now
+	core     *core.Core
 	relay    *relay
 	session  *backtest.Session
 	ledger   *profitMeter
@@ -229,7 +228,7 @@ func (r *run) start(b *begin) (err error) {
 		err = r.newSession(b.made)
 	case r.facts.Has(People):
 		if r.parts = b.parts; r.facts != whole {
-			if r.parts, err = saved(r.session.Engine()); err != nil {
+			if r.parts, err = r.core.Saved(); err != nil {
 				return err
 			}
 		}
@@ -238,17 +237,6 @@ func (r *run) start(b *begin) (err error) {
 		err = r.newSession(b.made)
 	}
 	return err
-}
-
-// saved is what an engine saves at its end.
-func saved(e *engine.Engine) (map[string][]byte, error) {
-	parts := map[string][]byte{}
-	return parts, e.SaveAll(func(part string, data []byte) error {
-		if data != nil {
-			parts[part] = bytes.Clone(data)
-		}
-		return nil
-	})
 }
 
 // begin begins a start: the first one, or with People a later one. Without People the candles of

@@ -10,7 +10,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/recorded"
-	"github.com/tidemark-trading/tidemark/bot/replay"
+	"github.com/tidemark-trading/tidemark/bot/rerun/core"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/recording"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -33,8 +33,8 @@ type stretch struct {
 
 // begin is a start of the bot on the stretch.
 type begin struct {
-	manifest *replay.Manifest
-	made     *replay.CoreConfig
+	manifest *core.Manifest
+	made     *core.Config
 	parts    map[string][]byte
 }
 
@@ -100,9 +100,9 @@ func (t *stretch) begin(r *recorded.Item) (*begin, error) {
 }
 
 // alike reports whether two starts name strategies and markets by the same numbers.
-func alike(a, b *replay.Manifest) bool {
+func alike(a, b *core.Manifest) bool {
 	return slices.Equal(a.Names(), b.Names()) && slices.Equal(a.Assets, b.Assets) &&
-		slices.EqualFunc(a.Markets, b.Markets, func(a, b replay.MarketFacts) bool {
+		slices.EqualFunc(a.Markets, b.Markets, func(a, b core.MarketFacts) bool {
 			return a.Name == b.Name && a.PriceDigits == b.PriceDigits && a.VolumeDigits == b.VolumeDigits
 		})
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/replay"
+	"github.com/tidemark-trading/tidemark/bot/rerun/core"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
@@ -84,15 +84,15 @@ var (
 type viewer struct {
 	*survey
 	stretch *stretch
-	leading bool         // from is still to come
-	number  uint64       // of the record at hand
-	turned  uint64       // of the record of the last turn that was committed
-	core    *replay.Core // nil: nothing is played until the next start
+	leading bool       // from is still to come
+	number  uint64     // of the record at hand
+	turned  uint64     // of the record of the last turn that was committed
+	core    *core.Core // nil: nothing is played until the next start
 	begin   *begin
 	history []market.Candle
 	err     error
 	// manifest is what the core is made of now: that of the start, or of a reload.
-	manifest  *replay.Manifest
+	manifest  *core.Manifest
 	unwritten bool // the last turn of the start was never committed
 }
 
@@ -116,7 +116,7 @@ func (v *viewer) record(number uint64, rec *recording.Record, b *begin) error {
 		}
 		b.made.Observer = v
 		var err error
-		v.core, err = replay.NewCore(b.made)
+		v.core, err = core.New(b.made)
 		return err
 	}
 	if v.core == nil {

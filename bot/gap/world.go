@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/tidemark-trading/tidemark/backtest"
-	"github.com/tidemark-trading/tidemark/bot/replay"
+	"github.com/tidemark-trading/tidemark/bot/rerun/core"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
@@ -36,7 +36,7 @@ func (r *relay) Refused(asked, _ *market.Command, why *risk.Refusal) {
 }
 
 // newSession makes the engine of a start, and a session around it.
-func (r *run) newSession(made *replay.CoreConfig) error {
+func (r *run) newSession(made *core.Config) error {
 	r.made, r.core, r.relay = made, nil, &relay{run: r}
 	return r.around()
 }
@@ -56,7 +56,7 @@ func (r *run) around() (err error) {
 		Seat: func(o engine.Observer) (*state.Account, *risk.Gate, *engine.Engine, error) {
 			if r.relay.observer = o.(observer); r.core == nil {
 				made.Observer = r.relay
-				if r.core, err = replay.NewCore(made); err != nil {
+				if r.core, err = core.New(made); err != nil {
 					return nil, nil, nil, err
 				}
 			}

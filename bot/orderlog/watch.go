@@ -7,7 +7,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/tidemark-trading/tidemark/bot/replay"
+	"github.com/tidemark-trading/tidemark/bot/rerun/core"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/recording"
 )
@@ -124,7 +124,7 @@ func (w *watching) start(rec *recording.Record) error {
 	if w.options.Interval != 0 {
 		return nil
 	}
-	m, err := replay.DecodeManifest(rec.Manifest)
+	m, err := core.DecodeManifest(rec.Manifest)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/plan"
-	"github.com/tidemark-trading/tidemark/bot/replay"
+	"github.com/tidemark-trading/tidemark/bot/rerun/core"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/exchange/poll"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
@@ -89,7 +89,7 @@ type recorder struct {
 	writer  *recording.Writer
 	packing sync.WaitGroup // of its blocks
 
-	manifest *replay.Manifest // with the rules as they are now
+	manifest *core.Manifest // with the rules as they are now
 	series   []candleRow
 	last     market.Time // of the latest event
 	day      int64       // of the latest start

@@ -10,7 +10,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/plan"
-	"github.com/tidemark-trading/tidemark/bot/replay"
+	"github.com/tidemark-trading/tidemark/bot/rerun/core"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/exchange/poll"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
@@ -67,7 +67,7 @@ func (r *recorder) learn(l *plan.Listing) (err error) {
 	if err := r.polling().Check(0, int(r.config.Exchange.PerIP)); err != nil {
 		return config.Errorf("%s: %w", r.config.Source.Name(), err)
 	}
-	r.manifest, err = replay.NewManifest(&replay.CoreConfig{Catalog: catalog}, r.options.Program)
+	r.manifest, err = core.NewManifest(&core.Config{Catalog: catalog}, r.options.Program)
 	return err
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/plan"
-	"github.com/tidemark-trading/tidemark/bot/replay"
+	"github.com/tidemark-trading/tidemark/bot/rerun/core"
 	"github.com/tidemark-trading/tidemark/exchange/footprint"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/recording"
@@ -34,7 +34,7 @@ type Hours struct {
 	Others func(*market.Catalog) *footprint.Markets
 	Own    string
 
-	manifest *replay.Manifest // of the first start, with the markets of later ones
+	manifest *core.Manifest // of the first start, with the markets of later ones
 	series   []plan.Series
 	quotes   map[string]quoted // by market
 }
@@ -142,14 +142,14 @@ func (h *hoursReader) pass(at market.Time) {
 
 // merge adds the markets of a start. One that has other units than before cannot be read together
 // with the hours before.
-func (h *hoursReader) merge(m *replay.Manifest) error {
+func (h *hoursReader) merge(m *core.Manifest) error {
 	if h.manifest == nil {
 		own := *m
 		h.manifest = &own
 		return nil
 	}
 	for _, a := range m.Assets {
-		at := slices.IndexFunc(h.manifest.Assets, func(b replay.AssetFacts) bool { return b.Symbol == a.Symbol })
+		at := slices.IndexFunc(h.manifest.Assets, func(b core.AssetFacts) bool { return b.Symbol == a.Symbol })
 		if at < 0 {
 			h.manifest.Assets = append(slices.Clip(h.manifest.Assets), a)
 		} else if h.manifest.Assets[at] != a {
@@ -159,7 +159,7 @@ func (h *hoursReader) merge(m *replay.Manifest) error {
 		}
 	}
 	for _, f := range m.Markets {
-		at := slices.IndexFunc(h.manifest.Markets, func(g replay.MarketFacts) bool { return g.Name == f.Name })
+		at := slices.IndexFunc(h.manifest.Markets, func(g core.MarketFacts) bool { return g.Name == f.Name })
 		if at < 0 {
 			h.manifest.Markets = append(slices.Clip(h.manifest.Markets), f)
 			continue

@@ -12,7 +12,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/tidemark-trading/tidemark/bot/replay"
+	"github.com/tidemark-trading/tidemark/bot/rerun/core"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/bolt"
@@ -29,8 +29,8 @@ type Item struct {
 	*recording.Record
 	Number   uint64
 	At       market.Time
-	Catalog  *market.Catalog  // of the start that it belongs to
-	Manifest *replay.Manifest // likewise
+	Catalog  *market.Catalog // of the start that it belongs to
+	Manifest *core.Manifest  // likewise
 
 	reader *recording.Reader
 }
@@ -131,7 +131,7 @@ func Read(ctx context.Context, path string, first uint64, visit func(*Item) erro
 
 // bind makes the markets of a start those of the records that follow it.
 func (r *Item) bind() (err error) {
-	if r.Manifest, err = replay.DecodeManifest(r.Record.Manifest); err != nil {
+	if r.Manifest, err = core.DecodeManifest(r.Record.Manifest); err != nil {
 		return err
 	}
 	if r.Catalog, err = r.Manifest.Catalog(); err != nil {

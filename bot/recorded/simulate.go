@@ -11,7 +11,7 @@ import (
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/plan"
-	"github.com/tidemark-trading/tidemark/bot/replay"
+	"github.com/tidemark-trading/tidemark/bot/rerun/core"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/internal/goroutine"
 	"github.com/tidemark-trading/tidemark/market"
@@ -32,7 +32,7 @@ func (h *Hours) Plan(p *plan.Backtest) error {
 		return err
 	}
 	for _, m := range p.Run.Catalog.Markets() {
-		at := slices.IndexFunc(h.manifest.Markets, func(f replay.MarketFacts) bool { return f.Name == m.Name })
+		at := slices.IndexFunc(h.manifest.Markets, func(f core.MarketFacts) bool { return f.Name == m.Name })
 		f := &h.manifest.Markets[at]
 		if m.PriceDigits != f.PriceDigits || m.VolumeDigits != f.VolumeDigits {
 			return config.Usagef("the config gives %s %d decimals of price, and %d are recorded: leave out its "+

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/rerun/core"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state/journal"
@@ -25,9 +26,9 @@ var six = []string{"smacross", "breakout", "rsirevert", "bandrevert", "dca", "gr
 var twoMarkets = [2]string{"BTC-EUR", "ETH-EUR"}
 
 // benchCore is a bot of six strategies in two markets.
-func benchCore(b testing.TB) *CoreConfig { return coreOf(b, twoMarkets) }
+func benchCore(b testing.TB) *core.Config { return coreOf(b, twoMarkets) }
 
-func coreOf(b testing.TB, markets [2]string) *CoreConfig {
+func coreOf(b testing.TB, markets [2]string) *core.Config {
 	catalog := &market.Catalog{}
 	for _, a := range []market.Asset{{Symbol: markets[0][:3], Digits: 8}, {Symbol: markets[1][:3], Digits: 8},
 		{Symbol: "EUR", Digits: 2}} {
@@ -38,7 +39,7 @@ func coreOf(b testing.TB, markets [2]string) *CoreConfig {
 		require.NoError(b, catalog.AddMarket(&market.Market{Name: name, PriceDigits: 2, VolumeDigits: 8,
 			Status: market.Trading, Rules: market.Rules{TickSize: 1, QuantityDecimals: 8, NotionalDecimals: 2}}))
 	}
-	c := &CoreConfig{Catalog: catalog, Run: uuid.UUID{1}, SaveLimit: 1 << 20, Log: zerolog.Nop(),
+	c := &core.Config{Catalog: catalog, Run: uuid.UUID{1}, SaveLimit: 1 << 20, Log: zerolog.Nop(),
 		Limits: risk.AccountLimits{Currency: catalog.AssetNamed("EUR").ID}, Fees: backtest.Fees{Maker: 15, Taker: 25}}
 	for _, name := range six {
 		for _, kind := range shipped.Definitions() {
@@ -55,10 +56,10 @@ func coreOf(b testing.TB, markets [2]string) *CoreConfig {
 
 // dayOf records n tickers and candles, as a bot hears them: each market each second, and a candle
 // of each market a minute.
-func dayOf(b *testing.B, c *CoreConfig, dir string, n int) {
+func dayOf(b *testing.B, c *core.Config, dir string, n int) {
 	w, err := recording.Open(dir, recording.Options{Catalog: c.Catalog, Strategies: six})
 	require.NoError(b, err)
-	m, err := NewManifest(c, "bench")
+	m, err := core.NewManifest(c, "bench")
 	require.NoError(b, err)
 	text, err := m.Encode()
 	require.NoError(b, err)

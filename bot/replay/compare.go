@@ -89,7 +89,7 @@ func (p *player) ask(number uint64, cause string, commands []market.Command) {
 			o = &known.Order
 		}
 		a := Command{Record: number, Cause: cause, Kind: c.Kind, Order: c.Order.ID,
-			Strategy: p.manifest.nameOf(o.Strategy)}
+			Strategy: p.manifest.NameOf(o.Strategy)}
 		a.Terms = termsOf(c.Kind, c.Changed, o, p.core.Account.Catalog().Market(c.Order.Market), a.Strategy)
 		if p.holding {
 			p.held = append(p.held, a)
@@ -255,14 +255,6 @@ func (c *Command) missing(last uint64) *Difference {
 		Then: c.String(), by: c.Strategy}
 }
 
-// nameOf is the name of a strategy of a manifest.
-func (m *Manifest) nameOf(id market.StrategyID) string {
-	if id == 0 || int(id) > len(m.Strategies) {
-		return ""
-	}
-	return m.Strategies[id-1].Name
-}
-
 // explain adds to a difference what a second replay shows.
 func (d *Difference) explain(again *Difference) {
 	if again == nil || again.Record != d.Record || again.Now != d.Now {
@@ -277,7 +269,7 @@ func (d *Difference) explain(again *Difference) {
 // compareState compares the engine's saved parts with those that the bot had at this point. What
 // strategies save is theirs, and not compared.
 func (p *player) compareState(number uint64, rec *recording.Record) error {
-	now, err := p.core.saved()
+	now, err := p.core.Saved()
 	if err != nil {
 		return fmt.Errorf("record %d: save the state: %w", number, err)
 	}
@@ -290,16 +282,4 @@ func (p *player) compareState(number uint64, rec *recording.Record) error {
 	}
 	p.report.Snapshots++
 	return nil
-}
-
-// saved are all parts of the engine's state, by name.
-func (k *Core) saved() (map[string][]byte, error) {
-	parts := map[string][]byte{}
-	err := k.Engine.SaveAll(func(part string, data []byte) error {
-		if data != nil {
-			parts[part] = bytes.Clone(data)
-		}
-		return nil
-	})
-	return parts, err
 }

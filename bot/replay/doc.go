@@ -1,7 +1,6 @@
 // Package replay plays again what entered the engine of a bot, through the same strategies, and
-// compares every command with the journal. It also makes the engine of a live bot (NewCore) and
-// writes down what it was made of (Manifest), so that both are made alike. It never asks an
-// exchange and writes nothing. Start at Run.
+// compares every command with the journal. It never asks an exchange and writes nothing. Start at
+// Run.
 //
 // # Decisions
 //

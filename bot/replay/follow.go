@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tidemark-trading/tidemark/bot/rerun/core"
 	"github.com/tidemark-trading/tidemark/internal/goroutine"
 	"github.com/tidemark-trading/tidemark/state/recording"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -27,7 +28,7 @@ type Following struct {
 	// Turns returns the turns that have come since its last call.
 	Turns func() []Turn
 	// Change makes another engine of what the bot was made of; nil: the same.
-	Change func(*Manifest) (*Manifest, error)
+	Change func(*core.Manifest) (*core.Manifest, error)
 	// Compared is called with the report so far, before each call of Blocks.
 	Compared func(*Verdict) error
 }

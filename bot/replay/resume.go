@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidemark-trading/tidemark/bot/rerun/core"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/recording"
@@ -17,7 +18,7 @@ import (
 type snapshot struct {
 	number   uint64
 	at       market.Time
-	manifest *Manifest
+	manifest *core.Manifest
 	parts    map[string][]byte
 	history  []market.Candle
 }
@@ -48,15 +49,15 @@ func (p *player) offer(number uint64, rec *recording.Record) error {
 func (p *player) resume() error {
 	s := p.offered
 	p.offered = nil
-	core, err := p.coreOf(s.number, s.manifest)
+	made, err := p.coreOf(s.number, s.manifest)
 	if err != nil {
 		return err
 	}
-	commands, err := core.Open(0, s.parts, s.history)
+	commands, err := made.Open(0, s.parts, s.history)
 	if err != nil {
 		return fmt.Errorf("record %d: go on from the snapshot of %s: %w", s.number, s.at, err)
 	}
-	now, err := core.saved()
+	now, err := made.Saved()
 	if err != nil {
 		return fmt.Errorf("record %d: save the state: %w", s.number, err)
 	}
@@ -73,7 +74,7 @@ func (p *player) resume() error {
 			p.saves[name] = true
 		}
 	}
-	p.core, p.manifest, p.resumed, p.behind = core, s.manifest, s.at, true
+	p.core, p.manifest, p.resumed, p.behind = made, s.manifest, s.at, true
 	p.report.Resumed++
 	p.began(s.at, s.manifest)
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/rerun/core"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/internal/goroutine"
@@ -175,10 +176,10 @@ type player struct {
 	written written
 	refused refusals
 	runs    map[uuid.UUID]uint64 // the number of each run's first entry; nil: all runs are played
-	change  func(*Manifest) (*Manifest, error)
+	change  func(*core.Manifest) (*core.Manifest, error)
 
-	core     *Core // nil: nothing is played until the next start or snapshot
-	manifest *Manifest
+	core     *core.Core // nil: nothing is played until the next start or snapshot
+	manifest *core.Manifest
 	parts    map[string][]byte
 	history  []market.Candle
 	opened   uint64            // number of the KindOpen
@@ -305,8 +306,8 @@ func (p *player) start(number uint64, rec *recording.Record) error {
 }
 
 // made is what the engine of a start or a snapshot is made of.
-func (p *player) made(number uint64, rec *recording.Record) (*Manifest, error) {
-	m, err := DecodeManifest(rec.Manifest)
+func (p *player) made(number uint64, rec *recording.Record) (*core.Manifest, error) {
+	m, err := core.DecodeManifest(rec.Manifest)
 	if err != nil {
 		return nil, fmt.Errorf("record %d: %w", number, err)
 	}
@@ -317,25 +318,25 @@ func (p *player) made(number uint64, rec *recording.Record) (*Manifest, error) {
 }
 
 // coreOf makes the engine of a manifest. The records that follow are in its units.
-func (p *player) coreOf(number uint64, m *Manifest) (*Core, error) {
-	made, err := m.Core(p.kinds)
+func (p *player) coreOf(number uint64, m *core.Manifest) (*core.Core, error) {
+	config, err := m.Core(p.kinds)
 	if err != nil {
 		return nil, err
 	}
-	made.Observer, made.Apart = &p.refused, p.apart
-	core, err := NewCore(made)
+	config.Observer, config.Apart = &p.refused, p.apart
+	made, err := core.New(config)
 	if err != nil {
 		return nil, fmt.Errorf("record %d: make the strategies of a start: %w", number, err)
 	}
 	if p.watch != nil {
-		p.watch(backtest.Watched{Callback: core.Engine.Callback(), Name: m.nameOf})
+		p.watch(backtest.Watched{Callback: made.Engine.Callback(), Name: m.NameOf})
 	}
-	p.reader.Bind(made.Catalog, m.Names())
-	return core, nil
+	p.reader.Bind(config.Catalog, m.Names())
+	return made, nil
 }
 
 // began notes in the report what is played from now on.
-func (p *player) began(at market.Time, m *Manifest) {
+func (p *player) began(at market.Time, m *core.Manifest) {
 	if !slices.Contains(p.report.Programs, m.Program) {
 		p.report.Programs = append(p.report.Programs, m.Program)
 	}
@@ -371,6 +372,29 @@ func (p *player) input(number uint64, in *market.Input) error {
 	if len(answer.Commands) > 0 && in.Kind != market.InputBooking {
 		p.askOf(number, in, answer.Commands)
 	}
+	return nil
+}
+
+// reload carries out a reload of the bot. A canary with a config of its own keeps the settings of
+// that: nothing changes in it.
+func (p *player) reload(number uint64, rec *recording.Record) error {
+	m, err := p.made(number, rec)
+	if err != nil {
+		return err
+	}
+	r, later := core.ReloadOf(rec, m)
+	r.Kinds, r.Apart = p.kinds, p.apart
+	if err := r.Prepare(p.manifest); err != nil {
+		return fmt.Errorf("record %d: prepare the reload of %s: %w", number, rec.At, err)
+	}
+	commands, err := p.core.Reload(rec.At, r, later)
+	if err != nil { // the bot refused it too, and went on
+		p.note("the reload of %s was refused: %v", rec.At, err)
+		return nil
+	}
+	p.manifest = m
+	p.report.Reloads++
+	p.ask(number, "the reload of "+rec.At.String(), commands)
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/rerun/core"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
@@ -23,8 +24,8 @@ import (
 // Every order is answered as if the exchange had refused it.
 type scribe struct {
 	testing.TB
-	core     *Core
-	config   *CoreConfig
+	core     *core.Core
+	config   *core.Config
 	w        *recording.Writer
 	store    *journal.Store
 	batch    *journal.Batch
@@ -57,7 +58,7 @@ func (s *asker) OnTicker(d *strategy.Desk, t market.Ticker) {
 func scribeKinds() []strategy.Definition { return append(shipped.Definitions(), askerKind) }
 
 // newScribe opens a state folder.
-func newScribe(t testing.TB, dir string, config *CoreConfig) *scribe {
+func newScribe(t testing.TB, dir string, config *core.Config) *scribe {
 	s := &scribe{TB: t, config: config}
 	var err error
 	s.store, err = journal.Open(filepath.Join(dir, statedir.StateFile))
@@ -70,7 +71,7 @@ func newScribe(t testing.TB, dir string, config *CoreConfig) *scribe {
 	s.w, err = recording.Open(filepath.Join(dir, statedir.RecordingFolder), recording.Options{Catalog: config.Catalog,
 		Strategies: names})
 	require.NoError(t, err)
-	s.core, err = NewCore(config)
+	s.core, err = core.New(config)
 	require.NoError(t, err)
 	s.batch = s.store.NewBatch()
 	s.batch.Start(1, &journal.Start{Run: config.Run, Currency: "EUR", Strategies: names})
@@ -84,7 +85,7 @@ func (s *scribe) record(r *recording.Record) {
 
 // begin records a start with a warm-up, of which the journal has the hashes.
 func (s *scribe) begin(at market.Time, history, hashed []market.Candle) {
-	m, err := NewManifest(s.config, "test")
+	m, err := core.NewManifest(s.config, "test")
 	require.NoError(s, err)
 	text, err := m.Encode()
 	require.NoError(s, err)

@@ -17,7 +17,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/bot/profit"
-	"github.com/tidemark-trading/tidemark/bot/replay"
+	"github.com/tidemark-trading/tidemark/bot/rerun/core"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/bot/version"
 	"github.com/tidemark-trading/tidemark/engine"
@@ -50,7 +50,7 @@ type runner struct {
 	engine       *engine.Engine
 	door         live.Inputs // to the engine
 	gate         *risk.Gate
-	core         *replay.Core // the three
+	core         *core.Core // the three
 	journal      *botJournal
 	packing      sync.WaitGroup // of the recording's blocks, which leave the loop's goroutine to be compressed
 	feed         *poll.Feed
@@ -66,7 +66,7 @@ type runner struct {
 	given    market.Money      // of the currency, to strategies and the pool at this start
 	resumed  bool              // the state file had an earlier run …
 	parts    map[string][]byte // … which left these
-	manifest *replay.Manifest  // what engine, account and gate are made of
+	manifest *core.Manifest    // what engine, account and gate are made of
 	banned   atomic.Bool       // a ban has begun since the weight budget was last written down
 	rescued  lastSave
 	asked    atomic.Int64  // when the bot was asked to stop while it opened, in Unix ns; 0: it was not
@@ -169,11 +169,11 @@ func (r *runner) openEngine(ctx context.Context) (err error) {
 		return err
 	}
 	r.shown = r.newShown()
-	made := replay.CoreConfig{Catalog: p.Catalog, Strategies: p.Strategies, Limits: p.Limits, Fees: p.Fees,
+	made := core.Config{Catalog: p.Catalog, Strategies: p.Strategies, Limits: p.Limits, Fees: p.Fees,
 		TradeFrom: r.began, SaveLimit: int(p.Config.Bot.SaveKB) << 10, Run: r.run, Explain: true, Observer: r,
 		Plots: r.shown,
 		Apart: goroutine.Call, Log: r.log}
-	if r.core, err = replay.NewCore(&made); err != nil {
+	if r.core, err = core.New(&made); err != nil {
 		return err
 	}
 	r.account, r.gate, r.engine = r.core.Account, r.core.Gate, r.core.Engine
@@ -195,7 +195,7 @@ func (r *runner) openEngine(ctx context.Context) (err error) {
 	}
 	r.dog.cell.Store(r.engine.Callback())
 	r.settings.Store(&settings{plan: p})
-	if r.manifest, err = replay.NewManifest(&made, version.Of(debug.ReadBuildInfo())); err != nil {
+	if r.manifest, err = core.NewManifest(&made, version.Of(debug.ReadBuildInfo())); err != nil {
 		return err
 	}
 	r.journal.latest, r.journal.raise = r.newLatestCandles(p.Strategies), r.watch.raise

@@ -41,7 +41,7 @@ type botJournal struct {
 	shadow     *shadow                                // nil: there is no canary
 	raise      func(kind, format string, args ...any) // an alert; nil: none
 	latest     latestCandles                          // for the snapshots
-	describe   func() ([]byte, error)                 // what the engine is made of now: a replay.Manifest
+	describe   func() ([]byte, error)                 // what the engine is made of now: a core.Manifest
 	reserve    string                                 // file to remove when the disk is full; empty: none
 	unrecorded bool                                   // the recording has lost something, which is logged once
 	currency   market.AssetID

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/tidemark-trading/tidemark/bot/replay"
+	"github.com/tidemark-trading/tidemark/bot/rerun/core"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/recording"
@@ -61,7 +62,7 @@ func (j *botJournal) waiting(at market.Time) {
 
 // begin records the start of a process: what its engine is made of, what it begins with, and that
 // it begins.
-func (j *botJournal) begin(at market.Time, m *replay.Manifest, parts map[string][]byte,
+func (j *botJournal) begin(at market.Time, m *core.Manifest, parts map[string][]byte,
 	history []market.Candle) error {
 	j.shown.addCandles(history)
 	if j.recording == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/plan"
-	"github.com/tidemark-trading/tidemark/bot/replay"
+	"github.com/tidemark-trading/tidemark/bot/rerun/core"
 	"github.com/tidemark-trading/tidemark/bot/seal"
 	"github.com/tidemark-trading/tidemark/exchange/poll"
 	"github.com/tidemark-trading/tidemark/internal/goroutine"
@@ -48,7 +48,7 @@ func (r *runner) config() *config.Run {
 type engineCopy struct {
 	at       market.Time
 	parts    map[string][]byte
-	manifest *replay.Manifest
+	manifest *core.Manifest
 	latest   map[poll.Series][]market.Candle // in the order of their close
 }
 
@@ -75,9 +75,9 @@ func (j *botJournal) keepCopy(at market.Time, parts snapshot) {
 		return
 	}
 	text, err := j.describe()
-	var m *replay.Manifest
+	var m *core.Manifest
 	if err == nil {
-		m, err = replay.DecodeManifest(text) // memory of its own
+		m, err = core.DecodeManifest(text) // memory of its own
 	}
 	if j.copying = (copying{failed: err}); err != nil {
 		return
@@ -177,7 +177,7 @@ type settingsSwap struct {
 	next, was *plan.Live
 	change    *plan.Change
 	report    *operator.Reload
-	prepared  *replay.Reload // nil: neither limits nor parameters change
+	prepared  *core.Reload // nil: neither limits nor parameters change
 }
 
 // prepare makes the strategies with the new parameters beside the loop, and warms them up.
@@ -195,7 +195,7 @@ func (s *settingsSwap) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p := &replay.Reload{Manifest: manifest, Until: copied.at, Parts: copied.parts, Apart: goroutine.Call, Log: s.r.log,
+	p := &core.Reload{Manifest: manifest, Until: copied.at, Parts: copied.parts, Apart: goroutine.Call, Log: s.r.log,
 		Kinds: kindsOf(s.next.Strategies)}
 	if len(changed) > 0 {
 		if p.History, err = s.history(ctx, copied); err != nil {
@@ -212,7 +212,7 @@ func (s *settingsSwap) prepare(ctx context.Context) error {
 
 // prepareBeside prepares a reload on a goroutine of its own, which is left behind where a strategy
 // does not return.
-func prepareBeside(ctx context.Context, p *replay.Reload, from *replay.Manifest) error {
+func prepareBeside(ctx context.Context, p *core.Reload, from *core.Manifest) error {
 	done := make(chan error, 1)
 	go func() {
 		err := errors.New("a strategy ended its goroutine")

@@ -1,6 +1,7 @@
-package replay
+package core
 
 import (
+	"bytes"
 	"iter"
 	"slices"
 
@@ -21,8 +22,8 @@ import (
 // orders.
 const lateFills = market.Duration(2 * 60e9)
 
-// CoreConfig is what the engine of a live bot is made of.
-type CoreConfig struct {
+// Config is what the engine of a live bot is made of.
+type Config struct {
 	Catalog    *market.Catalog
 	Strategies []backtest.StrategyPlan
 	Limits     risk.AccountLimits
@@ -44,8 +45,8 @@ type Core struct {
 	Engine  *engine.Engine
 }
 
-// NewCore makes the strategies and their engine. Nothing has entered it yet.
-func NewCore(c *CoreConfig) (*Core, error) {
+// New makes the strategies and their engine. Nothing has entered it yet.
+func New(c *Config) (*Core, error) {
 	roster, err := backtest.NewRoster(c.Strategies, c.Log)
 	if err != nil {
 		return nil, err
@@ -99,4 +100,16 @@ func groups(candles []market.Candle) iter.Seq[[]market.Candle] {
 			from = to
 		}
 	}
+}
+
+// Saved are all parts of the engine's state, by name.
+func (k *Core) Saved() (map[string][]byte, error) {
+	parts := map[string][]byte{}
+	err := k.Engine.SaveAll(func(part string, data []byte) error {
+		if data != nil {
+			parts[part] = bytes.Clone(data)
+		}
+		return nil
+	})
+	return parts, err
 }

@@ -1,4 +1,4 @@
-package replay
+package core
 
 import (
 	"encoding/json"
@@ -62,7 +62,7 @@ type StrategyFacts struct {
 }
 
 // NewManifest describes an engine before anything has entered it.
-func NewManifest(c *CoreConfig, program string) (*Manifest, error) {
+func NewManifest(c *Config, program string) (*Manifest, error) {
 	m := &Manifest{Version: manifestVersion, Run: c.Run, Program: program, TradeFrom: c.TradeFrom,
 		SaveLimit: c.SaveLimit, Fees: c.Fees, Limits: c.Limits}
 	for _, a := range c.Catalog.Assets() {
@@ -151,14 +151,22 @@ func (m *Manifest) Names() (names []string) {
 	return names
 }
 
+// NameOf is the name of a strategy of a manifest; empty: it has none of that number.
+func (m *Manifest) NameOf(id market.StrategyID) string {
+	if id == 0 || int(id) > len(m.Strategies) {
+		return ""
+	}
+	return m.Strategies[id-1].Name
+}
+
 // Core is what an engine of a manifest is made of, with the strategies of this program. A program
 // without one of them is a mistake in how it was called.
-func (m *Manifest) Core(kinds []strategy.Definition) (*CoreConfig, error) {
+func (m *Manifest) Core(kinds []strategy.Definition) (*Config, error) {
 	catalog, err := m.Catalog()
 	if err != nil {
 		return nil, fmt.Errorf("the markets of a start: %w", err)
 	}
-	c := &CoreConfig{Catalog: catalog, Limits: m.Limits, Fees: m.Fees, TradeFrom: m.TradeFrom, SaveLimit: m.SaveLimit,
+	c := &Config{Catalog: catalog, Limits: m.Limits, Fees: m.Fees, TradeFrom: m.TradeFrom, SaveLimit: m.SaveLimit,
 		Run: m.Run}
 	for i := range m.Strategies {
 		s := &m.Strategies[i]

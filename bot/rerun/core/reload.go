@@ -1,4 +1,4 @@
-package replay
+package core
 
 import (
 	"fmt"
@@ -81,8 +81,8 @@ func (r *Reload) Prepare(from *Manifest) (err error) {
 	if err != nil {
 		return err
 	}
-	made.Observer, made.Apart, made.Log = &refusals{}, r.Apart, r.Log
-	if r.next, err = NewCore(made); err != nil || len(r.changed) == 0 {
+	made.Apart, made.Log = r.Apart, r.Log
+	if r.next, err = New(made); err != nil || len(r.changed) == 0 {
 		return err
 	}
 	r.next.Engine.See(r.History, r.Until)
@@ -143,27 +143,4 @@ func closes(candles []market.Candle) iter.Seq2[[]market.Candle, error] {
 			}
 		}
 	}
-}
-
-// reload carries out a reload of the bot. A canary with a config of its own keeps the settings of
-// that: nothing changes in it.
-func (p *player) reload(number uint64, rec *recording.Record) error {
-	m, err := p.made(number, rec)
-	if err != nil {
-		return err
-	}
-	r, later := ReloadOf(rec, m)
-	r.Kinds, r.Apart = p.kinds, p.apart
-	if err := r.Prepare(p.manifest); err != nil {
-		return fmt.Errorf("record %d: prepare the reload of %s: %w", number, rec.At, err)
-	}
-	commands, err := p.core.Reload(rec.At, r, later)
-	if err != nil { // the bot refused it too, and went on
-		p.note("the reload of %s was refused: %v", rec.At, err)
-		return nil
-	}
-	p.manifest = m
-	p.report.Reloads++
-	p.ask(number, "the reload of "+rec.At.String(), commands)
-	return nil
 }
