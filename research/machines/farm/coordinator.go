@@ -58,7 +58,8 @@ type coordinator struct {
 // Ahead is how many groups may be with workers, or wait for their turn to be kept.
 func (c *coordinator) Ahead() int { return ahead }
 
-// Run gives groups to workers and takes their results. It opens nothing before there is a group.
+// Run gives groups to workers and takes their results. It opens nothing before there is a group,
+// and removes the folder of a killed start where there is none.
 func (c *coordinator) Run(ctx context.Context, todo <-chan research.Group, done chan<- research.Done) (err error) {
 	var first research.Group
 	var more bool
@@ -66,8 +67,12 @@ func (c *coordinator) Run(ctx context.Context, todo <-chan research.Group, done 
 	case first, more = <-todo:
 	case <-ctx.Done():
 	}
-	if !more {
+	switch {
+	case more:
+	case ctx.Err() != nil:
 		return ctx.Err()
+	default:
+		return c.clear()
 	}
 	if c.cargo, err = c.Load(); err != nil {
 		return err
@@ -88,6 +93,15 @@ func (c *coordinator) Run(ctx context.Context, todo <-chan research.Group, done 
 	cancel()
 	receiving.Wait()
 	return errors.Join(err, c.close(len(c.waiting) == 0))
+}
+
+// clear removes the folder of an earlier start that was killed after the last row of the sweep.
+func (c *coordinator) clear() error {
+	cargo, err := c.Load()
+	if err == nil {
+		err = os.RemoveAll(cargo.Folder)
+	}
+	return err
 }
 
 // cutPlan cuts the plan into blobs that fit into messages.

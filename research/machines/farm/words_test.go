@@ -133,12 +133,14 @@ func TestAFullDiskEndsTheSweep(t *testing.T) {
 	p.cancel()
 }
 
-func TestACoordinatorWithoutAGroupOpensNothing(t *testing.T) {
-	p := coordinate(t, quick(), t.TempDir(), func(c *machines.Coordination) {
-		c.Load = func() (*machines.Cargo, error) { return nil, errors.New("it is not asked") }
-	})
+// A start that was killed after the last row of a sweep leaves its folder to the next one.
+func TestACoordinatorWithoutAGroupOpensNothingAndRemovesTheFolder(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "f")
+	require.NoError(t, os.MkdirAll(filepath.Join(folder, "jetstream"), 0o755))
+	p := coordinate(t, quick(), folder, nil)
 	p.end(t)
 	require.Empty(t, p.lines)
+	require.NoDirExists(t, folder)
 }
 
 func TestAServerOfOthersServes(t *testing.T) {
