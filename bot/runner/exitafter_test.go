@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/orderlog"
 	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -74,12 +76,7 @@ func TestExitAfterCountsCandlesThatComeLateOrTwiceOnce(t *testing.T) {
 					l.next = next
 					return l
 				}
-				l.tell(func(path string, answer any) any {
-					if rows, is := answer.([]any); is && strings.HasSuffix(path, "/candles") {
-						return change(rows)
-					}
-					return answer
-				})
+				l.tell(ofCandles(change))
 				p := s.start()
 				time.Sleep(40 * time.Minute)
 				require.NoError(t, p.end())
@@ -95,6 +92,78 @@ func TestExitAfterCountsCandlesThatComeLateOrTwiceOnce(t *testing.T) {
 			})
 		}
 	}
+}
+
+// ofCandles changes lists of candles, and no other answer.
+func ofCandles(change func(rows []any) []any) func(path string, answer any) any {
+	return func(path string, answer any) any {
+		if rows, is := answer.([]any); is && strings.HasSuffix(path, "/candles") {
+			return change(rows)
+		}
+		return answer
+	}
+}
+
+// Candles come late, in two starts. The order log has each order once, with the fills that
+// the exchange has, and the gap is explained to the last unit: its runs hear each candle once.
+func TestTheOrderLogAndTheGapKnowLateCandles(t *testing.T) {
+	bottest.Unraced(t)
+	synctest.Test(t, func(t *testing.T) {
+		var made []*stayed
+		s := stageOf(t, "stayer", strategy.Define("stayer", "leaves after three candles",
+			func(struct{}) strategy.Needs { return strategy.Needs{} },
+			func(struct{}, strategy.Setup) (strategy.Strategy, error) {
+				made = append(made, &stayed{starts: map[market.Time]int{}})
+				return made[len(made)-1], nil
+			}))
+		s.hears = overPolls
+		l := &falsifier{quiet: true}
+		s.wrap = func(next http.RoundTripper) http.RoundTripper {
+			l.next = next
+			return l
+		}
+		l.tell(ofCandles(lateRows))
+		p := s.start()
+		time.Sleep(20*time.Minute + 30*time.Second)
+		require.NoError(t, p.end())
+		time.Sleep(90 * time.Second)
+		p = s.start()
+		time.Sleep(20 * time.Minute)
+		require.NoError(t, p.end())
+		for _, live := range made {
+			require.Greater(t, live.late, 5)
+		}
+		lived := len(made)
+		r := s.explained()
+		require.NotZero(t, r.Account.Turnover.Units)
+		require.Empty(t, r.Notes)
+		require.Equal(t, made[:lived], made[lived:2*lived], "what a start is played again with")
+		for _, run := range made[2*lived:] {
+			for start, times := range run.starts {
+				require.Equal(t, 1, times, start)
+			}
+		}
+		s.everyOrderOnce()
+	})
+}
+
+// everyOrderOnce requires that the order log has each order of the exchange once, with its fills.
+func (s *stage) everyOrderOnce() {
+	s.T.Helper()
+	log, err := orderlog.Read(context.Background(), s.Folder, orderlog.Options{})
+	require.NoError(s.T, err)
+	theirs := s.OrdersAtTheExchange()
+	for _, o := range log.Orders {
+		record, there := theirs[o.ClientID]
+		require.True(s.T, there, o.ClientID)
+		delete(theirs, o.ClientID)
+		filled := market.Qty(0)
+		for i := range o.Fills {
+			filled += o.Fills[i].Amount
+		}
+		require.Equal(s.T, record.Order.FilledAmount, filled)
+	}
+	require.Empty(s.T, theirs)
 }
 
 // lateRows leaves out the rows of two candles in three that have ended within 40 s: on a late
