@@ -559,9 +559,11 @@ func TestAPurchaseThatALaterStartFindsGivesBackWhatWasLent(t *testing.T) {
 }
 
 // A purchase that is newer than the file fills on after the start that has taken it into the books,
-// and after that start has died: it gives back what an earlier start has lent, fill by fill.
+// and after that start has died: it gives back what an earlier start has lent, fill by fill. So it
+// does under another name of the strategy, after a handover.
 func TestAPurchaseGivesBackWhatWasLentUntilItsCancel(t *testing.T) {
-	for _, killed := range []bool{false, true} {
+	for n := range 3 {
+		killed, renamed := n == 1, n == 2
 		synctest.Test(t, func(t *testing.T) {
 			s := halfStage(t)
 			p, file := s.boughtAfterACopy("0.005")
@@ -583,11 +585,15 @@ func TestAPurchaseGivesBackWhatWasLentUntilItsCancel(t *testing.T) {
 			b.Blob(statedir.NewerBlob, text)
 			require.NoError(t, errors.Join(store.Commit(b), store.Close()))
 			s.putBack(file)
+			if renamed {
+				s.rename("half", "third")
+				s.takesOver("half", "third")
+			}
 			p = s.fillsBeforeTheCancel("0.004", killed)
 			bought := s.OrdersAtTheExchange()[entry.ClientOrderID].Order.FilledAmount
 			require.Greater(t, bought, market.Qty(800_000))
 			p.look(func() {
-				require.Equal(t, bought-800_000, p.account.Position(1, 1).Amount, "killed: %v", killed)
+				require.Equal(t, bought-800_000, p.account.Position(1, 1).Amount, n)
 				require.NoError(t, p.account.Check())
 			})
 			require.NoError(t, p.end())
