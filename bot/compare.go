@@ -2,18 +2,12 @@ package bot
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/research/compare"
 	"github.com/tidemark-trading/tidemark/research/report"
 )
@@ -75,17 +69,7 @@ func (a *app) compare(f *compareFlags, dirs []string) error {
 	if path == "" && !f.json {
 		path = comparePage(runs)
 	}
-	if path != "" {
-		err = writePage(path, &report.Compare{Outcome: o})
-	}
-	if f.json {
-		return errors.Join(console.PrintJSON(a.Stdout, o), err)
-	}
-	if err != nil {
-		path = ""
-	}
-	_, failed := fmt.Fprint(a.Stdout, compareText(o, a.terminal(), path))
-	return errors.Join(failed, err)
+	return a.document(report.Compare(o), path, o, f.json)
 }
 
 // comparePage is the file of the page after the names of the folders.
@@ -99,59 +83,4 @@ func comparePage(runs []*compare.Run) string {
 		name = strings.ToValidUTF8(name[:longest], "")
 	}
 	return filepath.Join("out", name+".html")
-}
-
-// writePage writes a page of the laboratory, and its folder.
-func writePage(path string, p interface{ Write(w io.Writer) error }) error {
-	err := os.MkdirAll(filepath.Dir(path), 0o755)
-	if err == nil {
-		err = console.WriteTo(nil, path, p.Write)
-	}
-	if err != nil {
-		return fmt.Errorf("write the page %s: %w", path, err)
-	}
-	return nil
-}
-
-// compareText is a comparison for a terminal; without a path there is no page.
-func compareText(o *compare.Comparison, terminal backtest.SummaryOptions, path string) string {
-	w := newTextWriter(terminal)
-	for _, r := range o.Runs {
-		w.line("%s: %s, %s to %s", r.Name, r.Title, r.From.Date(), r.To.Date())
-	}
-	if note := o.DataNote(); note != "" {
-		w.text("", "%s", note)
-	}
-	for _, warning := range o.Warnings {
-		w.line("")
-		w.text("", "warning: %s", warning)
-	}
-	head := []string{""}
-	for _, r := range o.Runs {
-		head = append(head, r.Name)
-	}
-	w.line("")
-	w.line("Settings that differ")
-	for _, row := range o.Differing() {
-		for i, value := range row[1:] {
-			row[i+1] = head[i+1] + " " + value
-		}
-		w.text("  ", "%s: %s", row[0], strings.Join(row[1:], "; "))
-	}
-	if note := o.SettingsNote(); note != "" {
-		w.text("", "%s", note)
-	}
-	w.line("")
-	w.line("Figures, in %s", o.Currency)
-	w.table(append([][]string{head}, o.Figures()...), 0)
-	w.line("")
-	w.line("Difference by day")
-	for i := range o.Pairs {
-		w.text("  ", "%s", o.Pairs[i].Sentence())
-	}
-	if path != "" {
-		w.line("")
-		w.line("open %s", path)
-	}
-	return w.String()
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/research"
 	"github.com/tidemark-trading/tidemark/research/placebo"
 	"github.com/tidemark-trading/tidemark/research/report"
@@ -89,16 +88,9 @@ func (a *app) placebo(ctx context.Context, f *placeboFlags, given func(flag stri
 	if err != nil {
 		return walkError(ctx, base, err)
 	}
-	path := strings.TrimSuffix(outcome.File, ".placebo") + ".html"
-	err = writePage(path, report.Placebo(outcome, base.Options.Title, base.Options.Synthetic))
-	if f.json {
-		return errors.Join(console.PrintJSON(a.Stdout, outcome), err)
-	}
-	if err != nil {
-		path = ""
-	}
-	_, failed := fmt.Fprint(a.Stdout, placeboText(outcome, a.terminal(), path))
-	return errors.Join(failed, err)
+	return a.document(report.Placebo(outcome, base.Options.Title, base.Options.Synthetic),
+		strings.TrimSuffix(outcome.File, ".placebo")+".html", outcome, f.json,
+		"The surrogates' winners are in "+outcome.File+".")
 }
 
 // test is the test that the flags ask for.

@@ -15,7 +15,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/operator"
@@ -25,6 +24,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/version"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
+	"github.com/tidemark-trading/tidemark/view"
 )
 
 const sealHelp = `Seal, at go-live, what a bot promises: its program, its parameters, the tries
@@ -234,44 +234,43 @@ func writeSeal(ctx context.Context, dir string, document []byte, by string) (*se
 
 // printSeal shows a seal to a person; without a standing nothing was written.
 func printSeal(w io.Writer, d *seal.Document, standing *seal.SealStatus) error {
-	b := newTextWriter(backtest.SummaryOptions{})
+	b := view.NewWriter(0)
 	if standing != nil {
-		b.line("Sealed by %s, journal entry %d, sha256 %s", standing.By, standing.Entry, standing.Hash)
+		b.Line("Sealed by %s, journal entry %d, sha256 %s", standing.By, standing.Entry, standing.Hash)
 	} else {
-		b.line("Nothing was written: this is what would be sealed.")
+		b.Line("Nothing was written: this is what would be sealed.")
 	}
-	b.line("")
-	b.line("program     %s, sha256 %s", d.Program.Version, d.Program.SHA256)
+	b.Line("")
+	b.Line("program     %s, sha256 %s", d.Program.Version, d.Program.SHA256)
 	for _, s := range d.Strategies {
 		params := ""
 		for _, p := range s.Params {
 			params += fmt.Sprintf(" %s=%s", p.Name, p.Value)
 		}
-		b.line("strategy    %s: %s%s", s.Name, s.Kind, params)
+		b.Line("strategy    %s: %s%s", s.Name, s.Kind, params)
 	}
 	from := d.Backtest.OutOfSample
 	if from == "" {
 		from = "none"
 	}
-	b.line("backtest    %s, %s to %s, %d days, %d of them make the promise, out of sample from: %s", d.Backtest.Title,
+	b.Line("backtest    %s, %s to %s, %d days, %d of them make the promise, out of sample from: %s", d.Backtest.Title,
 		d.Backtest.From, d.Backtest.To, d.Backtest.Days, d.Backtest.OutOfSampleDays, from)
 	if d.Search.Counted {
-		b.line("tries       %s over these candles, of %s different series of returns", grouped(d.Search.Tries),
+		b.Line("tries       %s over these candles, of %s different series of returns", grouped(d.Search.Tries),
 			grouped(d.Search.Series))
 	} else {
-		b.line("tries       not known")
+		b.Line("tries       not known")
 	}
 	for q, line := range d.PromiseLines() {
-		b.line("%-11s %s", sealQuantities[q], line)
+		b.Line("%-11s %s", sealQuantities[q], line)
 	}
 	if text := d.Delay(); text != "" {
-		b.line("")
-		b.text("", "%s", text)
+		b.Line("")
+		b.Text("", text)
 	}
 	if d.Search.Counted && d.Search.Series > 1 {
-		b.text("", "The winner of a search seldom keeps its promise, and a seal is slow to notice: docs/seal.md has "+
-			"the "+
-			"table.")
+		b.Text("", "The winner of a search seldom keeps its promise, and a seal is slow to notice: docs/seal.md has "+
+			"the table.")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -13,7 +13,6 @@ import (
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/hang"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/market"
@@ -206,17 +205,5 @@ func (a *app) showStress(f *stressFlags, c *config.Backtest, o *stress.Result) e
 			out = filepath.Join(f.result, "stress.html")
 		}
 	}
-	if out != "" {
-		if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
-			return fmt.Errorf("write the page: %w", err)
-		}
-		if err := writePage(out, report.Stress(o)); err != nil {
-			return err
-		}
-	}
-	if f.json {
-		return console.PrintJSON(a.Stdout, o)
-	}
-	_, err := fmt.Fprint(a.Stdout, stressText(o, a.terminal(), out))
-	return err
+	return a.document(report.Stress(o), out, o, f.json)
 }

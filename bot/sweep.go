@@ -3,8 +3,6 @@ package bot
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/research"
@@ -113,17 +110,16 @@ func (a *app) sweep(ctx context.Context, f *sweepFlags, given func(flag string) 
 	if err != nil {
 		return err
 	}
-	path := strings.TrimSuffix(outcome.File, ".sweep") + ".html"
-	err = writePage(path, &report.Sweep{Title: base.Options.Title, Synthetic: base.Options.Synthetic, Found: tries,
-		Outcome: outcome, Space: job.Space, Commands: again})
-	if f.json {
-		return errors.Join(console.PrintJSON(a.Stdout, outcome), err)
-	}
+	doc, err := (&report.Sweep{Title: base.Options.Title, Synthetic: base.Options.Synthetic, Found: tries,
+		Outcome: outcome, Space: job.Space, Commands: again}).Doc()
 	if err != nil {
-		path = ""
+		return err
 	}
-	_, failed := fmt.Fprint(a.Stdout, sweepText(outcome, a.terminal(), again, path))
-	return errors.Join(failed, err)
+	more := []string{"All sets are in " + outcome.File + "."}
+	if len(again) > 0 {
+		more = append(more, "The best again in full:", "  "+again[0])
+	}
+	return a.document(doc, strings.TrimSuffix(outcome.File, ".sweep")+".html", outcome, f.json, more...)
 }
 
 // commands run the sets of the top again in full; the words come first in each.

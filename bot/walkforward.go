@@ -16,7 +16,6 @@ import (
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/parquet"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/research"
@@ -160,12 +159,13 @@ func (a *app) walkforward(ctx context.Context, f *walkFlags, given func(flag str
 	if err != nil {
 		return found.base.Explain(err)
 	}
-	if f.json {
-		err = console.PrintJSON(a.Stdout, outcome)
-	} else {
-		_, err = fmt.Fprint(a.Stdout, walkText(outcome, a.terminal(), dir))
+	path, more := "", []string(nil)
+	if dir != "" {
+		path = filepath.Join(dir, "walkforward.html")
+		more = []string{"The stitched run is in " + dir + "; its report is " + filepath.Join(dir, "report.html") + "."}
 	}
-	return errors.Join(err, a.halts(halted))
+	doc := report.Walk(outcome, found.base.Options.Title, found.base.Options.Synthetic)
+	return errors.Join(a.document(doc, path, outcome, f.json, more...), a.halts(halted))
 }
 
 // walk makes the walk-forward of a search, and says what it will do.
@@ -230,7 +230,7 @@ func walkError(ctx context.Context, base *plan.Backtest, err error) error {
 	return searchError(ctx, base, err)
 }
 
-// stitch runs the stitched days in full, with all files and the page; an empty folder: none.
+// stitch runs the stitched days in full, with all files; an empty folder: none.
 func (a *app) stitch(ctx context.Context, s *search, outcome *walkforward.Result, dir string) (halted []backtest.Halted,
 	err error) {
 	if dir == "" {
@@ -244,9 +244,6 @@ func (a *app) stitch(ctx context.Context, s *search, outcome *walkforward.Result
 	if _, err = backtest.Run(ctx, outcome.Plan(), o); err != nil {
 		return nil, err
 	}
-	if _, err = parquet.Folder(dir, s.config.Report.Parquet); err != nil {
-		return nil, err
-	}
-	return halted, writePage(filepath.Join(dir, "walkforward.html"), report.Walk(outcome, s.base.Options.Title,
-		s.base.Options.Synthetic))
+	_, err = parquet.Folder(dir, s.config.Report.Parquet)
+	return halted, err
 }

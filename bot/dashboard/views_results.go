@@ -172,8 +172,7 @@ func ResultOf(r *results.Result) (*ResultView, error) {
 		Cards: resultCards(r), Honest: honest(r), Links: fileLinks(r.Files)}
 	v.Code = []string{"run " + r.Whole.Run.ID, "data " + r.Data, "config " + r.Config, "code " + r.Code}
 	if r.Run != nil {
-		alone := report.Compare{Outcome: &compare.Comparison{Runs: []*compare.Run{r.Run}}}
-		picture, err := page.Draw(alone.Curves().Chart)
+		picture, err := page.Draw(report.Curves([]*compare.Run{r.Run}).Chart)
 		if err != nil {
 			return nil, err
 		}
@@ -299,7 +298,7 @@ func CompareOf(o *compare.Comparison) (*CompareView, error) {
 	for i := range o.Pairs {
 		v.Texts = append(v.Texts, o.Pairs[i].Sentence())
 	}
-	figure := (&report.Compare{Outcome: o}).Curves()
+	figure := report.Curves(o.Runs)
 	var err error
 	if v.Curves, err = page.Draw(figure.Chart); err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/results"
 	"github.com/tidemark-trading/tidemark/research"
-	"github.com/tidemark-trading/tidemark/research/report"
+	"github.com/tidemark-trading/tidemark/view"
 	"github.com/tidemark-trading/tidemark/view/page"
 )
 
@@ -263,7 +263,7 @@ func (v *SweepView) offer(f *results.Searched, pair string) {
 
 // draw draws the map and the parallel coordinates.
 func (v *SweepView) draw(f *results.Searched, pair string) error {
-	add := func(title string, figure report.Figure, is bool) error {
+	add := func(title string, figure view.Figure, is bool) error {
 		if !is {
 			return nil
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/research"
 	"github.com/tidemark-trading/tidemark/research/report"
+	"github.com/tidemark-trading/tidemark/view"
 )
 
 // maxSweep is the size of the largest file of a sweep that is read: about 30,000 sets of three
@@ -166,17 +167,17 @@ func (s *Folder) rank(found *Searched) error {
 }
 
 // Map is the picture of the objective over a pair of parameters; empty: the first pair.
-func (f *Searched) Map(pair string) (report.Figure, bool) {
+func (f *Searched) Map(pair string) (view.Figure, bool) {
 	if f.page == nil {
-		return report.Figure{}, false
+		return view.Figure{}, false
 	}
 	return f.page.Map(pair)
 }
 
 // Strands is the picture of all parameters at once.
-func (f *Searched) Strands() (report.Figure, bool) {
+func (f *Searched) Strands() (view.Figure, bool) {
 	if f.page == nil {
-		return report.Figure{}, false
+		return view.Figure{}, false
 	}
 	return f.page.Strands()
 }

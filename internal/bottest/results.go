@@ -122,7 +122,9 @@ func (r *Results) Sweep(file string, vary ...string) *research.Outcome {
 	o, err := found.Outcome()
 	require.NoError(r, err)
 	var page strings.Builder
-	require.NoError(r, (&report.Sweep{Title: file, Found: found, Outcome: o, Space: job.Space}).Write(&page))
+	doc, err := (&report.Sweep{Title: file, Found: found, Outcome: o, Space: job.Space}).Doc()
+	require.NoError(r, err)
+	require.NoError(r, doc.Write(&page))
 	r.Write(strings.TrimSuffix(file, ".sweep")+".html", page.String())
 	return o
 }

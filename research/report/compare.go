@@ -1,26 +1,22 @@
 package report
 
 import (
-	"io"
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/research/compare"
+	"github.com/tidemark-trading/tidemark/view"
 	"github.com/tidemark-trading/tidemark/view/chart"
 	"github.com/tidemark-trading/tidemark/view/page"
 )
 
-// Compare is the page that holds backtests against each other.
-type Compare struct{ Outcome *compare.Comparison }
-
 // runRoles are the colours of the runs, in their order.
 var runRoles = [compare.MaxRuns]chart.Role{chart.Main, chart.Third, chart.Second, chart.Up, chart.Down, chart.Quiet}
 
-// Write writes the page.
-func (c *Compare) Write(w io.Writer) error {
-	o := c.Outcome
+// Compare holds backtests against each other.
+func Compare(o *compare.Comparison) *view.Doc {
 	var names, titles []string
-	p := Page{Kind: "compare"}
+	p := &view.Doc{Kind: "compare"}
 	for _, r := range o.Runs {
 		names = append(names, r.Name)
 		titles = append(titles, r.Name+": "+r.Title)
@@ -36,28 +32,30 @@ func (c *Compare) Write(w io.Writer) error {
 	for i := range o.Pairs {
 		p.Verdict.Texts = append(p.Verdict.Texts, o.Pairs[i].Sentence())
 	}
-	settings := []Part{}
+	settings := []view.Part{}
 	if rows := o.Differing(); len(rows) > 0 {
-		settings = append(settings, Table{page.Grid{Head: append([]string{"setting"}, names...), Rows: rows}, "texts"})
+		settings = append(settings,
+			view.Table{page.Grid{Head: append([]string{"setting"}, names...), Rows: rows}, "texts"})
 	}
 	if note := o.SettingsNote(); note != "" {
-		settings = append(settings, Note(note))
+		settings = append(settings, view.Note(note))
 	}
-	p.Sections = []Section{
-		{"Equity", []Part{c.Curves()}},
+	p.Sections = []view.Section{
+		{"Equity", []view.Part{Curves(o.Runs)}},
 		{"Settings that differ", settings},
-		{"Figures", []Part{Table{page.Grid{Head: append([]string{"figure"}, names...), Rows: o.Figures()}, ""},
-			Note("Fees and final equity are in " + o.Currency +
+		{"Figures", []view.Part{
+			view.Table{page.Grid{Head: append([]string{"figure"}, names...), Rows: o.Figures()}, ""},
+			view.Note("Fees and final equity are in " + o.Currency +
 				". A figure that is better in one run does not say that the " +
-				"difference will last: the difference by day above has a standard error.")}},
+				"difference will last: the difference by day has a standard error.")}},
 	}
-	return p.Write(w)
+	return p
 }
 
 // Curves is the picture of all runs: equity as a part of its start, and drawdowns.
-func (c *Compare) Curves() Figure {
+func Curves(runs []*compare.Run) view.Figure {
 	var growth, falls []chart.Layer
-	for i, r := range c.Outcome.Runs {
+	for i, r := range runs {
 		var up, down []chart.Point
 		peak := 0.0
 		for _, s := range r.Equity {
@@ -69,7 +67,7 @@ func (c *Compare) Curves() Figure {
 		growth = append(growth, chart.Line{Name: r.Name, Role: runRoles[i], Points: up})
 		falls = append(falls, chart.Line{Role: runRoles[i], Width: 1, Points: down})
 	}
-	return Figure{chart.Chart{Label: "equity of all runs", Times: true, Panels: []chart.Panel{
+	return view.Figure{chart.Chart{Label: "equity of all runs", Times: true, Panels: []chart.Panel{
 		{Height: 320, Y: chart.Axis{Unit: "% of the start"}, Layers: growth},
 		{Height: 140, Y: chart.Axis{Unit: "% below the peak"}, Layers: falls}}},
 		"Each curve begins with 100 at the start of its own run."}

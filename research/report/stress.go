@@ -5,15 +5,16 @@ import (
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/research/stress"
+	"github.com/tidemark-trading/tidemark/view"
 	"github.com/tidemark-trading/tidemark/view/chart"
 	"github.com/tidemark-trading/tidemark/view/page"
 )
 
 // Stress is the page of a stress: what breaks the run first, then its record drawn again, then the
 // runs.
-func Stress(o *stress.Result) *Page {
+func Stress(o *stress.Result) *view.Doc {
 	r := o.Record
-	p := &Page{Kind: "stress", Title: o.Title, Synthetic: o.Synthetic,
+	p := &view.Doc{Kind: "stress", Title: o.Title, Synthetic: o.Synthetic,
 		Lead: fmt.Sprintf("%s to %s, %d daily returns", o.From.Date(), o.To.Date(), r.Days),
 		Cards: []page.Card{
 			{Title: "return", Value: o.Plain.Return.Percent(1), Note: "of the run as it is"},
@@ -29,7 +30,7 @@ func Stress(o *stress.Result) *Page {
 		p.Verdict.Texts = []string{stress.BreaksSays(o)}
 	}
 	if o.Broken == "" {
-		p.Sections = []Section{{"What breaks it first", []Part{Table{Grid: grid(stress.BreakTable(o))}}}}
+		p.Sections = []view.Section{{"What breaks it first", []view.Part{view.Table{Grid: grid(stress.BreakTable(o))}}}}
 	}
 	p.Sections = append(p.Sections, stressRecord(o), stressRuns(o))
 	p.Identity = []page.Pair{{Name: "code", Text: o.Run.CodeVersion}, {Name: "config", Text: o.Run.ConfigHash},
@@ -41,7 +42,7 @@ func Stress(o *stress.Result) *Page {
 func grid(rows [][]string) page.Grid { return page.Grid{Head: rows[0], Rows: rows[1:]} }
 
 // stressRecord is the record drawn again.
-func stressRecord(o *stress.Result) Section {
+func stressRecord(o *stress.Result) view.Section {
 	r := o.Record
 	fan := chart.Fan{Name: "drawn again", X: []float64{0}}
 	own := chart.Line{Name: "the record", Role: chart.Up, Points: []chart.Point{{X: 0, Y: 1}}}
@@ -54,32 +55,34 @@ func stressRecord(o *stress.Result) Section {
 	}
 	picture := chart.Chart{Label: "equity by days, as a part of that at the beginning",
 		Panels: []chart.Panel{{Height: 300, Layers: []chart.Layer{fan, own}}}}
-	parts := []Part{Text(stress.RecordSays(r)), Figure{picture, "Equity over the days, as a part of that at the " +
-		"beginning. Of the records drawn again, 90 in 100 end within the wide band, 50 within the narrow one. The " +
-		"bands do not say where the equity will go."}}
+	parts := []view.Part{view.Text(stress.RecordSays(r)),
+		view.Figure{picture, "Equity over the days, as a part of that at the " +
+			"beginning. Of the records drawn again, 90 in 100 end within the wide band, 50 within the narrow one. " +
+			"The bands do not say where the equity will go."}}
 	end, fall := stress.RecordTables(o)
-	parts = append(parts, Table{Grid: grid(end)}, Table{Grid: grid(fall)})
-	return Section{"From the record", append(parts, Note(stress.LossSays(r)))}
+	parts = append(parts, view.Table{Grid: grid(end)}, view.Table{Grid: grid(fall)})
+	return view.Section{"From the record", append(parts, view.Note(stress.LossSays(r)))}
 }
 
 // stressRuns are the runs, by kind of change.
-func stressRuns(o *stress.Result) Section {
-	parts := []Part{Note(stress.AgainSays)}
+func stressRuns(o *stress.Result) view.Section {
+	g := page.Grid{Head: []string{"change", "level", "return", "Sharpe", "drawdown", "trips", "note"}}
+	row := func(change, level string, f *stress.Figures, note string) {
+		g.Rows = append(g.Rows, []string{change, level, f.Return.Percent(1), f.Sharpe.Text(2), f.Drawdown.Percent(1),
+			fmt.Sprint(f.Trips), note})
+	}
+	row("as it is", "", &o.Plain, "")
+	changes := view.Table{page.Grid{Head: []string{"change"}}, "texts"}
 	for i := range o.Again {
 		c := &o.Again[i]
-		parts = append(parts, Text(c.Title+": "+c.Says+"."))
+		says := c.Title + ": " + c.Says + "."
 		if c.Missing != "" {
-			parts = append(parts, Note("Left out: "+c.Missing+"."))
-			continue
+			says = c.Title + ": left out, " + c.Missing + "."
 		}
-		g := page.Grid{Head: []string{"level", "return", "Sharpe", "drawdown", "trips", "note"}}
+		changes.Rows = append(changes.Rows, []string{says})
 		for k := range c.Levels {
-			l := &c.Levels[k]
-			f := &l.Median
-			g.Rows = append(g.Rows, []string{l.Label, f.Return.Percent(1), f.Sharpe.Text(2), f.Drawdown.Percent(1),
-				fmt.Sprint(f.Trips), l.Note()})
+			row(c.Title, c.Levels[k].Label, &c.Levels[k].Median, c.Levels[k].Note())
 		}
-		parts = append(parts, Table{Grid: g})
 	}
-	return Section{"The run again", parts}
+	return view.Section{"The run again", []view.Part{view.Note(stress.AgainSays), view.Table{Grid: g}, changes}}
 }

@@ -40,7 +40,7 @@ func TestThePageOfAStressSaysFirstWhatBreaksIt(t *testing.T) {
 	require.Less(t, first, record)
 	require.Less(t, record, runs)
 	require.Contains(t, text, "grid &lt;1m&gt;")
-	require.Contains(t, text, "Left out: books.")
+	require.Contains(t, text, "noise: left out, books.")
 	require.Contains(t, text, "not of the future")
 
 	broken := stressed()

@@ -2,13 +2,13 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/research"
 	"github.com/tidemark-trading/tidemark/research/stats"
+	"github.com/tidemark-trading/tidemark/view"
 	"github.com/tidemark-trading/tidemark/view/page"
 )
 
@@ -22,20 +22,20 @@ type Sweep struct {
 	Commands  []string          // run the sets of the top again, in their order
 }
 
-// Write writes the page.
-func (s *Sweep) Write(w io.Writer) error {
+// Doc is the document. It reads the daily returns of all sets.
+func (s *Sweep) Doc() (*view.Doc, error) {
 	halves, err := s.halves()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	o := s.Outcome
 	judged := o.Judged()
-	p := Page{Kind: "sweep", Title: s.Title, Lead: s.lead(), Synthetic: s.Synthetic, Cards: s.cards(),
-		Verdict:  Verdict{Warnings: slices.Concat(o.DataWarnings, judged.Warnings()), Texts: judged.Sentences()},
+	p := &view.Doc{Kind: "sweep", Title: s.Title, Lead: s.lead(), Synthetic: s.Synthetic, Cards: s.cards(),
+		Verdict:  view.Verdict{Warnings: slices.Concat(o.DataWarnings, judged.Warnings()), Texts: judged.Sentences()},
 		Identity: s.identity()}
-	for _, one := range [...]Section{
-		{"The best, and luck", s.luck(halves)}, {"What the best is worth", []Part{s.findings()}},
-		{"The best ten", s.top()}, {"By two parameters", s.maps()},
+	for _, one := range [...]view.Section{
+		{"The best, and luck", s.luck(halves)}, {"What the best is worth", []view.Part{s.findings()}},
+		{"The best ten", s.top()}, {"By two parameters", append(s.maps(), s.coarse()...)},
 		{"All parameters at once", s.parallel()}, {"The first half of the days, and the second", s.stability(halves)},
 		{"Choosing in one half, looking at the other", s.splits()}, {"What was tried", s.tried()},
 	} {
@@ -43,7 +43,7 @@ func (s *Sweep) Write(w io.Writer) error {
 			p.Sections = append(p.Sections, one)
 		}
 	}
-	return p.Write(w)
+	return p, nil
 }
 
 // lead is the range, the method and the objective.
@@ -76,10 +76,17 @@ func (s *Sweep) cards() []page.Card {
 	}
 }
 
+// FindingOf is a figure of the statistics with its explanation. The value is a text, such as
+// "0.043", or why there is none.
+func FindingOf(f stats.Figure, value string) view.Finding {
+	e := stats.Explain(f)
+	return view.Finding{Name: e.Name, Value: value, Says: e.Says, SaysNot: e.SaysNot}
+}
+
 // findings are the figures of the verdict with their explanations.
-func (s *Sweep) findings() Findings {
+func (s *Sweep) findings() view.Findings {
 	v := s.Outcome.Judged()
-	var list Findings
+	var list view.Findings
 	for _, one := range [...]struct {
 		figure stats.Figure
 		found  research.Finding
@@ -103,10 +110,10 @@ var topColumns = [...]struct{ title, name string }{
 }
 
 // top is the table of the best, with the commands that run them again.
-func (s *Sweep) top() []Part {
+func (s *Sweep) top() []view.Part {
 	o := s.Outcome
 	if len(o.Top) == 0 {
-		return []Part{Text("No set meets " + strings.Join(o.Require, " and ") + ".")}
+		return []view.Part{view.Text("No set meets " + strings.Join(o.Require, " and ") + ".")}
 	}
 	own := o.Objective != "sharpe" && o.Objective != "return"
 	head := []string{"set"}
@@ -131,17 +138,16 @@ func (s *Sweep) top() []Part {
 		rows = append(rows, row)
 	}
 	e := stats.Explain(stats.FigureDSR)
-	return []Part{
-		Table{page.Grid{Head: head, Rows: rows}, ""},
-		Note(fmt.Sprintf("1 − DSR is the p that a set would have as the winner of the %s tries of this sweep. %s %s",
-			number(o.Verdict.Luck.Sets),
-			e.Says, e.SaysNot)),
-		Fold{"The commands that run them again, with all files", []Part{Commands(s.Commands)}},
+	return []view.Part{
+		view.Table{page.Grid{Head: head, Rows: rows}, ""},
+		view.Note(fmt.Sprintf("1 − DSR is the p that a set would have as the winner of the %s tries of this sweep. %s "+
+			"%s", number(o.Verdict.Luck.Sets), e.Says, e.SaysNot)),
+		view.Fold{"The commands that run them again, with all files", []view.Part{view.Commands(s.Commands)}},
 	}
 }
 
 // tried says what was tried, and what was not.
-func (s *Sweep) tried() []Part {
+func (s *Sweep) tried() []view.Part {
 	o := s.Outcome
 	head := []string{"setting", "values"}
 	var rows [][]string
@@ -153,13 +159,44 @@ func (s *Sweep) tried() []Part {
 		rows = append(rows, []string{d.Key, text})
 	}
 	e := stats.Explain(stats.FigureTries)
-	parts := []Part{Table{page.Grid{Head: head, Rows: rows}, "texts"}, Text(o.Counts()),
-		Note(fmt.Sprintf("Tries: %s. %s %s", number(o.Judged().Luck.Sets), e.Says, e.SaysNot))}
+	parts := []view.Part{view.Table{page.Grid{Head: head, Rows: rows}, "texts"}, view.Text(o.Counts()),
+		view.Note(fmt.Sprintf("Tries: %s. %s %s", number(o.Judged().Luck.Sets), e.Says, e.SaysNot))}
 	if len(o.Require) > 0 {
-		parts = append(parts, Note(strings.Join(o.Require, " and ")+
+		parts = append(parts, view.Note(strings.Join(o.Require, " and ")+
 			" is a filter on the whole sample: it uses what could not be known before."))
 	}
 	return parts
+}
+
+// coarse is the map of a terminal.
+func (s *Sweep) coarse() []view.Part {
+	m := s.Outcome.Map
+	says := fmt.Sprintf("Mean %s by %s (across)", s.Outcome.Objective, m.X)
+	if m.Y != "" {
+		says += fmt.Sprintf(" and %s (down)", m.Y)
+	}
+	table := view.Table{Grid: page.Grid{Head: append([]string{""}, m.Columns...)}}
+	for i, cells := range m.Cells {
+		row := []string{m.Rows[i]}
+		for _, c := range cells {
+			row = append(row, cellText(c))
+		}
+		table.Rows = append(table.Rows, row)
+	}
+	return []view.Part{view.Terminal{view.Text(says + "; a cell is named by its first value")}, view.Terminal{table}}
+}
+
+// cellText is a cell of the coarse map in few characters.
+func cellText(f backtest.Figure) string {
+	switch {
+	case !f.Defined():
+		return "·"
+	case f >= 1000 || f <= -1000:
+		return fmt.Sprintf("%.0fk", float64(f)/1000)
+	case f >= 100 || f <= -100:
+		return f.Text(0)
+	}
+	return strings.Replace(f.Text(1), "-0.0", "0.0", 1)
 }
 
 // identity is what the sweep ran on.

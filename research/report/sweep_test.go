@@ -93,7 +93,9 @@ func searched(t testing.TB, method research.Method, objective string, m *made, v
 
 func text(t testing.TB, s *report.Sweep) string {
 	var out strings.Builder
-	require.NoError(t, s.Write(&out))
+	doc, err := s.Doc()
+	require.NoError(t, err)
+	require.NoError(t, doc.Write(&out))
 	return out.String()
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/research"
 	"github.com/tidemark-trading/tidemark/research/stats"
+	"github.com/tidemark-trading/tidemark/view"
 	"github.com/tidemark-trading/tidemark/view/chart"
 )
 
@@ -45,7 +46,7 @@ func (s *Sweep) halves() (*halves, error) {
 func classes(n int) int { return min(max(n/5, 9), 48) }
 
 // luck holds the Sharpe ratios of all series against those of worthless sets, and against the bar.
-func (s *Sweep) luck(h *halves) []Part {
+func (s *Sweep) luck(h *halves) []view.Part {
 	v := s.Outcome.Judged()
 	n, deviation := float64(len(h.excess)), 1/math.Sqrt(v.Luck.Years)
 	if len(h.excess) == 0 || !finite(deviation) {
@@ -68,15 +69,15 @@ func (s *Sweep) luck(h *halves) []Part {
 		worthless = append(worthless, chart.Point{X: z * deviation, Y: y})
 		high = max(high, y)
 	}
-	layers := []chart.Layer{Upright("bar of luck", chart.Down, v.Luck.Bar, high),
+	layers := []chart.Layer{view.Upright("bar of luck", chart.Down, v.Luck.Bar, high),
 		chart.Bars{Name: "sets", Role: chart.Main, Bars: bars},
 		chart.Line{Name: "worthless sets", Role: chart.Quiet, Points: worthless},
-		Upright("expected best", chart.Second, v.Luck.Expected, 0.6*high)}
+		view.Upright("expected best", chart.Second, v.Luck.Expected, 0.6*high)}
 	if v.Excess.Defined() {
 		layers = append(layers, chart.Marks{Name: "the best", Role: chart.Ink, Shape: chart.Falling, Size: 12,
 			Points: []chart.Point{{X: float64(v.Excess), Y: high / 25}}})
 	}
-	return []Part{Figure{chart.Chart{Label: "Sharpe ratios of all sets, and of worthless ones",
+	return []view.Part{view.Figure{chart.Chart{Label: "Sharpe ratios of all sets, and of worthless ones",
 		X: chart.Axis{Unit: "Sharpe in excess of hold"}, Panels: []chart.Panel{{Height: 260, Layers: layers}}},
 		fmt.Sprintf("The bars count the %s different series of returns; the triangle is the best. The curve is how "+
 			"as many worthless, independent sets would lie; the best of them passes the bar of luck in 5 of 100 "+
@@ -88,7 +89,7 @@ func (s *Sweep) luck(h *halves) []Part {
 const maxDots = 1500
 
 // stability holds the first half of the days against the second.
-func (s *Sweep) stability(h *halves) []Part {
+func (s *Sweep) stability(h *halves) []view.Part {
 	raw := stats.RankCorrelation(h.first, h.second)
 	excess := stats.RankCorrelation(h.firstExcess, h.secondExcess)
 	if !finite(raw) {
@@ -119,16 +120,16 @@ func (s *Sweep) stability(h *halves) []Part {
 	if every > 1 {
 		drawn = fmt.Sprintf(" One set in %d is drawn.", every)
 	}
-	return []Part{
-		Figure{chart.Chart{Label: "Sharpe ratios of both halves", X: chart.Axis{Unit: "Sharpe, first half"},
+	return []view.Part{
+		view.Figure{chart.Chart{Label: "Sharpe ratios of both halves", X: chart.Axis{Unit: "Sharpe, first half"},
 			Panels: []chart.Panel{{Height: 340, Y: chart.Axis{Unit: "Sharpe, second half"}, Layers: layers}}},
 			"A dot is a set: its Sharpe ratio in the first half of the days, and in the second." + drawn},
-		Findings{
+		view.Page{view.Findings{
 			{e.Name, fmt.Sprintf("%.2f", raw), e.Says, e.SaysNot},
 			{"the same in excess of a hold", figure(excess, 2),
 				"Without the part that a hold at each set's own exposure " +
 					"earns: in a market that rises in both halves, sets that hold more are better in both.", ""},
-		},
+		}},
 	}
 }
 
@@ -144,10 +145,10 @@ func figure(x float64, digits int) string {
 const logitClasses = 41
 
 // splits is the distribution of PBO's logits.
-func (s *Sweep) splits() []Part {
+func (s *Sweep) splits() []view.Part {
 	o := s.Outcome.Splits
 	if o == nil {
-		return []Part{Text("PBO is missing: " + s.Outcome.Verdict.PBO.Missing + ".")}
+		return []view.Part{view.Page{view.Text("PBO is missing: " + s.Outcome.Verdict.PBO.Missing + ".")}}
 	}
 	reach := max(-slices.Min(o.Logits), slices.Max(o.Logits))
 	bars := chart.Histogram(append(slices.Clone(o.Logits), -reach, reach), logitClasses)
@@ -163,16 +164,16 @@ func (s *Sweep) splits() []Part {
 			above = append(above, b)
 		}
 	}
-	return []Part{
-		Figure{chart.Chart{Label: "logits of the splits", X: chart.Axis{Unit: "logit of the rank"},
+	return []view.Part{
+		view.Figure{chart.Chart{Label: "logits of the splits", X: chart.Axis{Unit: "logit of the rank"},
 			Panels: []chart.Panel{{Height: 200, Y: chart.Axis{Unit: "splits"}, Layers: []chart.Layer{
 				chart.Bars{Name: "below the middle", Role: chart.Down, Bars: below},
 				chart.Bars{Name: "above", Role: chart.Main, Bars: above},
-				Upright("the middle", chart.Ink, 0, high)}}}},
+				view.Upright("the middle", chart.Ink, 0, high)}}}},
 			fmt.Sprintf("%s splits of the days in two halves: the rank, in one half, of the set that won the other, "+
 				"as ln(ω/(1−ω)) with ω the share of sets that it beats.", number(o.Splits))},
-		Findings{FindingOf(stats.FigurePBO, fmt.Sprintf("%.3f", o.PBO)),
+		view.Page{view.Findings{FindingOf(stats.FigurePBO, fmt.Sprintf("%.3f", o.PBO)),
 			FindingOf(stats.FigureSlope, fmt.Sprintf("%.2f", o.Slope)),
-			FindingOf(stats.FigureLoss, fmt.Sprintf("%.3f", o.Loss))},
+			FindingOf(stats.FigureLoss, fmt.Sprintf("%.3f", o.Loss))}},
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/research"
 	"github.com/tidemark-trading/tidemark/research/stats"
+	"github.com/tidemark-trading/tidemark/view"
 	"github.com/tidemark-trading/tidemark/view/chart"
 )
 
@@ -96,19 +97,19 @@ func (s *Sweep) means(n int, cell func(places []int) (int, bool)) []float64 {
 }
 
 // maps are pictures of the objective over two parameters, for each pair of them.
-func (s *Sweep) maps() []Part {
+func (s *Sweep) maps() []view.Part {
 	axes, left := s.axes(mapAxes)
 	if len(axes) == 1 {
 		return s.alone(axes[0])
 	}
-	choice := Choice{Label: "parameters"}
+	choice := view.Choice{Label: "parameters"}
 	for _, p := range pairsOf(axes) {
 		choice.Options = append(choice.Options, s.pair(p[0], p[1], len(axes)))
 	}
-	parts := []Part{choice}
+	parts := []view.Part{choice}
 	if left > 0 {
-		parts = append(parts, Note(fmt.Sprintf("Pairs of the %d parameters along which the objective changes most; %d "+
-			"others are left out.", len(axes), left)))
+		parts = append(parts, view.Note(fmt.Sprintf("Pairs of the %d parameters along which the objective changes "+
+			"most; %d others are left out.", len(axes), left)))
 	}
 	return parts
 }
@@ -139,9 +140,9 @@ func pairName(x, y axis) string { return x.name + " × " + y.name }
 
 // Map is the objective over the pair of parameters of a name of Pairs; of another name: over the
 // first pair. It is false where nothing varies.
-func (s *Sweep) Map(name string) (f Figure, is bool) {
+func (s *Sweep) Map(name string) (f view.Figure, is bool) {
 	axes, _ := s.axes(mapAxes)
-	var parts []Part
+	var parts []view.Part
 	if len(axes) == 1 {
 		parts = s.alone(axes[0])
 	} else if pairs := pairsOf(axes); len(pairs) > 0 {
@@ -149,16 +150,15 @@ func (s *Sweep) Map(name string) (f Figure, is bool) {
 		parts = s.pair(pairs[at][0], pairs[at][1], len(axes)).Parts
 	}
 	if len(parts) > 0 {
-		f, is = parts[0].(Figure)
+		f, is = parts[0].(view.Figure)
 	}
 	return f, is
 }
 
 // pair is the map of two parameters: the mean over all others, and the cut through the best set.
-func (s *Sweep) pair(x, y axis, axes int) Option {
+func (s *Sweep) pair(x, y axis, axes int) view.Option {
 	x.bins, y.bins = min(len(x.values), mapColumns), min(len(y.values), mapRows)
 	cell := func(places []int) (int, bool) { return y.bin(places[y.dim])*x.bins + x.bin(places[x.dim]), true }
-	unit := x.name
 	panels := []chart.Panel{s.panel(&x, &y, "", s.means(x.bins*y.bins, cell))}
 	caption := fmt.Sprintf("%s by %s (across) and %s (up)", s.objective(), x.name, y.name)
 	if axes > 2 {
@@ -179,8 +179,9 @@ func (s *Sweep) pair(x, y axis, axes int) Option {
 	}
 	caption += ". The diamond is the best set. An outline is a plateau: cells that keep at least half of the best " +
 		"cell's lead over the median cell, and whose neighbours do. " + stats.Explain(stats.FigurePlateau).SaysNot
-	return Option{pairName(x, y), []Part{Figure{chart.Chart{Label: s.objective() + " by " + x.name + " and " +
-		y.name, X: chart.Axis{Unit: unit}, Panels: panels}, caption}}}
+	return view.Option{pairName(x, y), []view.Part{view.Figure{chart.Chart{
+		Label: s.objective() + " by " + x.name + " and " + y.name, X: chart.Axis{Unit: x.name},
+		Panels: panels}, caption}}}
 }
 
 // objective is the objective as a title.
@@ -267,7 +268,7 @@ func neighbours(cells []float64, at, columns int) (near []float64) {
 }
 
 // alone is the picture of a single parameter.
-func (s *Sweep) alone(a axis) []Part {
+func (s *Sweep) alone(a axis) []view.Part {
 	a.bins = len(a.values)
 	means := s.means(a.bins, func(places []int) (int, bool) { return places[a.dim], true })
 	var points, best []chart.Point
@@ -287,7 +288,7 @@ func (s *Sweep) alone(a axis) []Part {
 		layers = append(layers, chart.Marks{Name: "the best set", Role: chart.Ink, Shape: chart.Diamond, Size: 10,
 			Points: best})
 	}
-	return []Part{Figure{chart.Chart{Label: s.objective() + " by " + a.name, X: chart.Axis{Unit: a.name},
+	return []view.Part{view.Figure{chart.Chart{Label: s.objective() + " by " + a.name, X: chart.Axis{Unit: a.name},
 		Panels: []chart.Panel{{Height: 240, Y: chart.Axis{Unit: s.objective()}, Layers: layers}}},
 		fmt.Sprintf("%s by %s. Values that are no number stand in their order, from 1.", s.objective(), a.name)}}
 }

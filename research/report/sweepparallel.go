@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/research"
 	"github.com/tidemark-trading/tidemark/research/stats"
+	"github.com/tidemark-trading/tidemark/view"
 	"github.com/tidemark-trading/tidemark/view/chart"
 )
 
@@ -17,15 +18,15 @@ const (
 
 // Strands are all parameters and the objective as parallel coordinates. It is false where there are
 // too few sets or parameters.
-func (s *Sweep) Strands() (f Figure, is bool) {
+func (s *Sweep) Strands() (f view.Figure, is bool) {
 	if parts := s.parallel(); len(parts) > 0 {
-		f, is = parts[0].(Figure)
+		f, is = parts[0].(view.Figure)
 	}
 	return f, is
 }
 
 // parallel draws all parameters and the objective as parallel coordinates.
-func (s *Sweep) parallel() []Part {
+func (s *Sweep) parallel() []view.Part {
 	var ranked []*research.Try
 	for _, t := range s.Found.Tries {
 		if t.Ranked() {
@@ -63,7 +64,8 @@ func (s *Sweep) parallel() []Part {
 	if left > 0 {
 		caption += fmt.Sprintf(" The %d parameters along which the objective changes least are left out.", left)
 	}
-	return []Part{Figure{chart.Chart{Label: "all parameters and the objective", Panels: []chart.Panel{{Height: 320,
+	return []view.Part{view.Figure{chart.Chart{Label: "all parameters and the objective", Panels: []chart.Panel{{
+		Height: 320,
 		Layers: []chart.Layer{
 			chart.Parallel{Name: "sets", Width: 0.5, Axes: scales, Lines: rest},
 			chart.Parallel{Name: "the best tenth", Role: chart.Main, Width: 0.9, Axes: scales, Lines: best},

@@ -10,23 +10,24 @@ import (
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/research/walkforward"
+	"github.com/tidemark-trading/tidemark/view"
 	"github.com/tidemark-trading/tidemark/view/chart"
 	"github.com/tidemark-trading/tidemark/view/page"
 )
 
 // Walk is the page of a walk-forward.
-func Walk(o *walkforward.Result, title string, synthetic bool) *Page {
+func Walk(o *walkforward.Result, title string, synthetic bool) *view.Doc {
 	lead := fmt.Sprintf("%s · %s to %s · method %s · best by %s", o.Cut(), date(o.Windows[0].TestFrom),
 		date(o.Windows[len(o.Windows)-1].TestEnd), o.Method, o.Objective)
-	p := &Page{Kind: "walk-forward", Title: title, Lead: lead, Synthetic: synthetic,
-		Verdict: Verdict{Warnings: o.Warnings(), Texts: o.Sentences()}, Cards: walkCards(o),
-		Sections: []Section{
+	p := &view.Doc{Kind: "walk-forward", Title: title, Lead: lead, Synthetic: synthetic,
+		Verdict: view.Verdict{Warnings: o.Warnings(), Texts: o.Sentences()}, Cards: walkCards(o),
+		Sections: []view.Section{
 			{"The test days, stitched", walkCurves(o)},
-			{"What the figures say", []Part{walkFindings(o)}},
+			{"What the figures say", []view.Part{walkFindings(o)}},
 			{"Window by window", walkWindows(o)},
 		}}
 	if parts := walkParameters(o); len(parts) > 0 {
-		p.Sections = append(p.Sections, Section{"Parameters over time", parts})
+		p.Sections = append(p.Sections, view.Section{"Parameters over time", parts})
 	}
 	for _, file := range o.Files {
 		p.Identity = append(p.Identity, page.Pair{Name: "search", Text: file})
@@ -46,7 +47,7 @@ func walkCards(o *walkforward.Result) []page.Card {
 	}
 }
 
-func walkFindings(o *walkforward.Result) (list Findings) {
+func walkFindings(o *walkforward.Result) (list view.Findings) {
 	for _, f := range o.Findings() {
 		list = append(list, FindingOf(f.Figure, f.Text))
 	}
@@ -69,11 +70,11 @@ func grown(first backtest.Moment, returns []float64) []chart.Point {
 }
 
 // walkCurves are the stitched curves with both kinds of border, and a hold.
-func walkCurves(o *walkforward.Result) []Part {
+func walkCurves(o *walkforward.Result) []view.Part {
 	rows := o.CurveTable()
-	table := Table{page.Grid{Head: rows[0], Rows: rows[1:]}, ""}
+	table := view.Table{page.Grid{Head: rows[0], Rows: rows[1:]}, ""}
 	if len(o.Stitched.Returns) == 0 {
-		return []Part{table}
+		return []view.Part{table}
 	}
 	names := map[string]string{"carry": "carried", "flat": "closed"} // positions, at borders
 	layers := []chart.Layer{chart.Line{Name: "hold", Role: chart.Quiet,
@@ -84,7 +85,7 @@ func walkCurves(o *walkforward.Result) []Part {
 	}
 	layers = append(layers, chart.Line{Name: names[o.Stitched.Border], Role: chart.Main, Width: 2,
 		Points: grown(o.Stitched.First, o.Stitched.Returns)})
-	return []Part{Figure{chart.Chart{Label: "equity over the test days", Times: true,
+	return []view.Part{view.Figure{chart.Chart{Label: "equity over the test days", Times: true,
 		Panels: []chart.Panel{{Height: 300, Y: chart.Axis{Unit: "equity, first day 1"}, Layers: layers}}},
 		"Positions are carried over the borders between windows, or closed there. Each day was traded with " +
 			"parameters that were chosen on days before it. That does not make up for trying many walk-forwards: " +
@@ -92,9 +93,9 @@ func walkCurves(o *walkforward.Result) []Part {
 }
 
 // walkWindows is the table of the windows with the Sharpe ratios of both sides.
-func walkWindows(o *walkforward.Result) []Part {
+func walkWindows(o *walkforward.Result) []view.Part {
 	rows := o.WindowTable()
-	table := Table{page.Grid{Head: rows[0], Rows: rows[1:]}, ""}
+	table := view.Table{page.Grid{Head: rows[0], Rows: rows[1:]}, ""}
 	var in, out []chart.Point
 	band := chart.Fan{Name: "test ± standard error", Role: chart.Main, Quantiles: make([][]float64, 3)}
 	for i := range o.Windows {
@@ -112,13 +113,13 @@ func walkWindows(o *walkforward.Result) []Part {
 		}
 	}
 	if len(out) < 2 {
-		return []Part{table}
+		return []view.Part{table}
 	}
 	layers := []chart.Layer{band,
 		chart.Marks{Name: "winner in training", Role: chart.Second, Shape: chart.Diamond, Size: 9, Points: in},
 		chart.Marks{Name: "test", Role: chart.Main, Size: 9, Points: out},
 	}
-	return []Part{Figure{chart.Chart{Label: "Sharpe ratios of the windows", Times: true,
+	return []view.Part{view.Figure{chart.Chart{Label: "Sharpe ratios of the windows", Times: true,
 		Panels: []chart.Panel{{Height: 260, Y: chart.Axis{Unit: "annual Sharpe"}, Layers: layers}}},
 		"The Sharpe of the winner in training is high because it was chosen for that. The test's has the standard " +
 			"error " +
@@ -126,7 +127,7 @@ func walkWindows(o *walkforward.Result) []Part {
 }
 
 // walkParameters draws each parameter over time.
-func walkParameters(o *walkforward.Result) []Part {
+func walkParameters(o *walkforward.Result) []view.Part {
 	var panels []chart.Panel
 	at := slices.IndexFunc(o.Windows, func(w walkforward.Window) bool { return len(w.Settings) > 0 })
 	if at < 0 || len(o.Windows) < 2 {
@@ -157,7 +158,7 @@ func walkParameters(o *walkforward.Result) []Part {
 	if len(panels) == 0 {
 		return nil
 	}
-	return []Part{Figure{chart.Chart{Label: "parameters over time", Times: true, Panels: panels},
+	return []view.Part{view.Figure{chart.Chart{Label: "parameters over time", Times: true, Panels: panels},
 		"Parameters that jump from window to window were chosen by noise. Parameters that stay are no proof of an " +
 			"edge: " +
 			"trainings that overlap choose alike."}}

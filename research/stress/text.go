@@ -2,7 +2,6 @@ package stress
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/tidemark-trading/tidemark/backtest"
 )
@@ -32,18 +31,8 @@ func LossSays(r *Resample) string {
 	return text
 }
 
-// worseTitle begins the second half of RecordTable.
-const worseTitle = "so many in 100 do no worse"
-
 // RecordTables are the quantiles of a record: of its end, and of its drawdown. Titles come first.
 func RecordTables(o *Result) (end, fall [][]string) {
-	rows := RecordTable(o)
-	at := slices.IndexFunc(rows, func(row []string) bool { return row[0] == worseTitle })
-	return rows[:at], rows[at:]
-}
-
-// RecordTable is the quantiles of a record, the titles first.
-func RecordTable(o *Result) [][]string {
 	r := o.Record
 	title := func(q []Quantile) (cells []string) {
 		for _, one := range q {
@@ -66,22 +55,22 @@ func RecordTable(o *Result) [][]string {
 	row := func(name string, cells []string, own string) []string {
 		return append(append([]string{name}, cells...), own)
 	}
-	rows := [][]string{row("so many in 100 end lower", title(r.Final), "the record"),
+	end = [][]string{row("so many in 100 end lower", title(r.Final), "the record"),
 		row("return, days drawn again", returns(r.Final), (r.Own.Final - 1).Percent(1))}
 	if r.Trips != nil {
-		rows = append(rows, row("return, trips drawn again", returns(r.Trips.Final), ""))
+		end = append(end, row("return, trips drawn again", returns(r.Trips.Final), ""))
 	}
-	rows = append(rows, row(worseTitle, title(r.Drawdown), ""),
-		row("drawdown, days drawn again", parts(r.Drawdown), r.Own.Drawdown.Percent(1)))
+	fall = [][]string{row("so many in 100 do no worse", title(r.Drawdown), ""),
+		row("drawdown, days drawn again", parts(r.Drawdown), r.Own.Drawdown.Percent(1))}
 	if r.Trips != nil {
-		rows = append(rows, row("drawdown, trips drawn again", parts(r.Trips.Drawdown), ""))
+		fall = append(fall, row("drawdown, trips drawn again", parts(r.Trips.Drawdown), ""))
 		var cells []string
 		for _, q := range r.Trips.Losing {
 			cells = append(cells, q.Value.Text(0))
 		}
-		rows = append(rows, row("trips lost in a row", cells, ""))
+		fall = append(fall, row("trips lost in a row", cells, ""))
 	}
-	return rows
+	return end, fall
 }
 
 // Note says what the middle run of a level does not; empty: there is nothing to say.

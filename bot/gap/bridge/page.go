@@ -11,7 +11,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/gap"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/research/report"
+	"github.com/tidemark-trading/tidemark/view"
 	"github.com/tidemark-trading/tidemark/view/chart"
 	"github.com/tidemark-trading/tidemark/view/page"
 )
@@ -20,31 +20,31 @@ import (
 const mostEpisodes = 200
 
 // Page is the page of the gap of the bot in a state folder.
-func Page(r *gap.Comparison, state string) *report.Page {
-	v := view{r, state}
-	p := &report.Page{Kind: "gap", Title: state, Lead: v.lead(), Verdict: v.verdict(), Cards: v.cards()}
-	whole := report.Choice{Label: "show"}
-	whole.Options = append(whole.Options, report.Option{Name: "account", Parts: v.way(&r.Account)})
+func Page(r *gap.Comparison, state string) *view.Doc {
+	v := answer{r, state}
+	p := &view.Doc{Kind: "gap", Title: state, Lead: v.lead(), Verdict: v.verdict(), Cards: v.cards()}
+	whole := view.Choice{Label: "show"}
+	whole.Options = append(whole.Options, view.Option{Name: "account", Parts: v.way(&r.Account)})
 	for i := range r.Strategies {
 		b := &r.Strategies[i]
-		whole.Options = append(whole.Options, report.Option{Name: b.Name, Parts: v.way(b)})
+		whole.Options = append(whole.Options, view.Option{Name: b.Name, Parts: v.way(b)})
 	}
-	p.Sections = []report.Section{{Title: "From the backtest to live", Parts: []report.Part{whole}},
+	p.Sections = []view.Section{{Title: "From the backtest to live", Parts: []view.Part{whole}},
 		{Title: "By order", Parts: v.orders()}}
 	if parts := v.notes(); len(parts) > 0 {
-		p.Sections = append(p.Sections, report.Section{Title: "What the record lacks, and what is assumed",
+		p.Sections = append(p.Sections, view.Section{Title: "What the record lacks, and what is assumed",
 			Parts: parts})
 	}
 	return p
 }
 
-// view writes the parts of the page.
-type view struct {
+// answer writes the parts of the page.
+type answer struct {
 	*gap.Comparison
 	state string
 }
 
-func (v *view) lead() string {
+func (v *answer) lead() string {
 	starts := "one start"
 	if v.Starts != 1 {
 		starts = fmt.Sprintf("%d starts", v.Starts)
@@ -56,7 +56,7 @@ func (v *view) lead() string {
 func minute(at market.Time) string { return at.Std().Format("2006-01-02 15:04:05") }
 
 // verdict says how large the gap is, and which fact makes most of it.
-func (v *view) verdict() (out report.Verdict) {
+func (v *answer) verdict() (out view.Verdict) {
 	b := &v.Account
 	if b.Gap.Units == 0 && len(v.Episodes) == 0 {
 		out.Texts = append(out.Texts, fmt.Sprintf("Live has earned what the backtest earns: %s %s.", b.Live,
@@ -91,7 +91,7 @@ func Signed(a gap.Amount) string {
 	return a.String()
 }
 
-func (v *view) cards() []page.Card {
+func (v *answer) cards() []page.Card {
 	b := &v.Account
 	class := ""
 	if b.Gap.Units > 0 {
@@ -111,15 +111,15 @@ func (v *view) cards() []page.Card {
 }
 
 // way is the picture and the table of the steps of the account, or of a strategy.
-func (v *view) way(b *gap.Bridge) []report.Part {
-	return []report.Part{
-		report.Figure{Chart: Picture(b, v.Currency),
+func (v *answer) way(b *gap.Bridge) []view.Part {
+	return []view.Part{
+		view.Figure{Chart: Picture(b, v.Currency),
 			Caption: "Each step is a full run with one more kind of fact from " +
 				"the record in the place of the model. The thin line is the range of a step over all orders in which " +
 				"the " +
 				"facts can be added."},
-		report.Table{Grid: v.terms(b)},
-		report.Note("Step: the difference of two neighbours on the way; the steps add up to the gap. Mean, least and " +
+		view.Table{Grid: v.terms(b)},
+		view.Note("Step: the difference of two neighbours on the way; the steps add up to the gap. Mean, least and " +
 			"most: over the 12 orders in which data, people, orders and fills can be added. Prices and fees need " +
 			"recorded fills and come last."),
 	}
@@ -152,7 +152,7 @@ func Picture(b *gap.Bridge, currency string) chart.Chart {
 }
 
 // terms is the table of the steps.
-func (v *view) terms(b *gap.Bridge) page.Grid {
+func (v *answer) terms(b *gap.Bridge) page.Grid {
 	g := page.Grid{Head: []string{"fact", "profit with it", "step", "bps of turnover", "mean", "least", "most"}}
 	g.Rows = append(g.Rows, []string{"backtest", b.Profits[0].String(), "", "", "", "", ""})
 	for i := range b.Terms {
@@ -170,17 +170,17 @@ func (v *view) terms(b *gap.Bridge) page.Grid {
 }
 
 // orders are the episodes, those with the largest gaps first.
-func (v *view) orders() []report.Part {
+func (v *answer) orders() []view.Part {
 	if len(v.Episodes) == 0 {
-		return []report.Part{report.Text("Every order came to the same live and in the backtest.")}
+		return []view.Part{view.Text("Every order came to the same live and in the backtest.")}
 	}
-	parts := []report.Part{report.Text("An episode lasts from a strategy's first order that differs until live and " +
+	parts := []view.Part{view.Text("An episode lasts from a strategy's first order that differs until live and " +
 		"backtest hold the same again. Its first cause carries its gap, in " + v.Currency +
 		"; other facts also changed " +
 		"orders in it.")}
 	all := Largest(v.Comparison, mostEpisodes)
 	if len(all) < len(v.Episodes) {
-		parts = append(parts, report.Text(fmt.Sprintf("The %d largest of %d episodes; the CSV has all.", len(all),
+		parts = append(parts, view.Text(fmt.Sprintf("The %d largest of %d episodes; the CSV has all.", len(all),
 			len(v.Episodes))))
 	}
 	g := page.Grid{Head: []string{"no.", "time", "gap", "strategy", "first cause", "also", "explain"}}
@@ -189,8 +189,8 @@ func (v *view) orders() []report.Part {
 		g.Rows = append(g.Rows, []string{fmt.Sprint(e.Number), Span(e), Signed(e.Gap), e.Strategy,
 			e.Root.Fact + ": " + e.Root.Market + " " + e.Root.Text, contributing(e), Explain(e, v.state)})
 	}
-	parts = append(parts, report.Table{Grid: g, Class: "texts"})
-	return append(parts, report.Note(fmt.Sprintf("Outside of episodes: %s %s, for rounding and dust.",
+	parts = append(parts, view.Table{Grid: g, Class: "texts"})
+	return append(parts, view.Note(fmt.Sprintf("Outside of episodes: %s %s, for rounding and dust.",
 		Signed(v.Account.Outside), v.Currency)))
 }
 
@@ -246,15 +246,15 @@ func Explain(e *gap.Episode, state string) string {
 	return fmt.Sprintf("bot explain --refused %s --state %s", e.Strategy, state)
 }
 
-func (v *view) notes() (parts []report.Part) {
+func (v *answer) notes() (parts []view.Part) {
 	for _, note := range v.Notes {
-		parts = append(parts, report.Warning(note))
+		parts = append(parts, view.Warning(note))
 	}
 	for _, note := range v.Assumptions {
-		parts = append(parts, report.Text(note))
+		parts = append(parts, view.Text(note))
 	}
 	for i := range v.Refused {
-		parts = append(parts, report.Text(v.Refused[i].String()))
+		parts = append(parts, view.Text(v.Refused[i].String()))
 	}
 	return parts
 }

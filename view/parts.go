@@ -1,31 +1,38 @@
-package report
+package view
 
 import (
 	"html/template"
+	"strings"
 
-	"github.com/tidemark-trading/tidemark/research/stats"
 	"github.com/tidemark-trading/tidemark/view/chart"
 	"github.com/tidemark-trading/tidemark/view/page"
 )
 
-// A Part is a piece of a section: Text, Note, Warning, Figure, Table, Findings, Commands, Choice or
-// Fold.
+// A Part is a piece of a section: Text, Note, Warning, Figure, Table, Findings, Commands, Choice,
+// Fold, Terminal or Page.
 type Part interface {
 	html(t *template.Template) (template.HTML, error)
+	text(w *Writer) // nothing: a terminal does not show it
 }
 
 // Text is a paragraph.
 type Text string
+
+func (x Text) text(w *Writer) { w.Text("", string(x)) }
 
 func (x Text) html(t *template.Template) (template.HTML, error) { return execute(t, "text", x) }
 
 // Note is a quiet paragraph, such as the explanation below a table.
 type Note string
 
+func (x Note) text(w *Writer) { w.Text("", string(x)) }
+
 func (x Note) html(t *template.Template) (template.HTML, error) { return execute(t, "note", x) }
 
 // Warning is a paragraph in the colour of a warning.
 type Warning string
+
+func (x Warning) text(w *Writer) { w.Text("", "warning: "+string(x)) }
 
 func (x Warning) html(t *template.Template) (template.HTML, error) { return execute(t, "warning", x) }
 
@@ -35,6 +42,8 @@ type Figure struct {
 	Chart   chart.Chart
 	Caption string
 }
+
+func (Figure) text(*Writer) {}
 
 func (f Figure) html(t *template.Template) (template.HTML, error) {
 	picture, err := page.Draw(f.Chart)
@@ -48,10 +57,32 @@ func (f Figure) html(t *template.Template) (template.HTML, error) {
 }
 
 // Table is a table of texts: the first column to the left, the others to the right. A narrow screen
-// shows each row as a block with the titles.
+// shows each row as a block with the titles. A terminal shows a table of one
+// column, and one of texts that is too wide, as a list.
 type Table struct {
 	page.Grid
 	Class string // "texts": all columns to the left; "slim": no wider than it must be; or both
+}
+
+func (x Table) text(w *Writer) {
+	widths, left, all := widthsOf(x.Grid), 1, 0
+	for _, one := range widths {
+		all += one + 2
+	}
+	if strings.Contains(x.Class, "texts") {
+		left = len(x.Head)
+	}
+	if len(x.Head) > left || left > 1 && all-2 <= w.width {
+		w.table(x.Grid, widths, left)
+		return
+	}
+	for _, row := range x.Rows {
+		rest := ""
+		for i, cell := range row[1:] {
+			rest += [...]string{": ", "; "}[min(i, 1)] + x.Head[i+1] + " " + cell
+		}
+		w.Text("  ", row[0]+rest)
+	}
 }
 
 func (x Table) html(t *template.Template) (template.HTML, error) { return execute(t, "table", x) }
@@ -62,25 +93,26 @@ type Finding struct {
 	Says, SaysNot string // complete sentences
 }
 
-// FindingOf is a figure of the statistics with its explanation. The value is a text, such as
-// "0.043", or why there is none.
-func FindingOf(f stats.Figure, value string) Finding {
-	e := stats.Explain(f)
-	return Finding{e.Name, value, e.Says, e.SaysNot}
-}
-
 // Findings is a list of figures with what each says and does not say.
 type Findings []Finding
+
+func (x Findings) text(w *Writer) {
+	for _, f := range x {
+		w.Text("  ", f.Name+": "+f.Value+". "+f.Says+" "+f.SaysNot)
+	}
+}
 
 func (x Findings) html(t *template.Template) (template.HTML, error) { return execute(t, "findings", x) }
 
 // Commands are lines to copy into a shell.
 type Commands []string
 
+func (x Commands) text(w *Writer) { w.Line("  %s", strings.Join(x, "\n  ")) }
+
 func (x Commands) html(t *template.Template) (template.HTML, error) { return execute(t, "commands", x) }
 
 // Choice shows one of its options; the reader chooses which. Without the page's script all of them
-// stand below each other.
+// stand below each other. A terminal shows the first one.
 type Choice struct {
 	Label   string // before the list of names
 	Options []Option
@@ -91,6 +123,8 @@ type Option struct {
 	Name  string
 	Parts []Part
 }
+
+func (x Choice) text(w *Writer) { w.parts(x.Options[0].Parts) }
 
 func (x Choice) html(t *template.Template) (template.HTML, error) {
 	options := make([]titled, len(x.Options))
@@ -110,11 +144,13 @@ func (x Choice) html(t *template.Template) (template.HTML, error) {
 	}{x.Label, options})
 }
 
-// Fold is what a reader opens by a click.
+// Fold is what a reader opens by a click. A terminal does not show it.
 type Fold struct {
 	Title string
 	Parts []Part
 }
+
+func (Fold) text(*Writer) {}
 
 func (x Fold) html(t *template.Template) (template.HTML, error) {
 	inside, err := join(t, x.Parts)
@@ -123,6 +159,17 @@ func (x Fold) html(t *template.Template) (template.HTML, error) {
 	}
 	return execute(t, "fold", titled{x.Title, inside})
 }
+
+// Terminal is a part that only a terminal shows, such as a table in the place of a picture; Page is
+// one that only a page shows.
+type (
+	Terminal struct{ Part }
+	Page     struct{ Part }
+)
+
+func (Terminal) html(*template.Template) (template.HTML, error) { return "", nil }
+
+func (Page) text(*Writer) {}
 
 // Upright is a vertical line at x, from zero up to a height: a bar that a distribution is held
 // against.

@@ -1,4 +1,4 @@
-package report_test
+package view_test
 
 import (
 	"bytes"
@@ -8,40 +8,39 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/research/report"
-	"github.com/tidemark-trading/tidemark/research/stats"
+	"github.com/tidemark-trading/tidemark/view"
 	"github.com/tidemark-trading/tidemark/view/chart"
 	"github.com/tidemark-trading/tidemark/view/page"
 )
 
 // small is a page with a part of each kind.
-func small() *report.Page {
+func small() *view.Doc {
 	line := chart.Chart{Label: "a line", Panels: []chart.Panel{{Height: 120, Layers: []chart.Layer{
 		chart.Bars{Role: chart.Main, Bars: chart.Histogram([]float64{1, 2, 2, 3}, 3)},
-		report.Upright("the bar", chart.Down, 2.5, 2)}}}}
-	return &report.Page{
+		view.Upright("the bar", chart.Down, 2.5, 2)}}}}
+	return &view.Doc{
 		Kind: "sweep", Title: "smacross on BTC-EUR <1h>", Lead: "2021 to 2023", Synthetic: true,
-		Verdict: report.Verdict{Warnings: []string{"Not distinguishable from luck."}, Texts: []string{"Of searches …"}},
+		Verdict: view.Verdict{Warnings: []string{"Not distinguishable from luck."}, Texts: []string{"Of searches …"}},
 		Cards:   []page.Card{{Title: "sets", Value: "455", Note: "all different"}},
-		Sections: []report.Section{
-			{"Sharpe ratios", []report.Part{
-				report.Figure{line, "Bars are sets. It does not say which set has an edge."},
-				report.Choice{"parameters", []report.Option{{"fast", []report.Part{report.Text("one")}},
-					{"slow", []report.Part{report.Warning("two")}}}},
-				report.Findings{report.FindingOf(stats.FigureSPA, "0.853")},
+		Sections: []view.Section{
+			{"Sharpe ratios", []view.Part{
+				view.Figure{line, "Bars are sets. It does not say which set has an edge."},
+				view.Choice{"parameters", []view.Option{{"fast", []view.Part{view.Text("one")}},
+					{"slow", []view.Part{view.Warning("two")}}}},
+				view.Findings{{"p of the search", "0.853", "A share of searches.", "No proof."}},
 			}},
-			{"The best", []report.Part{
-				report.Table{page.Grid{Head: []string{"set", "Sharpe"},
+			{"The best", []view.Part{
+				view.Table{page.Grid{Head: []string{"set", "Sharpe"},
 					Rows: [][]string{{"fast=25", "0.87"}}}, "texts"},
-				report.Fold{"The commands", []report.Part{report.Commands{"bot backtest --set a=1"}}},
-				report.Note("Each runs one set again."),
+				view.Fold{"The commands", []view.Part{view.Commands{"bot backtest --set a=1"}}},
+				view.Note("Each runs one set again."),
 			}},
 		},
 		Identity: []page.Pair{{Name: "data", Text: "2af1"}},
 	}
 }
 
-func ExamplePage() {
+func ExampleDoc() {
 	var out strings.Builder
 	if err := small().Write(&out); err != nil {
 		panic(err)
@@ -59,12 +58,11 @@ func TestTextsOfAPageAreNoHTML(t *testing.T) {
 	require.NotContains(t, text, "<1h>")
 	require.Contains(t, text, "smacross on BTC-EUR &lt;1h&gt;")
 	require.Less(t, strings.Index(text, "Not distinguishable"), strings.Index(text, "455"), "the verdict comes first")
-	e := stats.Explain(stats.FigureSPA)
-	require.Contains(t, text, e.SaysNot)
+	require.Contains(t, text, "<i>No proof.</i>")
 }
 
 func TestABadPictureNamesItsSection(t *testing.T) {
 	p := small()
-	p.Sections = append(p.Sections, report.Section{"Empty", []report.Part{report.Figure{}}})
+	p.Sections = append(p.Sections, view.Section{"Empty", []view.Part{view.Figure{}}})
 	require.EqualError(t, p.Write(new(bytes.Buffer)), `section "Empty": part 1: chart: Panels is empty`)
 }
