@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/record"
-	"github.com/tidemark-trading/tidemark/bot/recorded"
+	"github.com/tidemark-trading/tidemark/bot/rerun/reader"
 	"github.com/tidemark-trading/tidemark/bot/version"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -116,7 +116,7 @@ func (a *app) recordingCommand() *cobra.Command {
 	flags := export.Flags()
 	flags.StringVar(&f.out, "out", "", "`FILE` of JSON lines; without it the standard output")
 	flags.StringVar(&f.csv, "csv", "", "write tables into this `DIR`")
-	flags.StringSliceVar(&f.kinds, "kind", nil, "only these `KINDS`: "+strings.Join(recorded.Kinds, ", "))
+	flags.StringSliceVar(&f.kinds, "kind", nil, "only these `KINDS`: "+strings.Join(reader.Kinds, ", "))
 	flags.StringSliceVar(&f.markets, "market", nil, "only these `MARKETS`")
 	for _, one := range [...]*cobra.Command{list, export} {
 		one.Flags().StringVar(&f.folder, "folder", "", "`FOLDER` of bot record, or the state folder of a bot")
@@ -128,7 +128,7 @@ func (a *app) recordingCommand() *cobra.Command {
 }
 
 // span reads the range and the folder of the flags.
-func (f *recordingFlags) span() (of recorded.Range, err error) {
+func (f *recordingFlags) span() (of reader.Range, err error) {
 	if f.folder == "" {
 		return of, config.Usagef("want the folder of a recording: --folder recordings/btc")
 	}
@@ -155,7 +155,7 @@ func (a *app) listRecording(ctx context.Context, f *recordingFlags) error {
 	if err != nil {
 		return err
 	}
-	s, err := recorded.Summarise(ctx, f.folder, of)
+	s, err := reader.Summarise(ctx, f.folder, of)
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (a *app) listRecording(ctx context.Context, f *recordingFlags) error {
 	return printRecording(a.Stdout, s)
 }
 
-func printRecording(w io.Writer, s *recorded.Summary) error {
+func printRecording(w io.Writer, s *reader.Summary) error {
 	fmt.Fprintf(w, "%s: %s records of %d starts, %s to %s, %.1f MB; recorded by %s\n", s.Folder,
 		thousands(int(s.Records)), s.Starts, s.From, s.To, float64(s.Bytes)/1e6, strings.Join(s.Programs, ", "))
 	names := make([]string, 0, len(s.Markets))
@@ -194,7 +194,7 @@ func printRecording(w io.Writer, s *recorded.Summary) error {
 // mostHoles is how many holes are shown.
 const mostHoles = 20
 
-func printHoles(w io.Writer, holes []recorded.Hole) (err error) {
+func printHoles(w io.Writer, holes []reader.Hole) (err error) {
 	for i := range holes[:min(len(holes), mostHoles)] {
 		_, err = fmt.Fprintln(w, holes[i].String())
 	}
@@ -211,21 +211,21 @@ func (a *app) exportRecording(ctx context.Context, f *recordingFlags) error {
 		return err
 	}
 	for _, kind := range f.kinds {
-		if !slices.Contains(recorded.Kinds, kind) {
-			return config.Usagef("--kind %s: want one of %s", config.Clip(kind), strings.Join(recorded.Kinds, ", "))
+		if !slices.Contains(reader.Kinds, kind) {
+			return config.Usagef("--kind %s: want one of %s", config.Clip(kind), strings.Join(reader.Kinds, ", "))
 		}
 	}
 	if f.csv != "" && f.out != "" {
 		return config.Usagef("--out is for JSON lines, --csv for tables; want one of the two")
 	}
-	choice := recorded.Choice{Range: of, Markets: f.markets, Kinds: f.kinds}
-	var x recorded.Exported
+	choice := reader.Choice{Range: of, Markets: f.markets, Kinds: f.kinds}
+	var x reader.Exported
 	var files []string
 	if f.csv != "" {
-		x, files, err = recorded.CSV(ctx, f.csv, f.folder, choice)
+		x, files, err = reader.CSV(ctx, f.csv, f.folder, choice)
 	} else {
 		err = console.WriteTo(a.Stdout, f.out, func(w io.Writer) (err error) {
-			x, err = recorded.JSONLines(ctx, w, f.folder, choice)
+			x, err = reader.JSONLines(ctx, w, f.folder, choice)
 			return err
 		})
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/hang"
 	"github.com/tidemark-trading/tidemark/bot/orderlog"
 	"github.com/tidemark-trading/tidemark/bot/plan"
-	"github.com/tidemark-trading/tidemark/bot/recorded"
+	"github.com/tidemark-trading/tidemark/bot/rerun/simulate"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/state/bolt"
 )
@@ -32,7 +32,7 @@ func (a *app) resimulate(ctx context.Context, f *stateFlags, other *backtestFlag
 
 // runRecorded runs the strategies of a config over a recording, as a backtest.
 func (a *app) runRecorded(ctx context.Context, dir string, c *config.Backtest, other *backtestFlags) error {
-	hours, err := recorded.ReadHours(ctx, dir)
+	hours, err := simulate.ReadHours(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (a *app) runRecorded(ctx context.Context, dir string, c *config.Backtest, o
 
 // withoutOwn takes the orders of the bot that recorded out of the recorded markets. A recording
 // without a state file has none.
-func withoutOwn(ctx context.Context, dir string, hours *recorded.Hours) error {
+func withoutOwn(ctx context.Context, dir string, hours *simulate.Hours) error {
 	log, err := orderlog.Read(ctx, dir, orderlog.Options{})
 	switch {
 	case errors.Is(err, bolt.ErrNotFound):
@@ -80,7 +80,7 @@ func withoutOwn(ctx context.Context, dir string, hours *recorded.Hours) error {
 }
 
 // runHours runs the plan and shows its result.
-func (a *app) runHours(ctx context.Context, hours *recorded.Hours, p *plan.Backtest, f *backtestFlags) (err error) {
+func (a *app) runHours(ctx context.Context, hours *simulate.Hours, p *plan.Backtest, f *backtestFlags) (err error) {
 	o := &p.Options
 	if o.Curve = !f.json; !f.noFiles && (!f.json || f.out != "") {
 		o.Out = p.Config.Report.Out

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/tidemark-trading/tidemark/bot/operator"
-	"github.com/tidemark-trading/tidemark/bot/recorded"
+	"github.com/tidemark-trading/tidemark/bot/rerun/reader"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/market"
@@ -59,7 +59,7 @@ func missingIn(dir string, store *journal.Store) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	x, err := recording.Describe(recorded.Dir(dir))
+	x, err := recording.Describe(reader.Dir(dir))
 	if next := statedir.NextRecord(blob); err == nil && x.Last+1 < next {
 		return fmt.Sprintf("the recording ends at event %d, and the books have what followed from events up to %d",
 			x.Last, next-1), nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/rerun/core"
+	"github.com/tidemark-trading/tidemark/bot/rerun/reader"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/footprint"
@@ -121,10 +122,7 @@ func (t *stretch) simulate(ctx context.Context, v *survey, model *Model, facts S
 	if r.leading {
 		r.facts = whole
 	}
-	err := t.play(ctx, r.record, func(uint64, uint64) { r.deaf = r.facts == whole })
-	if err == nil {
-		err = r.end()
-	}
+	err := r.play(ctx)
 	r.close()
 	if r.ledger != nil {
 		r.out.Profit, r.out.Strategies = r.ledger.profit, r.ledger.byProfit
@@ -133,28 +131,47 @@ func (t *stretch) simulate(ctx context.Context, v *survey, model *Model, facts S
 	return r.out
 }
 
-// record plays a record.
-func (r *run) record(number uint64, rec *recording.Record, b *begin) error {
-	if r.number = number; r.deaf && rec.Kind != recording.KindStart {
+// play plays the stretch.
+func (r *run) play(ctx context.Context) error {
+	for item, err := range r.stretch.items(ctx) {
+		if err == nil {
+			err = r.item(item)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return r.end()
+}
+
+// item plays a record.
+func (r *run) item(item *reader.Item) error {
+	switch {
+	case item.Gap != nil:
+		r.deaf = r.deaf || r.facts == whole && len(item.Gap.Lost) > 0
+		return nil
+	case item.Kind == recording.KindStart:
+		r.deaf = false
+	}
+	if r.number = item.Number; r.deaf {
 		return nil
 	}
-	r.deaf = false
-	if r.leading && rec.Time() >= r.stretch.from {
+	if r.leading && item.At >= r.stretch.from {
 		if err := r.arrive(); err != nil {
 			return fmt.Errorf("go on from %s with %s: %w", r.stretch.from, r.out.Facts, err)
 		}
 	}
-	switch rec.Kind {
+	switch item.Kind {
 	case recording.KindStart:
-		return r.start(b)
+		return r.start(item)
 	case recording.KindHistory:
-		r.history = append(r.history, rec.Candles...)
+		r.history = append(r.history, item.Candles...)
 	case recording.KindOpen:
-		return r.begin(rec.At)
+		return r.begin(item.At)
 	case recording.KindInput:
-		return r.input(&rec.Input)
+		return r.input(&item.Input)
 	case recording.KindReload:
-		return r.reload(rec)
+		return r.reload(item)
 	}
 	return nil
 }
@@ -221,8 +238,10 @@ func (r *run) keep(p *pair) {
 }
 
 // start makes the engine of a start. Without People the first start goes on.
-func (r *run) start(b *begin) (err error) {
+func (r *run) start(item *reader.Item) error {
+	b, err := r.stretch.begin(item)
 	switch {
+	case err != nil:
 	case r.session == nil:
 		r.parts, r.manifest = b.parts, b.manifest
 		err = r.newSession(b.made)

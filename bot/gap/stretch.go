@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/recorded"
 	"github.com/tidemark-trading/tidemark/bot/rerun/core"
+	"github.com/tidemark-trading/tidemark/bot/rerun/reader"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/recording"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -40,7 +41,7 @@ type begin struct {
 
 // find finds the start with which the stretch begins: the last one before from, else the first one.
 func (t *stretch) find() error {
-	starts, err := recorded.Starts(t.dir)
+	starts, err := reader.Starts(t.dir)
 	if err != nil {
 		return err
 	}
@@ -59,7 +60,7 @@ func (t *stretch) find() error {
 
 // whole is an error where the bot has deleted the beginning of the stretch since it was found.
 func (t *stretch) whole() error {
-	starts, err := recorded.Starts(t.dir)
+	starts, err := reader.Starts(t.dir)
 	if err == nil && starts[0].First > t.first {
 		err = fmt.Errorf("%s: the bot has deleted the oldest part of its recording meanwhile, as bot.record_mb wants: "+
 			"begin later, with --from", t.dir)
@@ -67,35 +68,37 @@ func (t *stretch) whole() error {
 	return err
 }
 
-// play visits the records of the stretch in order, without starts that committed nothing. A start
-// comes with what it is made of. lost gets the numbers of records that are missing.
-func (t *stretch) play(ctx context.Context, visit func(number uint64, rec *recording.Record, b *begin) error,
-	lost func(from, to uint64)) error {
-	vain := false // the start at hand committed nothing
-	return recorded.Read(ctx, t.dir, t.first, func(r *recorded.Item) (err error) {
-		if t.last != 0 && r.Number > t.last || t.to != 0 && r.At >= t.to {
-			return recorded.ErrEnough
-		}
-		if r.Kind == recording.KindStart {
-			_, written := t.ends[r.Manifest.Run]
-			vain = !written
-		}
-		if vain {
-			return nil
-		}
-		var b *begin
-		if r.Kind == recording.KindStart {
-			if b, err = t.begin(r); err != nil {
-				return fmt.Errorf("record %d: %w", r.Number, err)
+// items yields the records of the stretch in order, without starts that committed nothing, and what
+// is missing between them.
+func (t *stretch) items(ctx context.Context) iter.Seq2[*reader.Item, error] {
+	return func(yield func(*reader.Item, error) bool) {
+		vain := false // the start at hand committed nothing
+		for r, err := range reader.Items(ctx, reader.Source{Dir: t.dir, From: t.first}) {
+			if err == nil && r.Gap == nil {
+				if t.last != 0 && r.Number > t.last || t.to != 0 && r.At >= t.to {
+					return
+				}
+				if r.Kind == recording.KindStart {
+					_, written := t.ends[r.Manifest.Run]
+					vain = !written
+				}
+				if vain {
+					continue
+				}
+			}
+			if !yield(r, err) {
+				return
 			}
 		}
-		return visit(r.Number, r.Record, b)
-	}, lost)
+	}
 }
 
 // begin is what a start is made of.
-func (t *stretch) begin(r *recorded.Item) (*begin, error) {
+func (t *stretch) begin(r *reader.Item) (*begin, error) {
 	made, err := r.Manifest.Core(t.kinds)
+	if err != nil {
+		err = fmt.Errorf("record %d: %w", r.Number, err)
+	}
 	return &begin{r.Manifest, made, r.Parts}, err
 }
 

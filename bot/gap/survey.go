@@ -10,6 +10,7 @@ import (
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/rerun/core"
+	"github.com/tidemark-trading/tidemark/bot/rerun/reader"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
@@ -42,12 +43,15 @@ type survey struct {
 // start with other strategies or markets.
 func (t *stretch) look(ctx context.Context) (*survey, error) {
 	v := &viewer{survey: &survey{}, stretch: t, leading: t.lead}
-	err := t.play(ctx, v.record, func(from, to uint64) {
-		v.notes = append(v.notes, fmt.Sprintf("events %d to %d are lost: what followed from them is unexplained", from,
-			to))
-		v.short = v.notes[len(v.notes)-1]
-		v.stop()
-	})
+	var err error
+	for item, failed := range t.items(ctx) {
+		if err = failed; err == nil {
+			err = v.item(item)
+		}
+		if err != nil {
+			break
+		}
+	}
 	switch {
 	case errors.Is(err, errAnew):
 		t.first, t.lead = v.number, false
@@ -96,52 +100,67 @@ type viewer struct {
 	unwritten bool // the last turn of the start was never committed
 }
 
-// record plays a record.
-func (v *viewer) record(number uint64, rec *recording.Record, b *begin) error {
-	v.number = number
-	if rec.Kind == recording.KindStart {
-		v.stop()
-		switch {
-		case v.leading && (v.first != nil || rec.At >= v.stretch.from),
-			v.first != nil && b.parts[engine.PartAccount] == nil:
-			return errAnew
-		case v.first != nil && !alike(v.first.manifest, b.manifest):
-			return errOthers
+// item plays a record, or notes what is missing.
+func (v *viewer) item(r *reader.Item) error {
+	if r.Gap != nil {
+		for _, l := range r.Gap.Lost {
+			v.notes = append(v.notes, fmt.Sprintf("events %d to %d are lost: what followed from them is unexplained",
+				l.From, l.To))
+			v.short = v.notes[len(v.notes)-1]
+			v.stop()
 		}
-		v.begin, v.manifest, v.unwritten, v.short = b, b.manifest, false, ""
-		v.starts, v.last = v.starts+1, b.manifest.Run
-		if v.first == nil {
-			v.first, v.from = b, rec.At
-			v.by = make([]market.Money, len(b.made.Strategies))
-		}
-		b.made.Observer = v
-		var err error
-		v.core, err = core.New(b.made)
-		return err
+		return nil
+	}
+	if v.number = r.Number; r.Kind == recording.KindStart {
+		return v.start(r)
 	}
 	if v.core == nil {
 		return nil
 	}
-	if v.leading && v.whole != nil && rec.Time() >= v.stretch.from {
+	if v.leading && v.whole != nil && r.At >= v.stretch.from {
 		v.arrive()
 	}
-	v.to = max(v.to, rec.Time())
-	switch rec.Kind {
+	v.to = max(v.to, r.At)
+	switch r.Kind {
 	case recording.KindHistory:
-		v.history = append(v.history, rec.Candles...)
-		v.candles.add(rec.Candles)
+		v.history = append(v.history, r.Candles...)
+		v.candles.add(r.Candles)
 	case recording.KindOpen:
-		return v.open(rec.At)
+		return v.open(r.At)
 	case recording.KindTurn:
-		if v.unwritten = rec.To > v.stretch.ends[v.begin.manifest.Run]; !v.unwritten {
-			v.turned = number
+		if v.unwritten = r.To > v.stretch.ends[v.begin.manifest.Run]; !v.unwritten {
+			v.turned = r.Number
 		}
 	case recording.KindInput:
-		return v.input(number, &rec.Input)
+		return v.input(r.Number, &r.Input)
 	case recording.KindReload:
-		return v.reload(rec)
+		return v.reload(r)
 	}
 	return nil
+}
+
+// start makes the engine of a start.
+func (v *viewer) start(r *reader.Item) error {
+	v.stop()
+	b, err := v.stretch.begin(r)
+	switch {
+	case err != nil:
+		return err
+	case v.leading && (v.first != nil || r.At >= v.stretch.from),
+		v.first != nil && b.parts[engine.PartAccount] == nil:
+		return errAnew
+	case v.first != nil && !alike(v.first.manifest, b.manifest):
+		return errOthers
+	}
+	v.begin, v.manifest, v.unwritten, v.short = b, b.manifest, false, ""
+	v.starts, v.last = v.starts+1, b.manifest.Run
+	if v.first == nil {
+		v.first, v.from = b, r.At
+		v.by = make([]market.Money, len(b.made.Strategies))
+	}
+	b.made.Observer = v
+	v.core, err = core.New(b.made)
+	return err
 }
 
 // open begins the engine of a start.

@@ -2,11 +2,12 @@ package operator
 
 import (
 	"cmp"
+	"context"
 	"errors"
-	"io"
 	"path/filepath"
 	"slices"
 
+	"github.com/tidemark-trading/tidemark/bot/rerun/reader"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/bolt"
@@ -46,12 +47,8 @@ func ReadRecorded(store *journal.Store, m *market.Market, since, until market.Ti
 			}
 		}
 	}
-	reader, err := recording.Read(dir, store.Catalog(), strategies, firstBlock(blocks, since, until))
-	if err != nil {
-		return nil, err
-	}
-	defer reader.Close()
-	return collectCandles(reader, m, until)
+	return collectCandles(reader.Source{Dir: dir, Catalog: store.Catalog(), Strategies: strategies,
+		From: firstBlock(blocks, since, until)}, m, until), nil
 }
 
 // firstBlock is the number of the record to begin at.
@@ -67,8 +64,8 @@ func firstBlock(blocks []recording.Block, since, until market.Time) uint64 {
 	return blocks[at].First
 }
 
-// collectCandles reads to the end of a recording, or of a time.
-func collectCandles(reader *recording.Reader, m *market.Market, until market.Time) (Recorded, error) {
+// collectCandles reads to the end of a recording, of a time, or of what this program can read.
+func collectCandles(of reader.Source, m *market.Market, until market.Time) Recorded {
 	found := Recorded{}
 	add := func(candles []market.Candle) {
 		for i := range candles {
@@ -77,27 +74,19 @@ func collectCandles(reader *recording.Reader, m *market.Market, until market.Tim
 			}
 		}
 	}
-	for {
-		_, record, err := reader.Next()
+	for item, err := range reader.Items(context.Background(), of) {
 		switch {
-		case errors.Is(err, io.EOF):
-			return found.sorted(), nil
-		case errors.As(err, new(*recording.LostError)):
-			continue
-		case err != nil:
-			if !reader.SkipBlock() {
-				return found.sorted(), nil // of a process with other markets: what came before it is there
-			}
+		case err != nil || item.Gap == nil && until != 0 && item.At >= until && item.Kind == recording.KindInput:
+			return found.sorted()
+		case item.Gap != nil:
 			continue
 		}
-		if until != 0 && record.Time() >= until && record.Kind == recording.KindInput {
-			return found.sorted(), nil
-		}
-		add(record.Candles)
-		if ev := record.Input.Event; record.Kind == recording.KindInput && ev != nil {
+		add(item.Candles)
+		if ev := item.Data(); ev != nil {
 			add(ev.Candles)
 		}
 	}
+	return found.sorted()
 }
 
 // sorted sorts the candles of each interval, each of them once.

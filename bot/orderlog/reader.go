@@ -186,7 +186,7 @@ func (t *Reader) Next() (*Item, error) {
 			}
 		case errors.As(err, &lost):
 			t.lose(lost.From, lost.To)
-		case errors.Is(err, bolt.ErrCorrupt) && !errors.Is(err, bolt.ErrNewer) && t.reader.SkipBlock():
+		case errors.Is(err, bolt.ErrCorrupt) && !errors.Is(err, bolt.ErrNewer) && t.reader.SkipBlock() != nil:
 			t.lost = append(t.lost, err.Error())
 		case err != nil:
 			return nil, fmt.Errorf("recording of %s: %w", t.log.Folder, err)

@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/recorded"
+	"github.com/tidemark-trading/tidemark/bot/rerun/reader"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
@@ -113,8 +113,8 @@ type records struct {
 	last           market.Time
 }
 
-func recordsOf(t *testing.T, dir string) (all records, holes []recorded.Hole) {
-	holes, err := recorded.Walk(context.Background(), dir, recorded.Range{}, func(r *recorded.Item) error {
+func recordsOf(t *testing.T, dir string) (all records, holes []reader.Hole) {
+	holes, err := reader.Walk(context.Background(), dir, reader.Range{}, func(r *reader.Item) error {
 		require.GreaterOrEqual(t, r.At, all.last, "times never go back")
 		all.last = r.At
 		if r.Kind == recording.KindStart {
@@ -240,7 +240,7 @@ func TestAKilledRecorderLosesSecondsAndTheNextOneGoesOn(t *testing.T) {
 		require.Equal(t, 2, have.starts)
 		require.EqualValues(t, have.tickers, int64(killed.tickers)+report.Tickers)
 		var starts []market.Time
-		_, err = recorded.Walk(t.Context(), left, recorded.Range{}, func(r *recorded.Item) error {
+		_, err = reader.Walk(t.Context(), left, reader.Range{}, func(r *reader.Item) error {
 			for _, c := range slices.Concat(r.Candles, candlesOf(r)) {
 				if !slices.Contains(starts, c.Start) {
 					starts = append(starts, c.Start)
@@ -304,7 +304,7 @@ func recordOdd(t *testing.T, odd *bottest.OddCandles, way string) {
 	require.Equal(t, odd.Late && way == "stream.feed=poll", late > 10, late)
 }
 
-func candlesOf(r *recorded.Item) []market.Candle {
+func candlesOf(r *reader.Item) []market.Candle {
 	if ev := r.Input.Event; ev != nil {
 		return ev.Candles
 	}

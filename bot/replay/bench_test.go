@@ -1,8 +1,6 @@
 package replay
 
 import (
-	"errors"
-	"io"
 	"testing"
 	"time"
 
@@ -12,6 +10,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/rerun/core"
+	"github.com/tidemark-trading/tidemark/bot/rerun/reader"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state/journal"
@@ -84,20 +83,12 @@ func BenchmarkReplayedEvents(b *testing.B) {
 	const n = 200_000
 	dir, config := b.TempDir(), benchCore(b)
 	dayOf(b, config, dir, n)
-	walk := func(visit func(*player, uint64, *recording.Record) error) {
-		r, err := recording.Read(dir, &market.Catalog{}, nil, 0)
-		require.NoError(b, err)
-		defer r.Close()
-		p := &player{report: &Verdict{}, reader: r, kinds: shipped.Definitions(),
-			runs:    map[uuid.UUID]uint64{config.Run: 1},
+	walk := func(visit func(*player, *reader.Item) error) {
+		p := &player{report: &Verdict{}, kinds: shipped.Definitions(), runs: map[uuid.UUID]uint64{config.Run: 1},
 			written: nothing()}
-		for {
-			number, rec, err := r.Next()
-			if errors.Is(err, io.EOF) {
-				return
-			}
+		for item, err := range reader.Items(b.Context(), reader.Source{Dir: dir}) {
 			if err == nil {
-				err = visit(p, number, rec)
+				err = visit(p, item)
 			}
 			if err != nil {
 				b.Fatal(err)
@@ -106,7 +97,8 @@ func BenchmarkReplayedEvents(b *testing.B) {
 	}
 	var least [2]time.Duration
 	for b.Loop() {
-		for i, visit := range [...]func(*player, uint64, *recording.Record) error{decode, (*player).record} {
+		decode := func(*player, *reader.Item) error { return nil }
+		for i, visit := range [...]func(*player, *reader.Item) error{decode, (*player).record} {
 			began := time.Now()
 			walk(visit)
 			if took := time.Since(began); least[i] == 0 || took < least[i] {
@@ -118,14 +110,6 @@ func BenchmarkReplayedEvents(b *testing.B) {
 	b.ReportMetric(float64(least[1].Nanoseconds())/n, "ns/event")
 	b.ReportMetric(n/least[1].Seconds()/1e6, "M/s")
 	b.ReportMetric(float64(least[0])/float64(least[1]), "xfloor")
-}
-
-// decode reads a record and plays only starts, which name the markets of the others.
-func decode(p *player, number uint64, rec *recording.Record) error {
-	if rec.Kind == recording.KindStart {
-		return p.record(number, rec)
-	}
-	return nil
 }
 
 // nothing is an empty journal.

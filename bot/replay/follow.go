@@ -2,14 +2,12 @@ package replay
 
 import (
 	"context"
-	"errors"
-	"io"
 
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/bot/rerun/core"
+	"github.com/tidemark-trading/tidemark/bot/rerun/reader"
 	"github.com/tidemark-trading/tidemark/internal/goroutine"
-	"github.com/tidemark-trading/tidemark/state/recording"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -38,20 +36,12 @@ type Following struct {
 func Follow(ctx context.Context, f *Following) (r *Verdict, err error) {
 	p := &player{kinds: f.Kinds, change: f.Change, apart: goroutine.Call, written: &streamed{turns: f.Turns},
 		report: newReport(), forgetful: map[uuid.UUID]bool{}}
-	reader, err := recording.ReadBlocks(func() ([]byte, error) {
+	err = p.walk(ctx, reader.Source{Blocks: func() ([]byte, error) {
 		if err := f.Compared(p.done()); err != nil {
 			return nil, err
 		}
 		return f.Blocks()
-	})
-	if err != nil {
-		return nil, err
-	}
-	defer reader.Close()
-	p.reader = reader
-	if err = p.walk(ctx, reader); errors.Is(err, io.EOF) {
-		err = nil
-	}
+	}})
 	return p.done(), err
 }
 

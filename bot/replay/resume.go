@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/bot/rerun/core"
+	"github.com/tidemark-trading/tidemark/bot/rerun/reader"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/recording"
 )
 
 // snapshot is the state of a running bot from which a play may go on after a loss. The candles of
@@ -24,23 +24,18 @@ type snapshot struct {
 }
 
 // offer notes a snapshot from which the play may go on.
-func (p *player) offer(number uint64, rec *recording.Record) error {
-	if len(rec.Manifest) == 0 {
+func (p *player) offer(item *reader.Item) error {
+	if len(item.Record.Manifest) == 0 {
 		return nil
 	}
-	m, err := p.made(number, rec)
+	m, err := p.made(item)
 	if err != nil {
 		return err
 	}
 	if _, known := p.runs[m.Run]; !known && p.runs != nil || p.forgetful[m.Run] {
 		return nil
 	}
-	catalog, err := m.Catalog()
-	if err != nil {
-		return fmt.Errorf("record %d: %w", number, err)
-	}
-	p.reader.Bind(catalog, m.Names())
-	p.offered = &snapshot{number: number, at: rec.At, manifest: m, parts: rec.Parts}
+	p.offered = &snapshot{number: item.Number, at: item.At, manifest: m, parts: item.Parts}
 	return nil
 }
 

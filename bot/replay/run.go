@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"path/filepath"
 	"slices"
 
@@ -13,6 +11,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/rerun/core"
+	"github.com/tidemark-trading/tidemark/bot/rerun/reader"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/internal/goroutine"
@@ -114,45 +113,32 @@ func (p player) play(ctx context.Context, dir string, store *journal.Store) (r *
 }
 
 func (p player) playWith(ctx context.Context, dir string, store *journal.Store) (*Verdict, error) {
-	reader, err := recording.Read(filepath.Join(dir, statedir.RecordingFolder), &market.Catalog{}, nil, 0)
-	if errors.Is(err, bolt.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: there is no recording; bot.record_mb was 0, or it was moved away: %w", dir,
-			bolt.ErrNotFound)
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer reader.Close()
-	p.reader = reader
 	if err := p.open(store); err != nil {
 		return nil, err
 	}
 	defer p.written.close()
-	err = p.walk(ctx, reader)
-	if errors.Is(err, io.EOF) {
+	known, err := store.Blob(statedir.RecordingBlob)
+	if err != nil {
+		return nil, err
+	}
+	err = p.walk(ctx, reader.Source{Dir: dir, Next: statedir.NextRecord(known)})
+	if err == nil && p.report.First == nil {
 		err = p.end()
 	}
 	return p.done(), err
 }
 
-// walk plays records until the first command that differs. At the end of the records it returns
-// io.EOF.
-func (p *player) walk(ctx context.Context, reader *recording.Reader) error {
-	for p.report.First == nil {
-		number, rec, err := reader.Next()
-		var lost *recording.LostError
+// walk plays records until their end, or until the first command that differs.
+func (p *player) walk(ctx context.Context, of reader.Source) error {
+	for item, err := range reader.Items(ctx, of) {
 		switch {
-		case errors.As(err, &lost):
-			p.lose(lost.From, lost.To)
-			continue
-		case err != nil && p.stepOver(err):
-			continue
 		case err != nil:
-			return err
-		case number%4096 == 0 && ctx.Err() != nil:
-			return ctx.Err()
+		case item.Gap != nil:
+			err = p.lack(item.Gap)
+		default:
+			err = p.record(item)
 		}
-		if err := p.record(number, rec); err != nil {
+		if err != nil || p.report.First != nil {
 			return err
 		}
 	}
@@ -169,7 +155,6 @@ func (p *player) done() *Verdict {
 // a loss and the next start or snapshot it only reads.
 type player struct {
 	report  *Verdict
-	reader  binder
 	kinds   []strategy.Definition
 	watch   func(backtest.Watched)
 	apart   engine.Apart
@@ -188,7 +173,6 @@ type player struct {
 	held     []Command         // those
 	asked    []Command         // since the last commit
 	last     uint64            // number of the latest record
-	next     uint64            // number of the next record, as of the last commit; 0: not known
 	losing   bool              // a part is missing since the last start or snapshot
 	gap      string            // why commands are unchecked, where no part is missing
 	left     int               // of them, those of the turn that differed
@@ -203,12 +187,6 @@ type player struct {
 	forgetful map[uuid.UUID]bool // runs with a strategy that differed after a snapshot
 }
 
-// binder is of a recording.Reader what a player needs.
-type binder interface {
-	Bind(catalog *market.Catalog, strategies []string)
-	SkipBlock() bool
-}
-
 // open reads which runs the journal has.
 func (p *player) open(store *journal.Store) error {
 	p.report = newReport()
@@ -217,11 +195,6 @@ func (p *player) open(store *journal.Store) error {
 	if err != nil {
 		return err
 	}
-	known, err := store.Blob(statedir.RecordingBlob)
-	if err != nil {
-		return err
-	}
-	p.next = statedir.NextRecord(known)
 	p.runs = map[uuid.UUID]uint64{}
 	for i := range runs {
 		p.runs[runs[i].Run] = runs[i].First
@@ -231,7 +204,8 @@ func (p *player) open(store *journal.Store) error {
 }
 
 // record plays one record.
-func (p *player) record(number uint64, rec *recording.Record) (err error) {
+func (p *player) record(item *reader.Item) (err error) {
+	number, rec := item.Number, item.Record
 	defer func() {
 		if reason := recover(); reason != nil { // a broken invariant of the engine: records that cannot be
 			err = fmt.Errorf("record %d cannot be played: %w: %v", number, bolt.ErrCorrupt, reason)
@@ -249,9 +223,9 @@ func (p *player) record(number uint64, rec *recording.Record) (err error) {
 	}
 	switch {
 	case rec.Kind == recording.KindStart:
-		return p.start(number, rec)
+		return p.start(item)
 	case p.manifest == nil && rec.Kind == recording.KindSnapshot:
-		return p.offer(number, rec)
+		return p.offer(item)
 	case p.manifest == nil:
 		return nil
 	}
@@ -274,14 +248,14 @@ func (p *player) record(number uint64, rec *recording.Record) (err error) {
 	case recording.KindInput:
 		return p.input(number, &rec.Input)
 	case recording.KindReload:
-		return p.reload(number, rec)
+		return p.reload(item)
 	}
 	return nil
 }
 
 // start begins the play of a process.
-func (p *player) start(number uint64, rec *recording.Record) error {
-	m, err := p.made(number, rec)
+func (p *player) start(item *reader.Item) error {
+	m, err := p.made(item)
 	if err != nil {
 		return err
 	}
@@ -290,34 +264,30 @@ func (p *player) start(number uint64, rec *recording.Record) error {
 	first, known := p.runs[m.Run]
 	if !known && p.runs != nil {
 		p.note("a start of %s (record %d) is not in the journal: it ended before its first commit, or the journal's "+
-			"beginning was taken out", rec.At, number)
+			"beginning was taken out", item.At, item.Number)
 		return nil
 	}
 	if err := p.skipTo(first); err != nil {
 		return err
 	}
-	if p.core, err = p.coreOf(number, m); err != nil {
+	if p.core, err = p.coreOf(item.Number, m); err != nil {
 		return err
 	}
-	p.manifest, p.parts, p.history, p.resumed, p.behind = m, rec.Parts, nil, 0, false
+	p.manifest, p.parts, p.history, p.resumed, p.behind = m, item.Parts, nil, 0, false
 	p.report.Starts++
-	p.began(rec.At, m)
+	p.began(item.At, m)
 	return nil
 }
 
-// made is what the engine of a start or a snapshot is made of.
-func (p *player) made(number uint64, rec *recording.Record) (*core.Manifest, error) {
-	m, err := core.DecodeManifest(rec.Manifest)
-	if err != nil {
-		return nil, fmt.Errorf("record %d: %w", number, err)
-	}
+// made is what the engine is made of from a record on.
+func (p *player) made(item *reader.Item) (*core.Manifest, error) {
 	if p.change != nil {
-		return p.change(m)
+		return p.change(item.Manifest)
 	}
-	return m, nil
+	return item.Manifest, nil
 }
 
-// coreOf makes the engine of a manifest. The records that follow are in its units.
+// coreOf makes the engine of a manifest.
 func (p *player) coreOf(number uint64, m *core.Manifest) (*core.Core, error) {
 	config, err := m.Core(p.kinds)
 	if err != nil {
@@ -331,7 +301,6 @@ func (p *player) coreOf(number uint64, m *core.Manifest) (*core.Core, error) {
 	if p.watch != nil {
 		p.watch(backtest.Watched{Callback: made.Engine.Callback(), Name: m.NameOf})
 	}
-	p.reader.Bind(config.Catalog, m.Names())
 	return made, nil
 }
 
@@ -377,24 +346,24 @@ func (p *player) input(number uint64, in *market.Input) error {
 
 // reload carries out a reload of the bot. A canary with a config of its own keeps the settings of
 // that: nothing changes in it.
-func (p *player) reload(number uint64, rec *recording.Record) error {
-	m, err := p.made(number, rec)
+func (p *player) reload(item *reader.Item) error {
+	m, err := p.made(item)
 	if err != nil {
 		return err
 	}
-	r, later := core.ReloadOf(rec, m)
+	r, later := core.ReloadOf(item.Record, m)
 	r.Kinds, r.Apart = p.kinds, p.apart
 	if err := r.Prepare(p.manifest); err != nil {
-		return fmt.Errorf("record %d: prepare the reload of %s: %w", number, rec.At, err)
+		return fmt.Errorf("record %d: prepare the reload of %s: %w", item.Number, item.At, err)
 	}
-	commands, err := p.core.Reload(rec.At, r, later)
+	commands, err := p.core.Reload(item.At, r, later)
 	if err != nil { // the bot refused it too, and went on
-		p.note("the reload of %s was refused: %v", rec.At, err)
+		p.note("the reload of %s was refused: %v", item.At, err)
 		return nil
 	}
 	p.manifest = m
 	p.report.Reloads++
-	p.ask(number, "the reload of "+rec.At.String(), commands)
+	p.ask(item.Number, "the reload of "+item.At.String(), commands)
 	return nil
 }
 
@@ -404,10 +373,27 @@ func (p *player) stop() {
 	p.asked, p.held, p.holding, p.offered = nil, nil, false, nil
 }
 
+// lack notes what is missing. Records that cannot be read are an error where the start that they
+// belong to is known.
+func (p *player) lack(gap *reader.Gap) error {
+	if gap.To == 0 { // the end is torn off
+		p.report.Unwritten += len(p.asked)
+	}
+	for _, l := range gap.Lost {
+		switch {
+		case l.Err == nil:
+			p.lose(l.From, l.To)
+		case p.manifest != nil:
+			return l.Err
+		}
+		p.offered = nil
+	}
+	return nil
+}
+
 // lose notes a missing part. What follows cannot be played until the next start or snapshot. Before
 // the first of them nothing could be played anyway.
 func (p *player) lose(from, to uint64) {
-	p.offered = nil
 	if p.report.Starts+p.report.Resumed == 0 {
 		return
 	}
@@ -416,23 +402,12 @@ func (p *player) lose(from, to uint64) {
 	p.stop()
 }
 
-// stepOver reports whether the rest of a block that cannot be read may be left out: nothing is
-// played now, so that its markets are not known.
-func (p *player) stepOver(err error) bool {
-	p.offered = nil
-	return p.manifest == nil && errors.Is(err, bolt.ErrCorrupt) && !errors.Is(err, bolt.ErrNewer) &&
-		p.reader.SkipBlock()
-}
-
 // end counts what the recording no longer has.
 func (p *player) end() error {
 	if p.thinned > 0 {
 		p.note("the journal no longer has all entries up to %d: %d commands are unchecked", p.thinnedTo, p.thinned)
 	}
 	p.report.Unwritten += len(p.asked)
-	if p.last != 0 && p.last+1 < p.next { // its end is torn off
-		p.lose(p.last+1, p.next-1)
-	}
 	if err := p.skipTo(0); err != nil {
 		return err
 	}

@@ -10,13 +10,13 @@ import (
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/plan"
-	"github.com/tidemark-trading/tidemark/bot/recorded"
+	"github.com/tidemark-trading/tidemark/bot/rerun/simulate"
 	"github.com/tidemark-trading/tidemark/internal/bottest"
 )
 
 // simulated runs a config over the recorded hours of a stage.
 func simulated(t *testing.T, s *stage, text string, sets ...config.Override) (*backtest.Result, error) {
-	hours, err := recorded.ReadHours(t.Context(), s.Folder)
+	hours, err := simulate.ReadHours(t.Context(), s.Folder)
 	require.NoError(t, err)
 	c, err := config.LoadBacktest(&config.Source{File: "new.toml", Text: text, Overrides: sets})
 	require.NoError(t, err)

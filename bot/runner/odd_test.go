@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/recorded"
+	"github.com/tidemark-trading/tidemark/bot/rerun/reader"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
@@ -95,8 +95,8 @@ func hearOdd(t *testing.T, odd *bottest.OddCandles, way string) {
 		require.Equal(t, odd.Late, late > 0, "over the stream too the one before the start comes late")
 	}
 	var kept []market.Candle
-	_, err := recorded.Walk(context.Background(), filepath.Join(s.Folder, statedir.RecordingFolder), recorded.Range{},
-		func(r *recorded.Item) error {
+	_, err := reader.Walk(context.Background(), filepath.Join(s.Folder, statedir.RecordingFolder), reader.Range{},
+		func(r *reader.Item) error {
 			if ev := r.Input.Event; ev != nil && ev.Kind == market.KindCandles {
 				kept = append(kept, ev.Candles...)
 			}

@@ -25,7 +25,7 @@ import (
 //
 //	TMPDIR=/dev/shm go test ./bot/runner -run MemoryOfABot -simulate 168h -ticker 1s -v -timeout 3h
 var (
-	simulate = flag.Duration("simulate", 105*time.Minute,
+	simulateFor = flag.Duration("simulate", 105*time.Minute,
 		"how long the bot of TestTheMemoryOfABotStaysFlat trades, in the exchange's time")
 	ticker = flag.Duration("ticker", 10*time.Second, "period of its tickers")
 )
@@ -51,7 +51,7 @@ func TestTheMemoryOfABotStaysFlat(t *testing.T) {
 		go func() { p.done <- p.trade(p.ctx()) }()
 		var alive, file [7]int64 // bytes, after each part of the time
 		for part := range alive {
-			time.Sleep(*simulate / time.Duration(len(alive)))
+			time.Sleep(*simulateFor / time.Duration(len(alive)))
 			info, err := os.Stat(filepath.Join(s.Folder, statedir.StateFile))
 			require.NoError(t, err)
 			alive[part], file[part] = aliveNow(), info.Size()
@@ -60,7 +60,7 @@ func TestTheMemoryOfABotStaysFlat(t *testing.T) {
 		report, err := s.Stored().Check()
 		require.NoError(t, err)
 		t.Logf("%d orders, %d fills in %s; after each seventh of it alive %d bytes, state file %d bytes", report.Orders,
-			report.Fills, *simulate, alive, file)
+			report.Fills, *simulateFor, alive, file)
 		require.Greater(t, int(report.Orders), 100)
 		require.Less(t, alive[6]-alive[0], alive[0]/20+(file[6]-file[0])/100)
 	})

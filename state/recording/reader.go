@@ -162,14 +162,15 @@ func (r *Reader) open() error {
 }
 
 // SkipBlock leaves out the rest of a block, after an error of Next about one of its records, and
-// reports whether there was any.
-func (r *Reader) SkipBlock() bool {
+// returns the records that it left out; nil: there were none.
+func (r *Reader) SkipBlock() *LostError {
 	if r.left == 0 {
-		return false
+		return nil
 	}
+	from := r.number
 	r.number += uint64(r.left)
 	r.left = 0
-	return true
+	return &LostError{From: from, To: r.number - 1}
 }
 
 // Close frees the reader.

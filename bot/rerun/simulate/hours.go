@@ -1,15 +1,16 @@
-package recorded
+package simulate
 
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/bot/rerun/core"
+	"github.com/tidemark-trading/tidemark/bot/rerun/reader"
 	"github.com/tidemark-trading/tidemark/exchange/footprint"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/recording"
@@ -27,7 +28,7 @@ type Hours struct {
 	Starts   int
 	Inputs   uint64 // of market data
 	Programs []string
-	Lost     []Hole // without their times
+	Lost     []reader.Lost
 	Pauses   []Pause
 	// Others takes what the bot itself did out of the recorded markets, for a run in the units of a
 	// catalog; nil: the markets stay as they were recorded. Own is a sentence about it.
@@ -55,8 +56,13 @@ func (p *Pause) String() string {
 func ReadHours(ctx context.Context, dir string) (*Hours, error) {
 	h := &hoursReader{Hours: &Hours{Dir: dir, quotes: map[string]quoted{}},
 		known: map[string]map[market.Interval]map[market.Time]bool{}}
-	if err := h.read(ctx, h.record, h.lose); err != nil {
-		return nil, err
+	for item, err := range h.items(ctx) {
+		if err == nil {
+			err = h.item(item)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	for i := range h.series {
 		slices.SortFunc(h.series[i].Candles, func(a, b market.Candle) int { return cmp.Compare(a.Start, b.Start) })
@@ -64,19 +70,13 @@ func ReadHours(ctx context.Context, dir string) (*Hours, error) {
 	return h.Hours, nil
 }
 
-// read visits the records from the first start on.
-func (h *Hours) read(ctx context.Context, visit func(*Item) error, lost func(from, to uint64)) error {
-	starts, err := Starts(h.Dir)
+// items yields the records from the first start on, and what is missing between them.
+func (h *Hours) items(ctx context.Context) iter.Seq2[*reader.Item, error] {
+	starts, err := reader.Starts(h.Dir)
 	if err != nil {
-		return err
+		return func(yield func(*reader.Item, error) bool) { yield(nil, err) }
 	}
-	return Read(ctx, h.Dir, starts[0].First, func(r *Item) error {
-		err := visit(r)
-		if err != nil && !errors.Is(err, ErrEnough) {
-			err = fmt.Errorf("record %d: %w", r.Number, err)
-		}
-		return err
-	}, lost)
+	return reader.Items(ctx, reader.Source{Dir: h.Dir, From: starts[0].First})
 }
 
 // hoursReader reads Hours.
@@ -85,10 +85,12 @@ type hoursReader struct {
 	known map[string]map[market.Interval]map[market.Time]bool // candles, by start
 }
 
-func (h *hoursReader) lose(from, to uint64) { h.Lost = append(h.Lost, Hole{First: from, Last: to}) }
-
-// record reads a record.
-func (h *hoursReader) record(r *Item) error {
+// item reads a record, or notes what is missing.
+func (h *hoursReader) item(r *reader.Item) error {
+	if r.Gap != nil {
+		h.Lost = append(h.Lost, r.Gap.Lost...)
+		return nil
+	}
 	of := r.Catalog
 	switch r.Kind {
 	case recording.KindStart:
@@ -96,28 +98,29 @@ func (h *hoursReader) record(r *Item) error {
 		if m := r.Manifest; !slices.Contains(h.Programs, m.Program) {
 			h.Programs = append(h.Programs, m.Program)
 		}
-		return h.merge(r.Manifest)
+		if err := h.merge(r.Manifest); err != nil {
+			return fmt.Errorf("record %d: %w", r.Number, err)
+		}
 	case recording.KindHistory:
 		h.keep(r.Candles, of)
 	case recording.KindOpen:
 		h.pass(r.At)
-	case recording.KindInput:
-		ev := r.Input.Event
-		if ev == nil || !recording.MarketData(ev.Kind) {
-			return nil
-		}
-		h.pass(ev.At)
-		h.Inputs++
-		switch q := h.quotes[nameOf(of, ev.Market)]; ev.Kind {
-		case market.KindCandles:
-			h.keep(ev.Candles, of)
-		case market.KindTicker:
-			q.tickers++
-			h.quotes[nameOf(of, ev.Market)] = q
-		case market.KindBook:
-			q.books++
-			h.quotes[nameOf(of, ev.Market)] = q
-		}
+	}
+	ev := r.Data()
+	if ev == nil {
+		return nil
+	}
+	h.pass(ev.At)
+	h.Inputs++
+	switch q := h.quotes[nameOf(of, ev.Market)]; ev.Kind {
+	case market.KindCandles:
+		h.keep(ev.Candles, of)
+	case market.KindTicker:
+		q.tickers++
+		h.quotes[nameOf(of, ev.Market)] = q
+	case market.KindBook:
+		q.books++
+		h.quotes[nameOf(of, ev.Market)] = q
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package recorded
+package reader
 
 import (
 	"bufio"
@@ -88,9 +88,9 @@ func lines(ctx context.Context, path string, c *Choice, each func(*line) error) 
 			return nil
 		}
 		l := line{Number: r.Number, At: r.At.String(), AtNS: r.At, Kind: "other", What: r.Kind.String()}
-		switch ev := r.Input.Event; {
+		switch ev := r.Data(); {
 		case r.Kind != recording.KindInput:
-		case ev == nil || !recording.MarketData(ev.Kind):
+		case ev == nil:
 			l.other(r)
 		case ev.Kind == market.KindCandles:
 			for i := range ev.Candles {

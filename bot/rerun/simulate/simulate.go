@@ -1,4 +1,4 @@
-package recorded
+package simulate
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/bot/rerun/core"
+	"github.com/tidemark-trading/tidemark/bot/rerun/reader"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/internal/goroutine"
 	"github.com/tidemark-trading/tidemark/market"
@@ -62,7 +63,7 @@ func (h *Hours) describe() []string {
 		}
 	}
 	for _, l := range h.Lost {
-		lines = append(lines, fmt.Sprintf("Events %d to %d of the recording are lost.", l.First, l.Last))
+		lines = append(lines, fmt.Sprintf("Events %d to %d of the recording are lost.", l.From, l.To))
 	}
 	const most = 5
 	for i, p := range h.Pauses {
@@ -97,8 +98,19 @@ func (h *Hours) runWith(ctx context.Context, p *plan.Backtest, apart engine.Apar
 	}
 	defer session.Close()
 	s := &simulation{hours: h, plan: p, session: session, latest: map[place]market.Time{}}
-	if err := h.read(ctx, s.record, func(uint64, uint64) {}); err != nil {
-		return nil, err
+	for item, err := range h.items(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		ev := item.Data()
+		if to := p.Run.To; to != 0 && ev != nil && ev.At >= to {
+			break
+		}
+		if item.Gap == nil {
+			if err := s.record(item, ev); err != nil {
+				return nil, fmt.Errorf("record %d: %w", item.Number, err)
+			}
+		}
 	}
 	return session.End(ctx)
 }
@@ -120,8 +132,8 @@ type place struct {
 	interval market.Interval
 }
 
-// record plays a record.
-func (s *simulation) record(r *Item) error {
+// record plays a record; ev is its market data, nil: it has none.
+func (s *simulation) record(r *reader.Item, ev *market.Event) error {
 	switch r.Kind {
 	case recording.KindStart:
 		s.ids = make([]market.ID, len(r.Catalog.Markets())+1)
@@ -135,12 +147,11 @@ func (s *simulation) record(r *Item) error {
 		s.history = append(s.history, s.own(r.Candles)...)
 	case recording.KindOpen:
 		return s.open(r.At)
-	case recording.KindInput:
-		if ev := r.Input.Event; r.Input.Kind == market.InputEvent && recording.MarketData(ev.Kind) {
-			return s.enter(ev)
-		}
 	}
-	return nil
+	if ev == nil || !s.opened {
+		return nil
+	}
+	return s.enter(ev)
 }
 
 // own are candles with the plan's markets, without those of others.
@@ -181,12 +192,6 @@ func (s *simulation) note(c *market.Candle) { s.latest[place{c.Market, c.Interva
 
 // enter lets market data enter, with the plan's markets.
 func (s *simulation) enter(ev *market.Event) error {
-	if to := s.plan.Run.To; to != 0 && ev.At >= to {
-		return ErrEnough
-	}
-	if !s.opened {
-		return nil
-	}
 	id := &ev.Market
 	switch ev.Kind {
 	case market.KindCandles:

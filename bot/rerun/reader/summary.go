@@ -1,4 +1,4 @@
-package recorded
+package reader
 
 import (
 	"context"
@@ -56,8 +56,8 @@ func (s *Summary) add(r *Item, of Range) {
 		s.From = r.At
 	}
 	s.To = r.At
-	ev := r.Input.Event
-	if ev == nil || !recording.MarketData(ev.Kind) {
+	ev := r.Data()
+	if ev == nil {
 		return
 	}
 	if ev.Kind == market.KindCandles {
