@@ -9,10 +9,10 @@ import (
 	"os"
 	"text/tabwriter"
 
-	"github.com/tidemark-trading/tidemark/bot/assumptions"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
-	"github.com/tidemark-trading/tidemark/bot/orderlog"
+	"github.com/tidemark-trading/tidemark/bot/rerun/assumptions"
+	"github.com/tidemark-trading/tidemark/bot/rerun/orders"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 )
 
@@ -26,7 +26,7 @@ func (a *app) measureAssumptions(ctx context.Context, f *gapFlags, in assumption
 	if err := checkAssumptionsFile(file); err != nil {
 		return err
 	}
-	log, err := orderlog.Read(ctx, dir, orderlog.Options{})
+	log, err := orders.Read(ctx, dir, orders.Options{})
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (a *app) measureAssumptions(ctx context.Context, f *gapFlags, in assumption
 }
 
 // printPredictions writes how well each model of fills predicts those of the resting orders.
-func (a *app) printPredictions(ctx context.Context, log *orderlog.Log) error {
+func (a *app) printPredictions(ctx context.Context, log *orders.Log) error {
 	table := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "\nlimit_fill\tamount before, in own\tat rest\tpredicted\tfilled\tBrier score\t")
 	for _, fill := range [...]sim.LimitFill{sim.Touch, sim.Through, sim.Queue} {
@@ -62,7 +62,7 @@ func (a *app) printPredictions(ctx context.Context, log *orderlog.Log) error {
 		if err != nil {
 			return err
 		}
-		buckets := []orderlog.Bucket{p.All}
+		buckets := []orders.Bucket{p.All}
 		if fill == sim.Queue {
 			buckets = append(p.Buckets[:], p.All)
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/hang"
-	"github.com/tidemark-trading/tidemark/bot/orderlog"
 	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/bot/rerun/orders"
 	"github.com/tidemark-trading/tidemark/bot/rerun/simulate"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/state/bolt"
@@ -58,7 +58,7 @@ func (a *app) runRecorded(ctx context.Context, dir string, c *config.Backtest, o
 // withoutOwn takes the orders of the bot that recorded out of the recorded markets. A recording
 // without a state file has none.
 func withoutOwn(ctx context.Context, dir string, hours *simulate.Hours) error {
-	log, err := orderlog.Read(ctx, dir, orderlog.Options{})
+	log, err := orders.Read(ctx, dir, orders.Options{})
 	switch {
 	case errors.Is(err, bolt.ErrNotFound):
 		return nil

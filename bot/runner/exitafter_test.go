@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/orderlog"
+	"github.com/tidemark-trading/tidemark/bot/rerun/orders"
 	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -150,7 +150,7 @@ func TestTheOrderLogAndTheGapKnowLateCandles(t *testing.T) {
 // everyOrderOnce requires that the order log has each order of the exchange once, with its fills.
 func (s *stage) everyOrderOnce() {
 	s.T.Helper()
-	log, err := orderlog.Read(context.Background(), s.Folder, orderlog.Options{})
+	log, err := orders.Read(context.Background(), s.Folder, orders.Options{})
 	require.NoError(s.T, err)
 	theirs := s.OrdersAtTheExchange()
 	for _, o := range log.Orders {

@@ -18,9 +18,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// orders lets tell change every record of an order in the answers to writes and queries of one
+// eachOrder lets tell change every record of an order in the answers to writes and queries of one
 // order, and in the events of a socket.
-func orders(tell func(o map[string]any)) func(path string, answer any) any {
+func eachOrder(tell func(o map[string]any)) func(path string, answer any) any {
 	return func(path string, answer any) any {
 		o, is := answer.(map[string]any)
 		if response, has := o["response"].(map[string]any); has { // to an action
@@ -35,7 +35,7 @@ func orders(tell func(o map[string]any)) func(path string, answer any) any {
 
 // fills lets tell change every fill of those records, and of the events of a socket.
 func fills(tell func(f map[string]any)) func(path string, answer any) any {
-	inOrders := orders(func(o map[string]any) {
+	inOrders := eachOrder(func(o map[string]any) {
 		list, _ := o["fills"].([]any)
 		for i := range list {
 			tell(list[i].(map[string]any))
@@ -72,17 +72,17 @@ func TestAnswersThatCannotBeTrueAreNotBooked(t *testing.T) {
 		"a fee in another currency": {"fill feeCurrency", fills(func(f map[string]any) { f["feeCurrency"] = "BTC" })},
 		"one fill id in all orders": {"fill id",
 			fills(func(f map[string]any) { f["id"] = "00000000-0000-4000-8000-000000000001" })},
-		"a hold of 2^63-1": {"onHold", orders(func(o map[string]any) {
+		"a hold of 2^63-1": {"onHold", eachOrder(func(o map[string]any) {
 			o["onHold"] = map[any]string{"EUR": "92233720368547758.07",
 				"BTC": "92233720368.54775807"}[o["onHoldCurrency"]]
 		})},
 		"another order's orderId": {"orderId",
-			orders(func(o map[string]any) { o["orderId"] = "00000000-0000-4000-8000-000000000002" })},
-		"an amount of ten times more": {"amount", orders(func(o map[string]any) { o["amount"] = "0.1" })},
-		"the other side": {"side", orders(func(o map[string]any) {
+			eachOrder(func(o map[string]any) { o["orderId"] = "00000000-0000-4000-8000-000000000002" })},
+		"an amount of ten times more": {"amount", eachOrder(func(o map[string]any) { o["amount"] = "0.1" })},
+		"the other side": {"side", eachOrder(func(o map[string]any) {
 			o["side"] = map[any]string{"buy": "sell", "sell": "buy"}[o["side"]]
 		})},
-		"a new id at every question": {"filledAmount", orders(func(o map[string]any) {
+		"a new id at every question": {"filledAmount", eachOrder(func(o map[string]any) {
 			list, _ := o["fills"].([]any)
 			for i := range list {
 				times++
@@ -153,7 +153,7 @@ func TestTwentyThousandFillsInAnAnswerDoNotStopTheLoop(t *testing.T) {
 
 // fillsOnce splits the first fill of 0.01 BTC into many with their parts of the fee.
 func fillsOnce(parts *int, many int) func(path string, answer any) any {
-	return orders(func(o map[string]any) {
+	return eachOrder(func(o map[string]any) {
 		list, _ := o["fills"].([]any)
 		if len(list) != 1 || *parts > 0 || o["status"] != "filled" || list[0].(map[string]any)["amount"] != "0.01" ||
 			list[0].(map[string]any)["settled"] != true {

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/orderlog"
+	"github.com/tidemark-trading/tidemark/bot/rerun/orders"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
@@ -59,7 +59,7 @@ func TestTheOrderLogSaysWhatTheExchangeSays(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		require.NoError(t, p.end())
 		watched := &lockWatch{Context: context.Background(), path: filepath.Join(s.Folder, statedir.StateFile)}
-		log, err := orderlog.Read(watched, s.Folder, orderlog.Options{})
+		log, err := orders.Read(watched, s.Folder, orders.Options{})
 		require.NoError(t, err)
 		require.NoError(t, watched.held, "a bot can start while the recording is read")
 		require.Len(t, log.Runs, 2)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/orderlog"
+	"github.com/tidemark-trading/tidemark/bot/rerun/orders"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -30,7 +30,7 @@ var bookRequoterKind = strategy.Define("requoter", "rests orders and replaces th
 //	go test ./bot/runner -run FillsOfABot -v -live-seeds 20
 func TestTheFillsOfABotArePredictedFromItsRecording(t *testing.T) {
 	bottest.Unraced(t)
-	var all [3]orderlog.Prediction
+	var all [3]orders.Prediction
 	for seed := range uint64(max(1, *liveSeeds)) {
 		synctest.Test(t, func(t *testing.T) {
 			s := requoters(t, 40+seed, &requotes{})
@@ -38,7 +38,7 @@ func TestTheFillsOfABotArePredictedFromItsRecording(t *testing.T) {
 			p := s.start()
 			time.Sleep(8 * time.Minute)
 			require.NoError(t, p.end())
-			log, err := orderlog.Read(context.Background(), s.Folder, orderlog.Options{})
+			log, err := orders.Read(context.Background(), s.Folder, orders.Options{})
 			require.NoError(t, err)
 			for i, fill := range []sim.LimitFill{sim.Touch, sim.Through, sim.Queue} {
 				one, err := log.Predict(context.Background(), fill)
@@ -68,7 +68,7 @@ func TestTheFillsOfABotArePredictedFromItsRecording(t *testing.T) {
 	t.Log("\n" + text.String())
 }
 
-func join(to, from *orderlog.Bucket) {
+func join(to, from *orders.Bucket) {
 	to.Rests, to.Predicted = to.Rests+from.Rests, to.Predicted+from.Predicted
 	to.Seen, to.Wrong = to.Seen+from.Seen, to.Wrong+from.Wrong
 }

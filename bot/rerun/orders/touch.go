@@ -1,4 +1,4 @@
-package orderlog
+package orders
 
 import (
 	"slices"

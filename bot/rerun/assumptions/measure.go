@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/tidemark-trading/tidemark/bot/orderlog"
+	"github.com/tidemark-trading/tidemark/bot/rerun/orders"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
@@ -35,7 +35,7 @@ type Measured struct {
 	ThroughAll int             // … and filled it whole
 	Interval   market.Interval // the shortest of the markets' candles; 0: there are no orders
 	LeftOut    []Count         // orders that say nothing, by reason
-	Gaps       []orderlog.Gap
+	Gaps       []orders.Gap
 }
 
 // Count is a number of orders.
@@ -52,7 +52,7 @@ var ErrPaper = errors.New("these are paper orders: their fills are assumptions t
 	"measured from live ones")
 
 // Measure measures the orders of a log. An order log of paper mode is ErrPaper.
-func Measure(log *orderlog.Log, in Range) (*Measured, error) {
+func Measure(log *orders.Log, in Range) (*Measured, error) {
 	if log.Paper {
 		return nil, ErrPaper
 	}
@@ -97,7 +97,7 @@ const (
 var reasons = []string{notSent, refused, unanswered, timeless, triggered, quoteless, untouched}
 
 // add measures an order. It returns why the order is left out; empty: it is not.
-func (m *Measured) add(of *market.Market, o *orderlog.Order) (why string) {
+func (m *Measured) add(of *market.Market, o *orders.Order) (why string) {
 	place := o.Place()
 	switch {
 	case o.Accepted != 0:

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/tidemark-trading/tidemark/bot/orderlog"
+	"github.com/tidemark-trading/tidemark/bot/rerun/orders"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -23,7 +23,7 @@ type Wait struct {
 type throughs struct{ Candles, Full int }
 
 // waitOf is the wait of an order at rest. ok is false where no candle touched it.
-func waitOf(m *market.Market, o *orderlog.Order, r *orderlog.Rest, t *throughs) (w Wait, ok bool) {
+func waitOf(m *market.Market, o *orders.Order, r *orders.Rest, t *throughs) (w Wait, ok bool) {
 	w.Value = float64(r.Amount) * float64(r.Price) / float64(market.Pow10(m.PriceDigits)) /
 		float64(market.Pow10(m.AmountDigits))
 	left := r.Amount
@@ -35,7 +35,7 @@ func waitOf(m *market.Market, o *orderlog.Order, r *orderlog.Rest, t *throughs) 
 		case one.Partial:
 			continue
 		case one.Through:
-			if r.End == orderlog.EndFilled || r.To == 0 || r.To >= r.Interval.End(one.Start) {
+			if r.End == orders.EndFilled || r.To == 0 || r.To >= r.Interval.End(one.Start) {
 				if t.Candles++; one.Filled >= left {
 					t.Full++
 				}
@@ -47,7 +47,7 @@ func waitOf(m *market.Market, o *orderlog.Order, r *orderlog.Rest, t *throughs) 
 			return w, true
 		}
 	}
-	w.Canceled = r.Known == r.To && (r.End == orderlog.EndCanceled || r.End == orderlog.EndUpdated)
+	w.Canceled = r.Known == r.To && (r.End == orders.EndCanceled || r.End == orders.EndUpdated)
 	return w, w.Candles > 0
 }
 

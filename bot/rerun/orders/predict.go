@@ -1,12 +1,11 @@
-package orderlog
+package orders
 
 import (
 	"cmp"
 	"context"
-	"errors"
-	"io"
 	"slices"
 
+	"github.com/tidemark-trading/tidemark/bot/rerun/reader"
 	"github.com/tidemark-trading/tidemark/exchange/footprint"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
@@ -70,30 +69,14 @@ func (b *Bucket) add(predicted, seen bool) {
 // Predict lets the resting orders of the log meet the recorded market without the account, each
 // from the time on at which it came to rest, until it left: once more, by a model of fills.
 func (l *Log) Predict(ctx context.Context, fill sim.LimitFill) (*Prediction, error) {
-	tape, err := l.Reader()
-	if err != nil {
-		return nil, err
-	}
-	defer tape.Close()
 	p, err := newPredictor(l, fill)
+	if err == nil {
+		err = l.read(ctx, &quotes{}, p)
+	}
 	if err != nil {
 		return nil, err
 	}
-	for n := 0; ; n++ {
-		if n%4096 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		item, err := tape.Next()
-		if errors.Is(err, io.EOF) {
-			return p.whole(), nil
-		}
-		if err == nil {
-			err = p.item(item)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
+	return p.whole(), nil
 }
 
 // predictor is a Prediction in the making.
@@ -191,15 +174,16 @@ func (p *predictor) hear(ev *market.Event) {
 	}
 }
 
-// item takes the next step of the recording. An order leaves after the first prices that come after
-// its end: they are of the time until then.
-func (p *predictor) item(item *Item) error {
-	if gap := item.Gap; gap != nil {
-		for _, one := range p.open {
-			one.cut = one.cut || gap.Market == 0 || gap.Market == one.order.Market
-		}
-		return nil
+// gap cuts off the orders that rest in a market, or in all. It is a listener's.
+func (p *predictor) gap(g *Gap) {
+	for _, one := range p.open {
+		one.cut = one.cut || g.Market == 0 || g.Market == one.order.Market
 	}
+}
+
+// record takes a record. An order leaves after the first prices that come after its end: they are
+// of the time until then. It is a listener's.
+func (p *predictor) record(item *reader.Item) error {
 	ev := item.Data()
 	if ev == nil {
 		return nil

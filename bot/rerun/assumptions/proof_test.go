@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/orderlog"
+	"github.com/tidemark-trading/tidemark/bot/rerun/orders"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
@@ -24,7 +24,7 @@ import (
 
 // The proof of docs/rerun.md takes about five minutes:
 //
-//	go test ./bot/assumptions -run HoldsTheSecondHalf -assumption-runs 200 -v -timeout 1h
+//	go test ./bot/rerun/assumptions -run HoldsTheSecondHalf -assumption-runs 200 -v -timeout 1h
 var assumptionRuns = flag.Int("assumption-runs", 2, "runs of TestTheBandOfTheFirstHalfHoldsTheSecondHalf")
 
 const (
@@ -273,7 +273,7 @@ func (p *period) measured(t *testing.T, w truth, seed uint64) *Measured {
 	dir, err := os.MkdirTemp(t.TempDir(), "state")
 	require.NoError(t, err)
 	p.folderOf(t, dir, w, seed)
-	log, err := orderlog.Read(t.Context(), dir, orderlog.Options{Interval: market.Interval1m})
+	log, err := orders.Read(t.Context(), dir, orders.Options{Interval: market.Interval1m})
 	require.NoError(t, err)
 	m, err := Measure(log, Range{})
 	require.NoError(t, err)

@@ -1,13 +1,12 @@
-package orderlog
+package orders
 
 import (
 	"cmp"
 	"context"
-	"errors"
-	"io"
 	"slices"
 
 	"github.com/tidemark-trading/tidemark/bot/rerun/core"
+	"github.com/tidemark-trading/tidemark/bot/rerun/reader"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/recording"
 )
@@ -25,8 +24,8 @@ type point struct {
 
 // watching walks the recording once for all orders.
 type watching struct {
+	quotes
 	log       *Log
-	tape      *Reader
 	options   Options
 	points    []point // by time
 	rests     []*watched
@@ -40,31 +39,13 @@ type watching struct {
 // readRecording notes the quotes at decisions and arrivals, and the candles that reached resting
 // orders.
 func (l *Log) readRecording(ctx context.Context, o Options) error {
-	tape, err := l.Reader()
-	if err != nil {
-		return err
-	}
-	defer tape.Close()
 	markets := len(l.Catalog.Markets()) + 1
-	w := &watching{log: l, tape: tape, options: o, active: make([][]*watched, markets),
-		holes:     make([]market.Time, markets),
+	w := &watching{log: l, options: o, active: make([][]*watched, markets), holes: make([]market.Time, markets),
 		intervals: slices.Repeat([]market.Interval{cmp.Or(o.Interval, market.Interval1m)}, markets)}
 	l.Intervals = w.intervals
 	w.collect()
-	for n := 0; ; n++ {
-		if n%4096 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		item, err := tape.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		if err := w.item(item); err != nil {
-			return err
-		}
+	if err := l.read(ctx, &w.quotes, w); err != nil {
+		return err
 	}
 	w.end()
 	l.nameQuotes()
@@ -88,17 +69,12 @@ func (w *watching) collect() {
 	slices.SortStableFunc(w.rests, func(x, y *watched) int { return cmp.Compare(x.rest.From, y.rest.From) })
 }
 
-// item takes the next step of the recording.
-func (w *watching) item(item *Item) error {
-	if gap := item.Gap; gap != nil {
-		w.log.Gaps = append(w.log.Gaps, *gap)
-		w.gap(gap)
+// record takes a record. It is a listener's.
+func (w *watching) record(item *reader.Item) error {
+	w.advance(item.At)
+	if item.Kind == recording.KindStart {
+		w.start(item.Manifest)
 		return nil
-	}
-	at := item.Record.Time()
-	w.advance(at)
-	if item.Record.Kind == recording.KindStart {
-		return w.start(item.Record)
 	}
 	ev := item.Data()
 	if ev == nil {
@@ -120,13 +96,9 @@ func (w *watching) item(item *Item) error {
 }
 
 // start notes the intervals of a process.
-func (w *watching) start(rec *recording.Record) error {
+func (w *watching) start(m *core.Manifest) {
 	if w.options.Interval != 0 {
-		return nil
-	}
-	m, err := core.DecodeManifest(rec.Manifest)
-	if err != nil {
-		return err
+		return
 	}
 	for i := range w.intervals {
 		w.intervals[i] = market.Interval1m // of a market that no strategy trades
@@ -141,7 +113,6 @@ func (w *watching) start(rec *recording.Record) error {
 			}
 		}
 	}
-	return nil
 }
 
 // advance brings time to that of the latest item, before what it says.
@@ -149,22 +120,23 @@ func (w *watching) advance(at market.Time) {
 	w.now = max(w.now, at)
 	for len(w.points) > 0 && w.points[0].at < w.now {
 		p := &w.points[0]
-		*p.into = w.tape.before(p.market, p.at)
+		*p.into = w.before(p.market, p.at)
 		w.points = w.points[1:]
 	}
 	for w.waiting < len(w.rests) && w.rests[w.waiting].rest.From < w.now {
 		one := w.rests[w.waiting]
 		id := one.order.Market
 		w.waiting++
-		one.begin(w.intervals[id], w.tape.before(id, one.rest.From))
+		one.begin(w.intervals[id], w.before(id, one.rest.From))
 		if one.rest.From >= w.holes[id] {
 			w.active[id] = append(w.active[id], one)
 		}
 	}
 }
 
-// gap ends what was watched in a market, or in all.
+// gap ends what was watched in a market, or in all. It is a listener's.
 func (w *watching) gap(g *Gap) {
+	w.log.Gaps = append(w.log.Gaps, *g)
 	w.advance(w.now + 1) // quotes up to now are those before the gap
 	for id := range w.active {
 		if g.Market == 0 || g.Market == market.ID(id) {
@@ -188,7 +160,7 @@ func (w *watching) end() {
 	w.advance(w.now + 1)
 	for id := range w.active {
 		for _, one := range w.active[id] {
-			one.stop(w.tape.pulses[id].last) // its market may have been silent since
+			one.stop(w.pulses[id].last) // its market may have been silent since
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"text/tabwriter"
 
-	"github.com/tidemark-trading/tidemark/bot/orderlog"
+	"github.com/tidemark-trading/tidemark/bot/rerun/orders"
 )
 
 // The quantiles that are shown.
@@ -139,7 +139,7 @@ func (m *Measured) printGaps(w io.Writer) error {
 	return nil
 }
 
-func spanOf(g *orderlog.Gap) string {
+func spanOf(g *orders.Gap) string {
 	switch {
 	case g.From == 0 && g.To == 0:
 		return "throughout"

@@ -1,4 +1,4 @@
-package orderlog
+package orders
 
 import (
 	"github.com/google/uuid"

@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/orderlog"
+	"github.com/tidemark-trading/tidemark/bot/rerun/orders"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/state/journal"
@@ -16,35 +16,35 @@ import (
 // How a time at rest counts: each row is its candles, and what is made of them.
 func TestAWaitEndsAtItsFirstFillOrWhatComesBefore(t *testing.T) {
 	const start = worldFrom
-	touch := orderlog.Touch{}
-	fill, through, partial := orderlog.Touch{Filled: 2}, orderlog.Touch{Through: true}, orderlog.Touch{Partial: true}
-	partialFill, throughFill := orderlog.Touch{Partial: true, Filled: 4}, orderlog.Touch{Through: true, Filled: 4}
+	touch := orders.Touch{}
+	fill, through, partial := orders.Touch{Filled: 2}, orders.Touch{Through: true}, orders.Touch{Partial: true}
+	partialFill, throughFill := orders.Touch{Partial: true, Filled: 4}, orders.Touch{Through: true, Filled: 4}
 	for _, row := range []struct {
 		name    string
-		touches []orderlog.Touch
-		end     orderlog.Ending
+		touches []orders.Touch
+		end     orders.Ending
 		want    Wait
 		none    bool
 		through throughs
 	}{
-		{name: "no candle touched it", end: orderlog.EndCanceled, none: true},
-		{name: "filled in the second", touches: []orderlog.Touch{touch, fill, touch}, end: orderlog.EndFilled,
+		{name: "no candle touched it", end: orders.EndCanceled, none: true},
+		{name: "filled in the second", touches: []orders.Touch{touch, fill, touch}, end: orders.EndFilled,
 			want: Wait{Candles: 2, Filled: true, Share: 0.5}},
-		{name: "canceled after two", touches: []orderlog.Touch{touch, touch}, end: orderlog.EndCanceled,
+		{name: "canceled after two", touches: []orders.Touch{touch, touch}, end: orders.EndCanceled,
 			want: Wait{Candles: 2, Canceled: true}},
-		{name: "moved after one", touches: []orderlog.Touch{touch}, end: orderlog.EndUpdated,
+		{name: "moved after one", touches: []orders.Touch{touch}, end: orders.EndUpdated,
 			want: Wait{Candles: 1, Canceled: true}},
-		{name: "expired after one", touches: []orderlog.Touch{touch}, end: orderlog.EndExpired, want: Wait{Candles: 1}},
-		{name: "traded through in the second, and filled", touches: []orderlog.Touch{touch, throughFill},
-			end: orderlog.EndFilled, want: Wait{Candles: 1}, through: throughs{1, 1}},
-		{name: "traded through at once, and not filled", touches: []orderlog.Touch{through}, end: orderlog.EndCanceled,
+		{name: "expired after one", touches: []orders.Touch{touch}, end: orders.EndExpired, want: Wait{Candles: 1}},
+		{name: "traded through in the second, and filled", touches: []orders.Touch{touch, throughFill},
+			end: orders.EndFilled, want: Wait{Candles: 1}, through: throughs{1, 1}},
+		{name: "traded through at once, and not filled", touches: []orders.Touch{through}, end: orders.EndCanceled,
 			none: true, through: throughs{1, 0}},
-		{name: "arrived late in the first", touches: []orderlog.Touch{partial, fill}, end: orderlog.EndFilled,
+		{name: "arrived late in the first", touches: []orders.Touch{partial, fill}, end: orders.EndFilled,
 			want: Wait{Candles: 1, Filled: true, Share: 0.5}},
-		{name: "filled in the candle of its arrival", touches: []orderlog.Touch{partialFill}, end: orderlog.EndFilled,
+		{name: "filled in the candle of its arrival", touches: []orders.Touch{partialFill}, end: orders.EndFilled,
 			none: true},
 	} {
-		r := orderlog.Rest{From: start, To: start + 10*oneMinute, Known: start + 10*oneMinute,
+		r := orders.Rest{From: start, To: start + 10*oneMinute, Known: start + 10*oneMinute,
 			Interval: market.Interval1m,
 			Price:    1, Amount: 4, End: row.end}
 		for i, one := range row.touches {
@@ -52,7 +52,7 @@ func TestAWaitEndsAtItsFirstFillOrWhatComesBefore(t *testing.T) {
 			r.Touches = append(r.Touches, one)
 		}
 		seen := throughs{}
-		w, ok := waitOf(&market.Market{}, &orderlog.Order{}, &r, &seen)
+		w, ok := waitOf(&market.Market{}, &orders.Order{}, &r, &seen)
 		require.Equal(t, !row.none, ok, row.name)
 		require.Equal(t, row.through, seen, row.name)
 		if w.Value = 0; ok {
@@ -64,20 +64,20 @@ func TestAWaitEndsAtItsFirstFillOrWhatComesBefore(t *testing.T) {
 // Orders that say nothing are counted by reason, and too few figures are none.
 func TestOrdersThatSayNothingAreCounted(t *testing.T) {
 	catalog := marketOf(t)
-	place := func(w journal.Answer, sent market.Time) []orderlog.Write {
-		return []orderlog.Write{{Kind: market.CommandPlace, Decided: worldFrom, Sent: sent, Answer: w}}
+	place := func(w journal.Answer, sent market.Time) []orders.Write {
+		return []orders.Write{{Kind: market.CommandPlace, Decided: worldFrom, Sent: sent, Answer: w}}
 	}
-	quote := orderlog.Quote{At: worldFrom, Bid: 99, Ask: 101}
-	log := &orderlog.Log{Catalog: catalog, From: worldFrom, To: worldFrom + 1,
+	quote := orders.Quote{At: worldFrom, Bid: 99, Ask: 101}
+	log := &orders.Log{Catalog: catalog, From: worldFrom, To: worldFrom + 1,
 		Intervals: []market.Interval{0, market.Interval1m}}
-	for _, o := range []orderlog.Order{
+	for _, o := range []orders.Order{
 		{Writes: place(0, 0)},
 		{Writes: place(journal.AnswerRejected, 1), State: state.Rejected},
 		{Writes: place(journal.AnswerUnknown, 1), State: state.Rejected},
 		{Writes: place(journal.AnswerUnknown, 1), State: state.Filled, ExchangeID: uuid.UUID{1}},
 		{Writes: place(journal.AnswerAccepted, 1), Accepted: worldFrom + 5, Type: market.TypeStopLoss},
 		{Writes: place(journal.AnswerAccepted, 1), Accepted: worldFrom + 5, Took: true},
-		{Writes: place(journal.AnswerAccepted, 1), Accepted: worldFrom + 5, Rests: make([]orderlog.Rest, 1)},
+		{Writes: place(journal.AnswerAccepted, 1), Accepted: worldFrom + 5, Rests: make([]orders.Rest, 1)},
 		{Writes: place(journal.AnswerAccepted, 1), Accepted: worldFrom + 5, Took: true, Decision: quote, Arrival: quote,
 			Side: market.Buy, Fills: []market.Fill{{Taker: true, Price: 102, Amount: 1e8}}},
 		{}, // its place is not in the journal
