@@ -27,10 +27,16 @@ const (
 // 3. It returns the order's hold, or the exchange's error for the first rule broken: market status,
 // fields, precision, size, open orders, balance, in this order.
 func CheckPlace(m *market.Market, o *market.Order, f *Facts) (hold market.Money, refused *Error) {
-	if m.Status != market.Trading || m.Coarse() || !plain(o) {
-		if refused = checkForm(m, o); refused != nil {
-			return 0, refused
-		}
+	if m.Status == market.Trading && plain(o) && !m.Coarse() {
+		return checkPlain(m, o, f)
+	}
+	return checkPlace(m, o, f)
+}
+
+// checkPlace is CheckPlace for any order.
+func checkPlace(m *market.Market, o *market.Order, f *Facts) (hold market.Money, refused *Error) {
+	if refused = checkForm(m, o); refused != nil {
+		return 0, refused
 	}
 	if refused = checkSize(m, o, f.Reference); refused != nil {
 		return 0, refused
@@ -52,13 +58,6 @@ func checkForm(m *market.Market, o *market.Order) (refused *Error) {
 		return refused
 	}
 	return checkPrecision(m, o)
-}
-
-// plain reports whether an order is one at market over an amount, whose fields are as they must be:
-// in a market that trades and is not coarse, checkForm has nothing to say.
-func plain(o *market.Order) bool {
-	return o.Type == market.TypeMarket && o.Amount > 0 && !o.PostOnly &&
-		int64(o.AmountQuote)|int64(o.Price)|int64(o.TriggerAmount)|int64(o.CodGroupID) == 0
 }
 
 // CheckUpdate decides whether the exchange takes a change of an open order: specification 4.4. On

@@ -63,10 +63,10 @@ func byKind(a, b *arrival) int { return int(a.kind) - int(b.kind) }
 // carryOut carries out a command that has arrived. point is where the path stands, -1 for anywhere
 // between.
 func (v *Venue) carryOut(a *arrival, point int) {
-	if a.kind == market.CommandPlace {
-		v.place(a.book, a.placed, &a.origin, point)
-	} else {
+	if a.kind != market.CommandPlace {
 		v.revise(a.book, a.change, &a.origin)
+	} else if _, admitted := v.place(a.book, a.placed, &a.origin, point); admitted {
+		v.accept(a.book, a.placed, market.ExecNew)
 	}
 }
 

@@ -17,16 +17,16 @@ func (v *Venue) revise(b *book, c *market.Command, from *origin) {
 	}
 }
 
-// place admits a new order or refuses it; an admitted order waits for match. point is where the
-// path stands, -1 for anywhere between.
-func (v *Venue) place(b *book, o *order, from *origin, point int) {
+// place admits a new order or refuses it; accept gives an admitted order its place. point is where
+// the path stands, -1 for anywhere between. reference is what an order at market would pay or get.
+func (v *Venue) place(b *book, o *order, from *origin, point int) (reference market.Price, admitted bool) {
 	o.belongTo(from.account)
 	o.sequence, o.level = from.sequence, b.last
 	if point > 0 && o.Type == market.TypeMarket {
 		o.level = b.priceAt(from.at, point, o.Side)
 	}
 	o.AmountRemaining, o.AmountQuoteRemaining = o.Amount, o.AmountQuote
-	reference := o.level
+	reference = o.level
 	if o.Type == market.TypeMarket { // only such an order has no price of its own
 		_, reference = v.taken(b, o.Side, o.level)
 	}
@@ -34,10 +34,10 @@ func (v *Venue) place(b *book, o *order, from *origin, point int) {
 	if refused != nil {
 		v.spare = append(v.spare, o)
 		v.reject(b, market.CommandPlace, o.ID, refused)
-		return
+		return 0, false
 	}
 	v.admit(b, o, hold)
-	v.accept(b, o, market.ExecNew)
+	return reference, true
 }
 
 // accept gives an admitted or updated order its place: it waits for its trigger, rests while
@@ -273,6 +273,9 @@ func (v *Venue) take(b *book, o *order, price market.Price) {
 // takeMarket trades an order at the price that a taker pays, as far as volume and funds allow, and
 // reports whether a part of it is left.
 func (v *Venue) takeMarket(b *book, o *order, offered, paid market.Price) bool {
+	if b.empty() && o.Type == market.TypeMarket && !o.ByQuote() && v.fillWhole(b, o, paid) {
+		return false
+	}
 	if !b.empty() && !v.preventSelfTrade(b, o, offered) {
 		return false
 	}

@@ -8,6 +8,10 @@ import "github.com/tidemark-trading/tidemark/market"
 func (v *Venue) candles(group []market.Candle) {
 	v.active = v.active[:0]
 	v.rings = v.tactics()
+	if len(v.waiting) == 1 && len(group) == 1 && v.meetsOpen(v.waiting[0], &group[0]) {
+		v.openAlone(v.waiting[0], &group[0])
+		return
+	}
 	calm := !v.rings
 	for i := range group {
 		c := &group[i]
@@ -33,6 +37,12 @@ func (v *Venue) candles(group []market.Candle) {
 			v.arriveAcross(point - 1)
 		}
 	}
+	v.pathFrom(point)
+}
+
+// pathFrom brings the active books to the points of their candles from one on, and ends the
+// candles.
+func (v *Venue) pathFrom(point int) {
 	for ; point < 4 && (point != 1 || v.rings || v.anyWaiting()); point++ {
 		v.pathUsed = v.pathUsed || point > 0
 		v.point(point)
@@ -169,12 +179,17 @@ func (v *Venue) reachPoint(b *book, point int) {
 	}
 }
 
-// beginPath matches at the open and then chooses the rest of the path.
+// beginPath matches at the open and then leaves it.
 func (v *Venue) beginPath(b *book) {
 	if !b.idle() {
 		v.open(b)
 	}
 	v.match(b)
+	v.leaveOpen(b)
+}
+
+// leaveOpen chooses the rest of the path, once the open has been matched.
+func (v *Venue) leaveOpen(b *book) {
 	if b.watch.Any() { // the price may be past the target of an entry that has just filled
 		v.notifyReached(b)
 		v.notifyPeak(b)

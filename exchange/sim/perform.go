@@ -41,7 +41,9 @@ func (v *Venue) Perform(id AccountID, at market.Time, c *market.Command) (refuse
 	if c.Kind == market.CommandPlace {
 		o := v.newOrder()
 		o.Order = c.Order
-		v.place(b, o, &from, -1)
+		if _, admitted := v.place(b, o, &from, -1); admitted {
+			v.accept(b, o, market.ExecNew)
+		}
 	} else {
 		v.revise(b, c, &from)
 	}

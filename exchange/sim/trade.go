@@ -86,11 +86,7 @@ func (v *Venue) applyDeal(b *book, o *order, d *deal) {
 		v.fail(o, err)
 		return
 	}
-	f := &v.fill[0] // field by field: a literal would be built elsewhere and copied
-	setName(&f.ID, b.market.ID, 0, b.filled)
-	f.Order, f.Market, f.Strategy, f.Side = o.ID, o.Market, o.Strategy, o.Side
-	f.Taker, f.Settled, f.FeeCurrency = d.taker, true, b.market.Quote
-	f.Price, f.Amount, f.Fee, f.Time = d.price, d.amount, d.fee, b.time
+	v.tellFill(b, o, d.price, d.amount, d.fee, d.taker)
 	if b.volume != noCap {
 		b.volume -= d.amount
 	}
@@ -103,6 +99,16 @@ func (v *Venue) applyDeal(b *book, o *order, d *deal) {
 	}
 	o.exec = 0 // reported with the fill
 	v.emit(b, o, exec, 1)
+}
+
+// tellFill makes the fill that the next report carries. Its id is made from the market's count of
+// trades.
+func (v *Venue) tellFill(b *book, o *order, price market.Price, amount market.Qty, fee market.Value, taker bool) {
+	f := &v.fill[0] // field by field: a literal would be built elsewhere and copied
+	setName(&f.ID, b.market.ID, 0, b.filled)
+	f.Order, f.Market, f.Strategy, f.Side = o.ID, o.Market, o.Strategy, o.Side
+	f.Taker, f.Settled, f.FeeCurrency = taker, true, b.market.Quote
+	f.Price, f.Amount, f.Fee, f.Time = price, amount, fee, b.time
 }
 
 // computeCash computes the quote that a deal of value gross moves (venue-facts 3.6).

@@ -1,0 +1,52 @@
+package sim
+
+import (
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// fillWhole fills an order at market over an amount of base, which it takes all, by one trade with
+// the house: what trade does to most orders of a backtest, without the steps for a part of an order
+// or an earlier fill. It reports whether it did. It changes nothing where the volume does not
+// suffice, the fill costs more than the order holds, or a number leaves its range: these are
+// trade's.
+func (v *Venue) fillWhole(b *book, o *order, price market.Price) bool {
+	if o.Amount > b.volume || o.FilledAmount != 0 {
+		return false
+	}
+	gross, err := b.market.Value(price, o.Amount)
+	if err != nil {
+		return false
+	}
+	var settled exchange.Settlement
+	cash, fee, err := settled.Fill(b.market, o.Side, gross, o.in.fees.Taker, v.config.FeeRounding)
+	if err != nil {
+		return false
+	}
+	got, paid := o.in.held[market.Sell], o.in.held[market.Buy]
+	base, quote := market.Money(o.Amount), -cash
+	if o.Side == market.Sell {
+		base, quote = -base, cash
+	} else if cash > paid.Available()+o.OnHold {
+		return false
+	}
+	baseTotal, err := market.Add(got.Total, base)
+	if err != nil {
+		return false
+	}
+	quoteTotal, err := market.Add(paid.Total, quote)
+	if err != nil {
+		return false
+	}
+	got.Total, paid.Total = baseTotal, quoteTotal
+	v.hold(o, 0)
+	o.FilledAmount, o.FilledAmountQuote, o.FeePaid = o.Amount, gross, fee
+	o.AmountRemaining, o.Status, o.exec = 0, market.StatusFilled, 0
+	if b.volume != noCap {
+		b.volume -= o.Amount
+	}
+	b.filled++
+	v.tellFill(b, o, price, o.Amount, fee, true)
+	v.emit(b, o, market.ExecTrade, 1)
+	return true
+}
