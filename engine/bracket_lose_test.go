@@ -17,8 +17,8 @@ func (b *bench) leaves(amount market.Qty) []string {
 }
 
 // bareByHand is byHand after the exchange has refused each exit: someone else has the coins.
-func bareByHand(t *testing.T) *bench {
-	b := byHand(t, &bearer{})
+func bareByHand(t *testing.T, h *bearer) *bench {
+	b := byHand(t, h)
 	for id := market.OrderID(2); len(b.account.Open(nil, 0, 0)) > 0; id++ {
 		b.refuse(market.CommandPlace, id, exchange.CodeInsufficientBalance)
 	}
@@ -27,7 +27,7 @@ func bareByHand(t *testing.T) *bench {
 }
 
 func TestABracketEndsWhenItsBaseHasLeftTheBooks(t *testing.T) {
-	b := bareByHand(t)
+	b := bareByHand(t, &bearer{})
 	require.Empty(t, b.leaves(btc), "nothing is left to protect")
 	require.Empty(t, b.engine.Brackets().Bare())
 	require.Zero(t, b.engine.Brackets().Covered(1, 1))
@@ -36,7 +36,7 @@ func TestABracketEndsWhenItsBaseHasLeftTheBooks(t *testing.T) {
 }
 
 func TestABracketShrinksToWhatIsHeldAndHasItsExitAtOnce(t *testing.T) {
-	b := bareByHand(t)
+	b := bareByHand(t, &bearer{})
 	require.Equal(t, []string{"stop 0.4 @ 90 attached"}, b.leaves(6*btc/10), "though the next try was a while away")
 	require.EqualValues(t, 4*btc/10, b.engine.Brackets().Covered(1, 1))
 	last := b.engine.LastOrder()
