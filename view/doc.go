@@ -58,20 +58,37 @@ func (d *Doc) Write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	v := bodies{Doc: d}
-	for i := range d.Sections {
-		one, err := join(t, d.Sections[i].Parts)
-		if err != nil {
-			return fmt.Errorf("section %q: %w", d.Sections[i].Title, err)
-		}
-		v.Bodies = append(v.Bodies, titled{d.Sections[i].Title, one})
-	}
-	html, err := execute(t, "page", &v)
+	html, err := d.fill(t, "page")
 	if err != nil {
 		return err
 	}
 	whole := page.Document{Title: d.Title + " – " + d.Kind, Body: html}
 	return whole.Write(w)
+}
+
+// html is the document as a part of another page: verdict, cards and sections.
+func (d *Doc) html(t *template.Template) (template.HTML, error) { return d.fill(t, "main") }
+
+// fill runs a template.
+func (d *Doc) fill(t *template.Template, name string) (template.HTML, error) {
+	v := bodies{Doc: d}
+	for i := range d.Sections {
+		one, err := join(t, d.Sections[i].Parts)
+		if err != nil {
+			return "", fmt.Errorf("section %q: %w", d.Sections[i].Title, err)
+		}
+		v.Bodies = append(v.Bodies, titled{d.Sections[i].Title, one})
+	}
+	return execute(t, name, &v)
+}
+
+// HTML is a part inside of a page of another kind.
+func HTML(p Part) (template.HTML, error) {
+	t, err := page.Template(body, nil)
+	if err != nil {
+		return "", err
+	}
+	return p.html(t)
 }
 
 // bodies is the data of the template.

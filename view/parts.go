@@ -9,7 +9,7 @@ import (
 )
 
 // A Part is a piece of a section: Text, Note, Warning, Figure, Table, Findings, Commands, Choice,
-// Fold, Terminal or Page.
+// Fold, Terminal, Page or a whole Doc.
 type Part interface {
 	html(t *template.Template) (template.HTML, error)
 	text(w *Writer) // nothing: a terminal does not show it

@@ -11,6 +11,11 @@ import (
 // Text is the document for a terminal of a width in characters; 0: unknown.
 func (d *Doc) Text(width int) string {
 	w := NewWriter(width)
+	d.text(w)
+	return w.String()
+}
+
+func (d *Doc) text(w *Writer) {
 	w.Text("", d.Title)
 	w.Text("", d.Lead)
 	for i := range d.Sections {
@@ -24,7 +29,6 @@ func (d *Doc) Text(width int) string {
 			w.Text("", text)
 		}
 	})
-	return w.String()
 }
 
 // A Writer writes paragraphs and tables for a terminal.

@@ -8,11 +8,12 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/view"
 )
 
 // actPages are the pages of those with the act token. The first has a link in the navigation.
 var actPages = []entry{
-	{path: "act", title: "Act", body: "bot_act", view: (*botPages).actions},
+	{path: "act", title: "Act", view: (*botPages).actions},
 	{path: "confirm", title: "Confirm", body: "bot_confirm", inside: true, view: (*botPages).confirm},
 	{path: "acted", title: "Result", body: "bot_acted", inside: true, alone: true, view: (*botPages).acted},
 }
@@ -36,7 +37,8 @@ func (d *botPages) actions(r *http.Request, docs *Documents) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sections{Tables: []Table{actTable(docs.Status, d.Name), cancelTable(docs, open.Value.Orders)}}, nil
+	return Parts{view.Note("Each action asks for a confirmation. The journal of the bot has it, with the address of " +
+		"this browser."), actTable(docs.Status, d.Name), cancelTable(docs, open.Value.Orders)}, nil
 }
 
 func (d *botPages) notRunning() error {

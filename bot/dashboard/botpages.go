@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"bytes"
+	"cmp"
 	"net/http"
 
 	"github.com/tidemark-trading/tidemark/bot/operator"
@@ -27,7 +28,7 @@ type botPages struct {
 // entry is a page of a bot: a row of the table of its pages.
 type entry struct {
 	path, title string
-	body        string // name of its template
+	body        string // name of its template; empty: parts
 	inside      bool   // it has no link in the navigation: another page leads to it
 	alone       bool   // it is shown without the bot's answers, too
 	view        func(d *botPages, r *http.Request, docs *Documents) (any, error)
@@ -35,15 +36,15 @@ type entry struct {
 
 // entries are the pages of a bot, in the order of the navigation.
 var entries = []entry{
-	{path: "", title: "Overview", body: "bot_overview", view: (*botPages).overview},
-	{path: "orders", title: "Orders", body: "bot_orders", view: (*botPages).orders},
-	{path: "order", title: "Order", body: "bot_order", inside: true, view: (*botPages).order},
+	{path: "", title: "Overview", view: (*botPages).overview},
+	{path: "orders", title: "Orders", view: (*botPages).orders},
+	{path: "order", title: "Order", inside: true, view: (*botPages).order},
 	{path: "market", title: "Market", body: "bot_market", view: (*botPages).market},
-	{path: "profit", title: "Profit", body: "bot_profit", view: (*botPages).profit},
-	{path: "risk", title: "Risk", body: "bot_risk", view: (*botPages).risk},
+	{path: "profit", title: "Profit", view: (*botPages).profit},
+	{path: "risk", title: "Risk", view: (*botPages).risk},
 	{path: "journal", title: "Journal", body: "bot_journal", view: (*botPages).journal},
-	{path: "system", title: "System", body: "bot_system", view: (*botPages).system},
-	{path: "seal", title: "Seal", body: "bot_seal", view: (*botPages).seal},
+	{path: "system", title: "System", view: (*botPages).system},
+	{path: "seal", title: "Seal", view: (*botPages).seal},
 }
 
 // botLinks are the links of a bot's pages. They are relative: all pages of a bot stand in one
@@ -110,8 +111,8 @@ func (d *botPages) write(w http.ResponseWriter, r *http.Request, e *entry, statu
 		zone = docs.Zone.String()
 	}
 	var text bytes.Buffer
-	err = d.s.pages.Write(&text, e.body, &Page{Title: e.title, Bot: d.Name, Here: "./" + e.path, Zone: zone,
-		Navigation: d.links(callerOf(r)), Top: TopOf(docs.Status, docs.NowMS), View: made})
+	err = d.s.pages.Write(&text, cmp.Or(e.body, partsPage), &Page{Title: e.title, Bot: d.Name, Here: "./" + e.path,
+		Zone: zone, Navigation: d.links(callerOf(r)), Top: TopOf(docs.Status, docs.NowMS), View: made})
 	if err != nil {
 		d.s.refuse(w, err)
 		return

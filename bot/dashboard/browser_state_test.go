@@ -32,12 +32,12 @@ func (s *site) stateView(here string, r *http.Request) (name, title string, view
 		view, err = MarketOf(m, q, width, time.UTC)
 		return "bot_market", "Market", view, err
 	case "/risk":
-		return "bot_risk", "Risk", RiskOf(madeUpRisk(), time.UTC), nil
+		return partsPage, "Risk", RiskOf(madeUpRisk(), time.UTC), nil
 	case "/journal":
 		q, err := journalQueryOf(r.URL.Query())
 		return "bot_journal", "Journal", JournalOf(madeUpJournal(), q, operator.JournalKinds(), time.UTC), err
 	}
-	return "bot_system", "System", SystemPage(s.docs, madeUpSystem()), nil
+	return partsPage, "System", SystemPage(s.docs, madeUpSystem()), nil
 }
 
 // scheme lets the browser ask for a colour scheme, and for still pages or not.

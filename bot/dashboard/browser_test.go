@@ -123,17 +123,17 @@ func (s *site) view(here string, r *http.Request) (name, title string, view any,
 		return s.stateView(here, r)
 	case "/":
 		view, err = OverviewOf(s.docs)
-		return "bot_overview", "Overview", view, err
+		return partsPage, "Overview", view, err
 	case "/orders":
-		return "bot_orders", "Orders", OrdersOf(s.docs), nil
+		return partsPage, "Orders", OrdersOf(s.docs), nil
 	case "/order":
-		return "bot_order", "Order", StoryPage(madeUpStory(), time.UTC), nil
+		return partsPage, "Order", StoryPage(madeUpStory(), time.UTC), nil
 	case "/profit":
 		report, trades := madeUpProfit()
 		view, err = ProfitOf(report, trades, s.docs.Curve)
-		return "bot_profit", "Profit", view, err
+		return partsPage, "Profit", view, err
 	case "/seal":
-		return "bot_seal", "Seal", SealOf(madeUpSeal(), time.UTC), nil
+		return partsPage, "Seal", SealOf(madeUpSeal(), time.UTC), nil
 	case "/fleet":
 		return "fleet", "Bots", FleetOf([]Glance{{Name: hostile(), Status: s.docs.Status},
 			{Name: "two", Error: hostile()}}, s.docs.NowMS), nil
@@ -162,8 +162,8 @@ func (s *site) actView(here string) (name, title string, view any, err error) {
 		noun: "the name of the strategy", word: hostile()}}
 	switch here {
 	case "/act":
-		return "bot_act", "Act", &Sections{Tables: []Table{actTable(s.docs.Status, d.Name),
-			cancelTable(s.docs, s.docs.Orders.Orders)}}, nil
+		return partsPage, "Act", Parts{actTable(s.docs.Status, d.Name),
+			cancelTable(s.docs, s.docs.Orders.Orders)}, nil
 	case "/confirm":
 		view := d.confirmOf(one, s.docs, s.docs.Orders.Orders)
 		view.Wrong = "Nothing was done: " + hostile()
@@ -265,8 +265,9 @@ func (v *viewer) fits(path string, width int64) {
 		`document.documentElement.scrollWidth)`), path)
 	require.Zero(v, of[int](v, `document.querySelectorAll("main img, main script, main b b").length`), path)
 	require.True(v, of[bool](v, `typeof hacked === "undefined"`), path)
-	require.Empty(v, of[string](v, `[...document.querySelectorAll("body *")].filter(e => !e.closest("svg, thead") && `+
-		`e.scrollWidth > e.clientWidth + 1 && !["visible", "auto"].includes(getComputedStyle(e).overflowX)).`+
+	require.Empty(v, of[string](v, `[...document.querySelectorAll("body *")].filter(e => `+
+		`!e.closest("svg, thead, .hidden") && e.scrollWidth > e.clientWidth + 1 && `+
+		`!["visible", "auto"].includes(getComputedStyle(e).overflowX)).`+
 		`map(e => e.outerHTML.slice(0, 80)).join()`), path)
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"net/http"
 	"net/url"
@@ -20,7 +21,7 @@ type filePages struct {
 // sheet is a page of files: a row of the table of these pages. Its path begins with a slash.
 type sheet struct {
 	path, title string
-	body        string // name of its template
+	body        string // name of its template; empty: parts
 	under       string // path of the page in the navigation that leads to it; empty: it has a link there
 	view        func(r *filePages, q url.Values) (any, error)
 }
@@ -28,11 +29,11 @@ type sheet struct {
 // sheets are the pages of files, in the order of the navigation.
 var sheets = []sheet{
 	{path: "/results", title: "Results", body: "results", view: (*filePages).results},
-	{path: "/result", title: "Result", body: "result", under: "/results", view: (*filePages).result},
-	{path: "/compare", title: "Compare", body: "compare", under: "/results", view: (*filePages).compare},
-	{path: "/sweeps", title: "Sweeps", body: "sweeps", view: (*filePages).sweeps},
-	{path: "/sweep", title: "Sweep", body: "sweep", under: "/sweeps", view: (*filePages).sweep},
-	{path: "/gaps", title: "Gap", body: "gaps", view: (*filePages).gaps},
+	{path: "/result", title: "Result", under: "/results", view: (*filePages).result},
+	{path: "/compare", title: "Compare", under: "/results", view: (*filePages).compare},
+	{path: "/sweeps", title: "Sweeps", view: (*filePages).sweeps},
+	{path: "/sweep", title: "Sweep", under: "/sweeps", view: (*filePages).sweep},
+	{path: "/gaps", title: "Gap", view: (*filePages).gaps},
 }
 
 // sheetLinks are the links of the pages of files.
@@ -69,7 +70,7 @@ func (r *filePages) page(one sheet) http.HandlerFunc {
 		}
 		var text bytes.Buffer
 		if err == nil {
-			err = r.s.pages.Write(&text, one.body, &Page{Title: one.title, Here: here, View: made,
+			err = r.s.pages.Write(&text, cmp.Or(one.body, partsPage), &Page{Title: one.title, Here: here, View: made,
 				Navigation: r.s.links(callerOf(req))})
 		}
 		if err != nil {
@@ -129,7 +130,7 @@ func (r *filePages) result(q url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ResultOf(one)
+	return ResultOf(one), nil
 }
 
 func (r *filePages) compare(q url.Values) (any, error) {
@@ -137,7 +138,7 @@ func (r *filePages) compare(q url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return CompareOf(o)
+	return CompareOf(o), nil
 }
 
 func (r *filePages) sweeps(q url.Values) (any, error) {
@@ -153,7 +154,7 @@ func (r *filePages) sweep(q url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return SweepOf(found, q, r.s.Now().UnixMilli())
+	return SweepOf(found, q, r.s.Now().UnixMilli()), nil
 }
 
 func (r *filePages) gaps(url.Values) (any, error) {

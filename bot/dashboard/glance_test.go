@@ -16,7 +16,7 @@ func TestTheFirstPageSaysHowTheBotStands(t *testing.T) {
 	text := func(d *Documents, title string) (value, note string) {
 		view, err := OverviewOf(d)
 		require.NoError(t, err)
-		for _, c := range view.Cards {
+		for _, c := range view[0].(Cards) {
 			if c.Title == title {
 				return c.Value.Text, c.Note.Text
 			}
@@ -60,7 +60,7 @@ func TestTheOverviewNamesAGroupThatIsNotGuarded(t *testing.T) {
 	var page strings.Builder
 	pages, err := NewPages()
 	require.NoError(t, err)
-	require.NoError(t, pages.Write(&page, "bot_overview", &Page{View: view}))
+	require.NoError(t, pages.Write(&page, partsPage, &Page{View: view}))
 	require.Contains(t, strings.Split(page.String(), "\n"), `<div class="warning"><ul>`+
 		"<li>not guarded: group 4 (trend): its orders outlive this bot: the exchange refuses its timer</li></ul></div>")
 }

@@ -2,8 +2,9 @@
 // It never reads settings, code or keys, and holds no state of a bot: each page is made of the
 // documents of bot/operator and bot/profit, and each action is a request of bot/operator.
 //
-// Start at Server, then at the table of pages in desk.go and that of actions in action.go. Pages
-// has the templates, and the files views_*.go make documents into what they show.
+// Start at Server, then at the table of pages in botpages.go and that of actions in action.go.
+// Pages has the templates. The files views_*.go make documents into Parts, which are what a page
+// shows.
 package dashboard
 
 import (
@@ -55,8 +56,11 @@ type Top struct {
 type Link struct{ Title, Path string }
 
 // frameFile is the frame of all pages and the parts that they share. Every other file of templates
-// defines "body": that of the page of its name.
+// defines "body": that of the page of its name, or parts for those that are a list of parts.
 const frameFile = "templates/frame.html"
+
+// partsPage is the template of a page whose view is Parts.
+const partsPage = "parts"
 
 // Pages are the parsed templates.
 type Pages struct{ byName map[string]*template.Template }
@@ -69,7 +73,8 @@ func NewPages() (*Pages, error) {
 		return nil, fmt.Errorf("dashboard: %w", err)
 	}
 	for _, file := range files {
-		t, err := template.ParseFS(templateFiles, frameFile, file)
+		t := template.New(path.Base(file))
+		t, err := t.Funcs(template.FuncMap{"part": partOf(t)}).ParseFS(templateFiles, frameFile, file)
 		if err != nil {
 			return nil, fmt.Errorf("dashboard: %w", err)
 		}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/profit"
+	"github.com/tidemark-trading/tidemark/view"
 	"github.com/tidemark-trading/tidemark/view/chart"
-	"github.com/tidemark-trading/tidemark/view/page"
 )
 
 const (
@@ -25,8 +25,8 @@ const (
 // PublicView is what strangers see of a bot: returns of finished days as percentages with two
 // decimals, and figures that are made of those rounded percentages alone.
 type PublicView struct {
-	Sections
-	Bot string // name, or a number
+	Parts Parts
+	Bot   string // name, or a number
 }
 
 // PublicPage is the page for strangers.
@@ -113,7 +113,7 @@ func (v *PublicView) name(ctx context.Context, d *botPages) error {
 		names = append(names, s.Name)
 	}
 	v.Bot = d.Name
-	v.Cards = append(v.Cards, Card{"Strategies", text(strings.Join(names, ", ")), text("")})
+	v.Parts[0] = append(v.Parts[0].(Cards), Card{"Strategies", text(strings.Join(names, ", ")), text("")})
 	return nil
 }
 
@@ -147,7 +147,6 @@ type publicDay struct {
 
 // publicView makes the page of rounded returns.
 func publicView(days []publicDay) (*PublicView, error) {
-	view := &PublicView{}
 	byDay := Table{Title: "Days", Head: []string{"Day", "Return"}, Empty: "No day has ended yet."}
 	byMonth := Table{Title: "Months", Head: []string{"Month", "Return"}, Empty: "No day has ended yet."}
 	index, peak, fall, month, monthly := 100.0, 100.0, 0.0, "", 1.0
@@ -171,18 +170,16 @@ func publicView(days []publicDay) (*PublicView, error) {
 			byDay.Rows = append([]Row{row(left(day.date), signed("", hundredths(factor-1)))}, byDay.Rows...)
 		}
 	}
-	view.Cards = []Card{{"Return", signed("", hundredths(index/100-1)), text(fmt.Sprintf("of %d days", len(days)))},
-		{"Largest drawdown", text(hundredths(fall)), text("at the end of a day")}}
-	view.Tables = []Table{byMonth, byDay}
+	made := &PublicView{Parts: Parts{Cards{
+		{"Return", signed("", hundredths(index/100-1)), text(fmt.Sprintf("of %d days", len(days)))},
+		{"Largest drawdown", text(hundredths(fall)), text("at the end of a day")}}}}
 	if len(points) > 1 {
-		drawn, err := page.Draw(chart.Chart{Label: "Value of 100 over time", Times: true, Panels: []chart.Panel{
-			{Height: 200, Layers: []chart.Layer{chart.Line{Name: "Value of 100", Points: points}}}}})
-		if err != nil {
-			return nil, err
-		}
-		view.Equity = &drawn
+		made.Parts = append(made.Parts, view.Figure{Chart: chart.Chart{Label: "Value of 100 over time", Times: true,
+			Panels: []chart.Panel{{Height: 200, Layers: []chart.Layer{
+				chart.Line{Name: "Value of 100", Points: points}}}}}})
 	}
-	return view, nil
+	made.Parts = append(made.Parts, byMonth, byDay)
+	return made, nil
 }
 
 func hundredths(part float64) string { return fmt.Sprintf("%.2f %%", part*100) }

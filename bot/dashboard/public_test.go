@@ -48,12 +48,12 @@ func TestStrangersSeePercentagesOfFinishedDaysAlone(t *testing.T) {
 func TestThePublicFiguresAreMadeOfRoundedReturns(t *testing.T) {
 	view, err := publicView([]publicDay{{"2026-10-31", 100}, {"2026-11-01", -200}, {"2026-11-02", 0}})
 	require.NoError(t, err)
-	require.Equal(t, "-1.02 %", view.Cards[0].Value.Text) // 1.01 × 0.98 − 1
-	require.Equal(t, "2.00 %", view.Cards[1].Value.Text)
-	require.Equal(t, []string{"2026-11", "2026-10"}, []string{view.Tables[0].Rows[0].Cells[0].Text,
-		view.Tables[0].Rows[1].Cells[0].Text})
-	require.Equal(t, "+1.00 %", view.Tables[0].Rows[1].Cells[1].Text)
+	require.Equal(t, "-1.02 %", view.Parts[0].(Cards)[0].Value.Text) // 1.01 × 0.98 − 1
+	require.Equal(t, "2.00 %", view.Parts[0].(Cards)[1].Value.Text)
+	months := view.Parts[2].(Table).Rows // behind the curve
+	require.Equal(t, []string{"2026-11", "2026-10"}, []string{months[0].Cells[0].Text, months[1].Cells[0].Text})
+	require.Equal(t, "+1.00 %", months[1].Cells[1].Text)
 	empty, err := publicView(nil)
 	require.NoError(t, err)
-	require.Nil(t, empty.Equity)
+	require.Len(t, empty.Parts, 3, "without a curve")
 }

@@ -205,14 +205,14 @@ func TestNamesInFilesAreTexts(t *testing.T) {
 
 func TestTheSealIsSaidInWords(t *testing.T) {
 	none := SealOf(&seal.SealStatus{}, time.UTC)
-	require.Contains(t, none.Verdict, "Nothing is sealed")
+	require.Contains(t, none[0].(Verdict)[0], "Nothing is sealed")
 	kept := SealOf(madeUpSeal(), time.UTC)
-	require.Contains(t, kept.Verdict, "Within its promise after 18 days")
-	require.Equal(t, "at least 0.05 % a day, Sharpe 0.96", kept.Tables[0].Rows[0].Cells[1].Text)
+	require.Contains(t, kept[0].(Verdict)[0], "Within its promise after 18 days")
+	require.Equal(t, "at least 0.05 % a day, Sharpe 0.96", kept[3].(Table).Rows[0].Cells[1].Text)
 	broken := madeUpSeal()
 	broken.Broken, broken.BrokenOn, broken.Since, broken.Alone = true, "2026-11-10", "2026-10-01", []string{"return"}
-	require.Contains(t, SealOf(broken, time.UTC).Warning, "The promise is broken: return. Probably since 2026-10-01")
-	require.Empty(t, SealOf(broken, time.UTC).Verdict)
+	require.Contains(t, SealOf(broken, time.UTC)[0].(Warnings)[0],
+		"The promise is broken: return. Probably since 2026-10-01")
 }
 
 // pageResults is the number of results of BenchmarkPageOfResults.

@@ -60,7 +60,7 @@ func cancelTable(d *Documents, open []operator.Order) Table {
 
 // ConfirmView asks a viewer to confirm an action.
 type ConfirmView struct {
-	Sections
+	Parts        Parts
 	Does         string // title of the action, with its subject
 	Says         []string
 	Confirmation string // name of the form
@@ -97,7 +97,7 @@ func (d *botPages) confirmOf(one *confirmation, docs *Documents, open []operator
 			orders.Rows = append(orders.Rows, orderRow(&open[i], docs.Zone))
 		}
 	}
-	view.Tables = append(view.Tables, orders)
+	view.Parts = append(view.Parts, orders)
 	if one.on.order == "" {
 		held := &operator.Positions{}
 		for _, p := range docs.Positions.Positions {
@@ -105,7 +105,7 @@ func (d *botPages) confirmOf(one *confirmation, docs *Documents, open []operator
 				held.Positions = append(held.Positions, p)
 			}
 		}
-		view.Tables = append(view.Tables, positionTable(held))
+		view.Parts = append(view.Parts, positionTable(held))
 	}
 	return view
 }

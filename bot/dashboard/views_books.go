@@ -6,28 +6,21 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/picture"
 	"github.com/tidemark-trading/tidemark/bot/profit"
-	"github.com/tidemark-trading/tidemark/view/page"
+	"github.com/tidemark-trading/tidemark/view"
 )
 
-// ProfitView is the page of trades and profit.
-type ProfitView struct {
-	Sections
-	Groups []string
-	By     string
-}
-
 // ProfitOf makes the page of profit, groups the latest first, and of the latest round trips.
-func ProfitOf(report *profit.ProfitReport, trades *profit.TradeList, curve *profit.Curve) (*ProfitView, error) {
-	view := &ProfitView{Groups: profit.Groups(), By: report.By}
+func ProfitOf(report *profit.ProfitReport, trades *profit.TradeList, curve *profit.Curve) (Parts, error) {
+	by := Choices{Label: "By"}
+	for _, name := range profit.Groups() {
+		by.Of = append(by.Of, Choice{name, "profit?by=" + name, name == report.By})
+	}
 	zone, err := profit.Zone(report.Zone)
 	if err != nil {
 		return nil, err
 	}
-	if view.Equity, err = equityPicture(curve); err != nil {
-		return nil, err
-	}
 	sum, unit := &report.Total, text(report.Currency)
-	view.Cards = []Card{
+	cards := Cards{
 		{"Realised", signed("", cents(sum.Realised)), unit},
 		{"Unrealised", signed("", cents(sum.Unrealised)), unit},
 		{"Fees", text(cents(sum.Fees)), unit},
@@ -46,8 +39,8 @@ func ProfitOf(report *profit.ProfitReport, trades *profit.TradeList, curve *prof
 			text(fmt.Sprint(g.Trips)), text(fmt.Sprint(g.Won)), text(profit.Brief(g.Flows)),
 			signed("", percent(g.Return)), text(percent(g.Drawdown))))
 	}
-	view.Tables = []Table{groups, tradeTable(trades, zone)}
-	return view, nil
+	drawn, err := equityPicture(curve)
+	return append(append(Parts{by, cards}, drawn...), groups, tradeTable(trades, zone)), err
 }
 
 // cents is an amount with two decimals.
@@ -69,12 +62,11 @@ func tradeTable(list *profit.TradeList, zone *time.Location) Table {
 	return t
 }
 
-// equityPicture draws a curve; nil where it has fewer than two samples.
-func equityPicture(c *profit.Curve) (*page.Picture, error) {
+// equityPicture is the picture of a curve; none where it has fewer than two samples.
+func equityPicture(c *profit.Curve) (Parts, error) {
 	drawn, err := picture.Equity(c)
 	if drawn == nil {
 		return nil, err
 	}
-	made, err := page.Draw(*drawn)
-	return &made, err
+	return Parts{view.Figure{Chart: *drawn}}, err
 }

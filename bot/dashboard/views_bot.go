@@ -12,7 +12,6 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/view/page"
 )
 
 // Documents are what a bot has answered, and when. A nil document is not known.
@@ -25,26 +24,6 @@ type Documents struct {
 	Curve     *profit.Curve
 	NowMS     int64 // of this machine
 	Zone      *time.Location
-}
-
-// Sections is what most pages consist of.
-type Sections struct {
-	Cards    []Card
-	Warnings []string
-	Equity   *page.Picture
-	Tables   []Table
-}
-
-// Live are the texts that an event of this page carries.
-func (s *Sections) Live() map[string]string {
-	var cells []Cell
-	for _, c := range s.Cards {
-		cells = append(cells, c.Value, c.Note)
-	}
-	for i := range s.Tables {
-		cells = append(cells, s.Tables[i].Cells()...)
-	}
-	return Live(cells...)
 }
 
 // TopOf is the line above the pages.
@@ -107,18 +86,13 @@ func aging(f *operator.Feed) bool {
 }
 
 // OverviewOf makes the first page.
-func OverviewOf(d *Documents) (*Sections, error) {
-	s := d.Status
-	view := &Sections{Cards: overviewCards(d), Warnings: warnings(s)}
-	var err error
-	if view.Equity, err = equityPicture(d.Curve); err != nil {
-		return nil, err
-	}
-	view.Tables = append([]Table{strategyTable(d), positionTable(d.Positions)}, feedTables(s, d.NowMS)...)
-	return view, nil
+func OverviewOf(d *Documents) (Parts, error) {
+	curve, err := equityPicture(d.Curve)
+	p := append(Parts{overviewCards(d), Warnings(warnings(d.Status))}, curve...)
+	return append(append(p, strategyTable(d), positionTable(d.Positions)), feedTables(d.Status, d.NowMS)...), err
 }
 
-func overviewCards(d *Documents) []Card {
+func overviewCards(d *Documents) Cards {
 	s := d.Status
 	drawdown := "–"
 	if part, err := decimal.NewFromString(s.Drawdown); err == nil {
@@ -131,7 +105,7 @@ func overviewCards(d *Documents) []Card {
 	}
 	opening := Cell{ID: "opening", Text: cmp.Or(s.Opening, allowed(d.Risk, "max_drawdown", "of %s allowed"))}
 	day := signed("day", cmp.Or(s.DayResult, "–"))
-	return []Card{
+	return Cards{
 		{"Equity", live("equity", cmp.Or(s.Equity, "–")), text(s.Currency)},
 		{"Today, " + s.Currency, day, text(allowed(d.Risk, "max_daily_loss", "a loss of %s is allowed"))},
 		{"Drawdown", live("drawdown", drawdown), opening},
@@ -287,7 +261,7 @@ func positionTable(list *operator.Positions) Table {
 }
 
 // feedTables are the feeds with their ages, and what is left of the exchange's budgets of requests.
-func feedTables(s *operator.Status, nowMS int64) []Table {
+func feedTables(s *operator.Status, nowMS int64) Parts {
 	feeds := Table{Title: "Feeds", Head: []string{"Feed", "Last event"},
 		Empty: "The bot does not run: it has no feeds."}
 	for _, f := range s.Feeds {
@@ -301,15 +275,14 @@ func feedTables(s *operator.Status, nowMS int64) []Table {
 	for _, w := range s.Weight {
 		budgets.Rows = append(budgets.Rows, row(left(w.Of), live("weight/"+w.Of, fmt.Sprint(w.Left))))
 	}
-	return []Table{feeds, budgets}
+	return Parts{feeds, budgets}
 }
 
 // OrdersOf makes the page of orders from the list of all orders, the latest first.
-func OrdersOf(d *Documents) *Sections {
+func OrdersOf(d *Documents) Parts {
 	open := orderTable("Open", "No order is open.")
 	doubt := orderTable("Unresolved", "No order is unresolved.")
 	closed := orderTable("Closed", "No order has been closed.")
-	view := &Sections{}
 	if d.Orders != nil {
 		for _, o := range slices.Backward(d.Orders.Orders) {
 			to := &closed
@@ -324,8 +297,7 @@ func OrdersOf(d *Documents) *Sections {
 			}
 		}
 	}
-	view.Tables = []Table{doubt, open, closed}
-	return view
+	return Parts{doubt, open, closed}
 }
 
 // standing sorts an order under open, closed or unresolved.
@@ -355,12 +327,6 @@ func orderRow(o *operator.Order, zone *time.Location) Row {
 		text(profit.Brief(o.Fee)), left(o.Tag), text(moment(o.Updated(), zone)))
 }
 
-// StoryView is the page of one order.
-type StoryView struct {
-	Sections
-	Steps []StoryStep
-}
-
 // StoryStep is an entry of the journal in words.
 type StoryStep struct {
 	At, Kind string
@@ -369,10 +335,9 @@ type StoryStep struct {
 
 // StoryPage makes the page of one order: its entries as bot explain tells them, with the figures of
 // the risk gate.
-func StoryPage(s *operator.Story, zone *time.Location) *StoryView {
+func StoryPage(s *operator.Story, zone *time.Location) Parts {
 	o := &s.Order
-	view := &StoryView{}
-	view.Cards = []Card{
+	cards := Cards{
 		{"Order", text(fmt.Sprint(o.Number)), text(o.Strategy + " " + o.Market)},
 		{"State", text(o.StateText()), text(moment(o.Updated(), zone))},
 		{"Filled", text(o.Filled),
@@ -381,13 +346,13 @@ func StoryPage(s *operator.Story, zone *time.Location) *StoryView {
 	}
 	figures := Table{Title: "Checks of the risk gate", Empty: "The journal has no figures of the risk gate.",
 		Head: []string{"Figure", "Before", "After", "Limit"}}
+	var story Story
 	for _, step := range s.Steps {
-		view.Steps = append(view.Steps, StoryStep{moment(step.AtMS, zone), step.Kind, step.Lines})
+		story = append(story, StoryStep{moment(step.AtMS, zone), step.Kind, step.Lines})
 		for _, f := range step.Risk {
 			figures.Rows = append(figures.Rows, row(left(f.Name), text(f.Before), text(f.After),
 				text(cmp.Or(f.Limit, "–"))))
 		}
 	}
-	view.Tables = []Table{figures}
-	return view
+	return Parts{cards, Section{"Story", Parts{story}}, figures}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // FleetOf makes the page of all bots.
-func FleetOf(list []Glance, nowMS int64) *Sections {
+func FleetOf(list []Glance, nowMS int64) Parts {
 	t := Table{Title: "All bots", Empty: "No folder has the state of a bot. A bot appears here after its first start.",
 		Head: []string{"Bot", "State", "Mode", "Equity", "Today", "Drawdown", "Halted", "Feed"}}
 	for i := range list {
@@ -34,7 +34,7 @@ func FleetOf(list []Glance, nowMS int64) *Sections {
 		}
 		t.Rows = append(t.Rows, Row{append([]Cell{name}, cells...)})
 	}
-	return &Sections{Tables: []Table{t}}
+	return Parts{t}
 }
 
 // haltedText lists the halted strategies of a bot.

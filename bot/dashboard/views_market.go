@@ -32,7 +32,7 @@ const (
 
 // MarketView is the page of a market.
 type MarketView struct {
-	Sections
+	Parts              Parts
 	FromMS, ToMS       int64
 	Latest             bool // the picture ends now: the script asks for it again
 	Market, Interval   string
@@ -72,7 +72,7 @@ func MarketOf(m *operator.Market, q *operator.MarketQuery, width int, zone *time
 		}
 	}
 	view.Legend = marketLegend(m, zone)
-	view.Tables = marketTables(m, zone)
+	view.Parts = marketTables(m, zone)
 	return view, nil
 }
 
@@ -85,12 +85,12 @@ func marketLegend(m *operator.Market, zone *time.Location) string {
 	return strings.TrimSpace(text + " " + m.Note)
 }
 
-func marketTables(m *operator.Market, zone *time.Location) []Table {
+func marketTables(m *operator.Market, zone *time.Location) Parts {
 	resting := orderTable("Resting orders", "No order rests in this market.")
 	for i := range m.Orders {
 		resting.Rows = append(resting.Rows, orderRow(&m.Orders[i], zone))
 	}
-	tables := []Table{resting}
+	tables := Parts{resting}
 	if len(m.Watched) > 0 {
 		tables = append(tables, watchedTable(m))
 	}

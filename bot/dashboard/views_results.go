@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/results"
 	"github.com/tidemark-trading/tidemark/research/compare"
 	"github.com/tidemark-trading/tidemark/research/report"
-	"github.com/tidemark-trading/tidemark/view/page"
+	"github.com/tidemark-trading/tidemark/view"
 )
 
 // pageRows is the number of results on a page.
@@ -152,44 +152,32 @@ func shortHash(hash string) string { return hash[:min(len(hash), 8)] }
 
 func figurePercent(f backtest.Figure) string { return f.Percent(1) }
 
-// ResultView is the page of one result.
-type ResultView struct {
-	Name, Lead        string
-	Synthetic         bool
-	Cards             []Card
-	Warnings, Honest  []string
-	Equity            *page.Picture
-	NoCurve           string
-	Links             []Choice // to its pages and files
-	Tables            []Table
-	Assumptions, Code []string
-}
-
 // ResultOf makes the page of a result.
-func ResultOf(r *results.Result) (*ResultView, error) {
-	v := &ResultView{Name: r.Name, Lead: fmt.Sprintf("%s · %s to %s", r.Title, r.From.Date(), r.To.Date()),
-		Synthetic: r.Synthetic, Warnings: r.Warnings, NoCurve: r.NoCurve, Assumptions: r.Whole.Assumptions,
-		Cards: resultCards(r), Honest: honest(r), Links: fileLinks(r.Files)}
-	v.Code = []string{"run " + r.Whole.Run.ID, "data " + r.Data, "config " + r.Config, "code " + r.Code}
+func ResultOf(r *results.Result) Parts {
+	lead := fmt.Sprintf("%s · %s to %s", r.Title, r.From.Date(), r.To.Date())
+	if r.Synthetic {
+		lead += " · made-up candles"
+	}
+	p := Parts{Name(r.Name), view.Note(lead), Warnings(r.Warnings), resultCards(r), Choices{Of: fileLinks(r.Files)}}
 	if r.Run != nil {
-		picture, err := page.Draw(report.Curves([]*compare.Run{r.Run}).Chart)
-		if err != nil {
-			return nil, err
-		}
-		v.Equity = &picture
+		p = append(p, view.Figure{Chart: report.Curves([]*compare.Run{r.Run}).Chart})
+	}
+	if r.NoCurve != "" {
+		p = append(p, view.Note("There is no curve: "+r.NoCurve))
 	}
 	settings := Table{Title: "Settings", Head: []string{"Setting", "Value"}, Empty: "The result names no strategy."}
 	for _, s := range r.Settings() {
 		settings.Rows = append(settings.Rows, row(left(s[0]), left(s[1])))
 	}
-	v.Tables = []Table{settings, resultTrades(r)}
-	return v, nil
+	return append(p, Section{"What it is worth", honest(r)}, settings, resultTrades(r),
+		Section{"Assumptions", Parts{List(r.Whole.Assumptions)}},
+		Hashes{"run " + r.Whole.Run.ID, "data " + r.Data, "config " + r.Config, "code " + r.Code})
 }
 
 // resultCards are the headline figures.
-func resultCards(r *results.Result) []Card {
+func resultCards(r *results.Result) Cards {
 	p, hold := &r.Whole.Performance, &r.Whole.Hold
-	return []Card{
+	return Cards{
 		{"Return", signed("", figurePercent(p.Return)), text(p.CAGR.Percent(1) + " a year")},
 		{"Sharpe", text(p.Sharpe.Text(2)), text("p " + r.P.Text(3) + " alone")},
 		{"Deepest drawdown", text(p.Drawdown.Depth.Percent(1)), text("from " + p.Drawdown.Start.Date())},
@@ -201,22 +189,23 @@ func resultCards(r *results.Result) []Card {
 }
 
 // honest says how much was tried over the same candles, and what the p does not say.
-func honest(r *results.Result) (lines []string) {
+func honest(r *results.Result) (lines Parts) {
 	if r.P.Defined() {
-		lines = append(lines, fmt.Sprintf("p %s (1 − PSR, against cash): so large a share of records of this length "+
-			"without any edge show a Sharpe ratio at least as high. It holds only for settings that were fixed before "+
-			"their record was seen.", r.P.Text(3)))
+		lines = append(lines, view.Text(fmt.Sprintf("p %s (1 − PSR, against cash): so large a share of records of "+
+			"this length without any edge show a Sharpe ratio at least as high. It holds only for settings that were "+
+			"fixed before their record was seen.", r.P.Text(3))))
 	}
 	switch {
 	case r.Synthetic:
-		lines = append(lines, "The candles are made up: no ledger counts tries over them.")
+		lines = append(lines, view.Text("The candles are made up: no ledger counts tries over them."))
 	case r.Tries == nil:
-		lines = append(lines, "The ledger of tries has none over these candles. It stands beside the candle store; "+
-			"bot dashboard --db names another one.")
+		lines = append(lines, view.Text("The ledger of tries has none over these candles. It stands beside the candle "+
+			"store; bot dashboard --db names another one."))
 	default:
-		lines = append(lines, fmt.Sprintf("Tries over candles that overlap these: %d of %d different series of "+
-			"returns. The best of so many worthless ones shows a Sharpe above %s on this length in 5 of 100 cases, "+
-			"in excess of a hold at its own exposure.", r.Tries.Tries, r.Tries.Series, r.Tries.Bar.Text(2)))
+		lines = append(lines, view.Text(fmt.Sprintf("Tries over candles that overlap these: %d of %d different series "+
+			"of returns. The best of so many worthless ones shows a Sharpe above %s on this length in 5 of 100 cases, "+
+			"in excess of a hold at its own exposure.", r.Tries.Tries, r.Tries.Series,
+			r.Tries.Bar.Text(2))))
 	}
 	return lines
 }
@@ -276,51 +265,11 @@ func minute(ms string) string {
 	return time.UnixMilli(n).UTC().Format("2006-01-02 15:04")
 }
 
-// CompareView is the page that holds results against each other.
-type CompareView struct {
-	Warnings, Texts []string
-	Curves          page.Picture
-	Caption         string
-	Settings        Table
-	Note            string // what the settings leave out; empty: nothing
-	Figures         Table
-	Runs            []Choice
-}
-
 // CompareOf makes the page of a comparison.
-func CompareOf(o *compare.Comparison) (*CompareView, error) {
-	v := &CompareView{Warnings: o.Warnings, Note: o.SettingsNote(),
-		Settings: Table{Title: "Settings that differ", Head: []string{"Setting"}, Empty: "None."},
-		Figures:  Table{Title: "Figures, in " + o.Currency, Head: []string{"Figure"}}}
-	if note := o.DataNote(); note != "" {
-		v.Texts = append(v.Texts, note)
-	}
-	for i := range o.Pairs {
-		v.Texts = append(v.Texts, o.Pairs[i].Sentence())
-	}
-	figure := report.Curves(o.Runs)
-	var err error
-	if v.Curves, err = page.Draw(figure.Chart); err != nil {
-		return nil, err
-	}
-	v.Caption = figure.Caption
+func CompareOf(o *compare.Comparison) Parts {
+	var runs []Choice
 	for _, r := range o.Runs {
-		v.Settings.Head, v.Figures.Head = append(v.Settings.Head, r.Name), append(v.Figures.Head, r.Name)
-		v.Runs = append(v.Runs, Choice{Text: r.Name + ": " + r.Title, Path: named("result", r.Dir)})
+		runs = append(runs, Choice{Text: r.Name + ": " + r.Title, Path: named("result", r.Dir)})
 	}
-	for _, texts := range o.Differing() {
-		one := Row{}
-		for _, t := range texts {
-			one.Cells = append(one.Cells, left(t))
-		}
-		v.Settings.Rows = append(v.Settings.Rows, one)
-	}
-	for _, texts := range o.Figures() {
-		one := row(left(texts[0]))
-		for _, t := range texts[1:] {
-			one.Cells = append(one.Cells, text(t))
-		}
-		v.Figures.Rows = append(v.Figures.Rows, one)
-	}
-	return v, nil
+	return Parts{Choices{Of: runs}, report.Compare(o)}
 }

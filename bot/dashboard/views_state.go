@@ -13,13 +13,13 @@ import (
 )
 
 // RiskOf makes the page of limits and halts.
-func RiskOf(r *operator.Risk, zone *time.Location) *Sections {
+func RiskOf(r *operator.Risk, zone *time.Location) Parts {
 	halts := Table{Title: "Halts", Empty: "Nothing is halted.", Head: []string{"Scope", "Since", "By", "Reason"}}
 	for _, h := range r.Halts {
 		halts.Rows = append(halts.Rows, row(left(h.Scope), text(moment(h.SinceMS, zone)), text(h.By),
 			Cell{Text: h.Reason, Class: "left bad"}))
 	}
-	view := &Sections{Tables: []Table{halts}}
+	all := Parts{halts}
 	var scopes []string
 	for i := range r.Limits {
 		if scope := r.Limits[i].Scope; !slices.Contains(scopes, scope) {
@@ -27,13 +27,13 @@ func RiskOf(r *operator.Risk, zone *time.Location) *Sections {
 		}
 	}
 	if len(scopes) == 0 {
-		view.Tables = append(view.Tables, Table{Title: "Limits",
+		all = append(all, Table{Title: "Limits",
 			Empty: "The state file has no limits: the bot has not run for a minute yet."})
 	}
 	for _, scope := range scopes {
-		view.Tables = append(view.Tables, limitTable(r, scope))
+		all = append(all, limitTable(r, scope))
 	}
-	return view
+	return all
 }
 
 // limitTable lists the limits of the account or of a strategy.
@@ -64,7 +64,7 @@ func limitRow(l *operator.Limit) Row {
 
 // JournalView is the page of the journal.
 type JournalView struct {
-	Sections
+	Parts Parts
 	Query *operator.JournalQuery
 	Kinds []string
 	Older string // the link to older entries; empty: there are none
@@ -97,19 +97,18 @@ func JournalOf(j *operator.Journal, q *operator.JournalQuery, kinds []string, zo
 		}
 		view.Older = "journal?" + older.Encode()
 	}
-	view.Tables = []Table{t}
+	view.Parts = Parts{t}
 	return view
 }
 
 // SystemPage makes the page of the program, its files and the machine.
-func SystemPage(d *Documents, y *operator.System) *Sections {
-	s := d.Status
-	view := &Sections{Cards: systemCards(d, y)}
+func SystemPage(d *Documents, y *operator.System) Parts {
+	s, warnings := d.Status, Warnings(nil)
 	if y.ReadOnly {
-		view.Warnings = append(view.Warnings, "No file can be made in "+y.Folder)
+		warnings = append(warnings, "No file can be made in "+y.Folder)
 	}
 	if y.Broken {
-		view.Warnings = append(view.Warnings, y.Seal)
+		warnings = append(warnings, y.Seal)
 	}
 	files := Table{Title: "Files", Head: []string{"File", "Size", "Reach", "Path"}}
 	reach := "–"
@@ -128,11 +127,11 @@ func SystemPage(d *Documents, y *operator.System) *Sections {
 		row(left("doctor"), doctorCell(d, y)),
 		row(left("seal"), left(cmp.Or(y.Seal, "Nothing is sealed."))),
 		row(left("canary"), left(canaryText(s.Canary)))}}
-	view.Tables = append([]Table{checks, files}, feedTables(s, d.NowMS)...)
+	all := Parts{systemCards(d, y), warnings, checks}
 	if y.Doctor != nil {
-		view.Tables = slices.Insert(view.Tables, 1, findingTable(y.Doctor))
+		all = append(all, findingTable(y.Doctor))
 	}
-	return view
+	return append(append(all, files), feedTables(s, d.NowMS)...)
 }
 
 // doctorCell says how the last bot doctor ended, and how long ago.
@@ -177,7 +176,7 @@ func findingTable(c *statedir.Checkup) Table {
 	return t
 }
 
-func systemCards(d *Documents, y *operator.System) []Card {
+func systemCards(d *Documents, y *operator.System) Cards {
 	s, free := d.Status, "–"
 	if y.DiskFree != nil {
 		free = fmt.Sprintf("%.1f GB", float64(*y.DiskFree)/1e9)
@@ -193,7 +192,7 @@ func systemCards(d *Documents, y *operator.System) []Card {
 	if y.BackupMS != 0 {
 		backup = age(y.BackupMS, d.NowMS) + " ago"
 	}
-	return []Card{
+	return Cards{
 		{"Version", text(s.Version), text("config " + clipped(s.ConfigHash, 12) + reloaded)},
 		{"Runs since", text(moment(s.SinceMS, d.Zone)), text("run " + clipped(s.Run, 8))},
 		{"Process", text(process), text(s.State)},

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/url"
@@ -12,21 +13,14 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/results"
 	"github.com/tidemark-trading/tidemark/research"
 	"github.com/tidemark-trading/tidemark/view"
-	"github.com/tidemark-trading/tidemark/view/page"
 )
-
-// SweepsView is the page of all searches.
-type SweepsView struct {
-	results.Standing
-	Watch []Choice
-	Table Table
-}
 
 // watchParameter lets a browser ask for the page again every five seconds.
 const watchParameter = "watch"
 
 // watchLinks are the links to a page that stands still, and to the same that is asked for again.
-func watchLinks(page string, q url.Values, watched bool) []Choice {
+func watchLinks(page string, q url.Values) Choices {
+	watched := q.Get(watchParameter) == "true"
 	link := func(watch bool) string {
 		all := maps.Clone(q)
 		delete(all, watchParameter)
@@ -35,24 +29,31 @@ func watchLinks(page string, q url.Values, watched bool) []Choice {
 		}
 		return page + "?" + all.Encode()
 	}
-	return []Choice{{"standing still", link(false), !watched}, {"again every 5 s", link(true), watched}}
+	return Choices{"This page is", []Choice{{"standing still", link(false), !watched},
+		{"again every 5 s", link(true), watched}}}
 }
 
 // SweepsOf makes the page of searches. q is the query of its address.
-func SweepsOf(list *results.Sweeps, q url.Values, nowMS int64) *SweepsView {
-	v := &SweepsView{Standing: list.Standing, Table: Table{Empty: "There is no search here. bot sweep, " +
-		"bot walkforward, bot placebo and bot stress write their files and pages to out.",
-		Head: []string{"Search", "Kind", "State", "Sets", "Rate", "Left", "Varied", "Page", "Written"}}}
+func SweepsOf(list *results.Sweeps, q url.Values, nowMS int64) Parts {
+	p := Parts{list.Standing}
 	if slices.ContainsFunc(list.Sweeps, func(s results.Sweep) bool { return s.State == results.Running }) {
-		v.Watch = watchLinks("sweeps", q, q.Get(watchParameter) == "true")
+		p = append(p, watchLinks("sweeps", q))
 	}
+	if list.Missing {
+		return p
+	}
+	t := Table{Empty: "There is no search here. bot sweep, bot walkforward, bot placebo and bot stress write their " +
+		"files and pages to out.",
+		Head: []string{"Search", "Kind", "State", "Sets", "Rate", "Left", "Varied", "Page", "Written"}}
 	for i := range list.Sweeps[:min(len(list.Sweeps), maxSweepRows)] {
-		v.Table.Rows = append(v.Table.Rows, sweepRow(&list.Sweeps[i], nowMS))
+		t.Rows = append(t.Rows, sweepRow(&list.Sweeps[i], nowMS))
 	}
 	if left := len(list.Sweeps) - maxSweepRows; left > 0 {
-		v.Table.Title = fmt.Sprintf("The newest %d; %d older ones are left out", maxSweepRows, left)
+		t.Title = fmt.Sprintf("The newest %d; %d older ones are left out", maxSweepRows, left)
 	}
-	return v
+	return append(p, t, view.Note("Sets are those in the file. Of a grid the file does not tell which sets the "+
+		"parameters' own rules leave out, so that its number of sets is a bound. The rate is known after the second "+
+		"look."))
 }
 
 // maxSweepRows is the number of searches on the page.
@@ -141,61 +142,43 @@ func variedBriefly(s *results.Sweep) string {
 	return brief(keys)
 }
 
-// SweepView is the page of one search.
-type SweepView struct {
-	Name              string
-	Running           bool
-	Done, Total       int
-	Watch             []Choice
-	Cards             []Card
-	Warnings, Verdict []string
-	Missing           string
-	Links             []Choice
-	Objectives        []Choice
-	Workers           []Table // none, or one
-	Tables            []Table
-	Pairs             []Choice
-	Pictures          []Captioned
-	Values            Table
-	Notes             []string
-}
-
-// Captioned is a picture with its explanation.
-type Captioned struct {
-	Title, Caption string
-	Picture        page.Picture
-}
-
 // SweepOf makes the page of a search. q is the query of its address: pair names the parameters of
 // its map.
-func SweepOf(f *results.Searched, q url.Values, nowMS int64) (*SweepView, error) {
-	pair := q.Get("pair")
-	v := &SweepView{Name: f.Name, Running: f.State == results.Running, Done: f.Done + f.Parts, Total: f.Total,
-		Missing: f.Missing, Cards: sweepCards(f, nowMS), Values: valuesTable(&f.Sweep)}
-	if f.Error != "" {
-		v.Missing = f.Error
+func SweepOf(f *results.Searched, q url.Values, nowMS int64) Parts {
+	p := Parts{Name(f.Name)}
+	if f.State == results.Running {
+		p = append(p, watchLinks("sweep", q), Progress{f.Done + f.Parts, f.Total})
 	}
-	if v.Running {
-		v.Watch = watchLinks("sweep", q, q.Get(watchParameter) == "true")
+	if f.Outcome != nil {
+		j := f.Outcome.Judged()
+		said := j.Sentences()
+		if f.State != results.Finished {
+			said = append([]string{"The search is not finished: this is the verdict on the sets so far."}, said...)
+		}
+		p = append(p, Warnings(j.Warnings()), Verdict(append(said, f.Outcome.Counts())))
+	}
+	p = append(p, sweepCards(f, nowMS))
+	if f.Machines {
+		p = append(p, workersTable(f, nowMS))
+	}
+	if missing := cmp.Or(f.Error, f.Missing); missing != "" {
+		p = append(p, view.Note(missing))
 	}
 	if f.Page != "" {
-		v.Links = append(v.Links, Choice{Text: "The page that the search wrote", Path: named("file", f.Page)})
-	}
-	if f.Machines {
-		v.Workers = append(v.Workers, workersTable(f, nowMS))
+		p = append(p, Choices{Of: []Choice{{Text: "The page that the search wrote", Path: named("file", f.Page)}}})
 	}
 	if f.Outcome == nil {
-		return v, nil
+		return append(p, valuesTable(&f.Sweep))
 	}
-	v.judge(f)
-	v.offer(f, pair)
-	return v, v.draw(f, pair)
+	return append(append(p, ranked(f, q.Get("pair"))...), valuesTable(&f.Sweep),
+		view.Note("The verdict here counts the tries of this sweep alone. SPA, PBO and the tries of earlier searches "+
+			"are in the page that bot sweep writes."))
 }
 
 // sweepCards are the headlines of a search.
-func sweepCards(f *results.Searched, nowMS int64) []Card {
+func sweepCards(f *results.Searched, nowMS int64) Cards {
 	state := stateOf(&f.Sweep)
-	cards := []Card{{"State", state, text("written " + age(f.ChangedMS, nowMS) + " ago")},
+	cards := Cards{{"State", state, text("written " + age(f.ChangedMS, nowMS) + " ago")},
 		{"Sets", text(progressOf(&f.Sweep)), text(f.Method)}}
 	if f.State == results.Running {
 		cards = append(cards, Card{"Left", text(leftOf(&f.Sweep)), text(rateOf(&f.Sweep))})
@@ -211,17 +194,37 @@ func sweepCards(f *results.Searched, nowMS int64) []Card {
 		Card{"Plateau", text(j.Plateau.Value.Text(2)), text("of the lead belongs to neighbours")})
 }
 
-// judge says what the best set is worth.
-func (v *SweepView) judge(f *results.Searched) {
-	j := f.Outcome.Judged()
-	v.Warnings, v.Verdict = j.Warnings(), j.Sentences()
-	if f.State != results.Finished {
-		v.Verdict = append([]string{"The search is not finished: this is the verdict on the sets so far."},
-			v.Verdict...)
+// ranked are the best sets and the pictures of all, with the objectives and the pairs of parameters
+// to choose from.
+func ranked(f *results.Searched, pair string) Parts {
+	link := func(objective, pair string) string {
+		q := url.Values{"name": {f.Name}, "objective": {objective}}
+		if pair != "" {
+			q.Set("pair", pair)
+		}
+		return "sweep?" + q.Encode()
 	}
-	v.Verdict = append(v.Verdict, f.Outcome.Counts())
-	v.Notes = append(v.Notes, "The verdict here counts the tries of this sweep alone. SPA, PBO and the tries of "+
-		"earlier searches are in the page that bot sweep writes.")
+	objectives, pairs := Choices{Label: "Rank by"}, Choices{}
+	for _, name := range results.Objectives() {
+		objectives.Of = append(objectives.Of, Choice{name, link(name, pair), name == f.Objective})
+	}
+	known := slices.Contains(f.Pairs, pair)
+	for i, name := range f.Pairs {
+		pairs.Of = append(pairs.Of, Choice{name, link(f.Objective, name), name == pair || !known && i == 0})
+	}
+	p := Parts{objectives, bestTable(f), view.Note("Neighbours: the mean over the sets one step away along one " +
+		"parameter, and how many ran. A best set whose neighbours are much worse stands alone.")}
+	if figure, is := f.Map(pair); is {
+		p = append(p, Section{"By two parameters", Parts{pairs, figure}})
+	}
+	if figure, is := f.Strands(); is {
+		p = append(p, Section{"All parameters at once", Parts{figure}})
+	}
+	return p
+}
+
+// bestTable lists the best sets.
+func bestTable(f *results.Searched) Table {
 	top := Table{Title: "The best by " + f.Objective, Empty: "No set is ranked.", Head: []string{"Set", "Value",
 		"Neighbours", "Sharpe", "In excess", "Return", "Drawdown", "Trips", "Fees"}}
 	for i := range f.Outcome.Top {
@@ -237,46 +240,7 @@ func (v *SweepView) judge(f *results.Searched) {
 		}
 		top.Rows = append(top.Rows, one)
 	}
-	v.Tables = append(v.Tables, top)
-}
-
-// offer are the objectives and the pairs of parameters to choose from.
-func (v *SweepView) offer(f *results.Searched, pair string) {
-	link := func(objective, pair string) string {
-		q := url.Values{"name": {f.Name}, "objective": {objective}}
-		if pair != "" {
-			q.Set("pair", pair)
-		}
-		return "sweep?" + q.Encode()
-	}
-	for _, name := range results.Objectives() {
-		v.Objectives = append(v.Objectives, Choice{name, link(name, pair), name == f.Objective})
-	}
-	known := false
-	for _, name := range f.Pairs {
-		known = known || name == pair
-	}
-	for i, name := range f.Pairs {
-		v.Pairs = append(v.Pairs, Choice{name, link(f.Objective, name), name == pair || !known && i == 0})
-	}
-}
-
-// draw draws the map and the parallel coordinates.
-func (v *SweepView) draw(f *results.Searched, pair string) error {
-	add := func(title string, figure view.Figure, is bool) error {
-		if !is {
-			return nil
-		}
-		picture, err := page.Draw(figure.Chart)
-		v.Pictures = append(v.Pictures, Captioned{title, figure.Caption, picture})
-		return err
-	}
-	figure, is := f.Map(pair)
-	if err := add("By two parameters", figure, is); err != nil {
-		return err
-	}
-	figure, is = f.Strands()
-	return add("All parameters at once", figure, is)
+	return top
 }
 
 // maxValues is the number of values of a setting that are shown.
@@ -323,41 +287,35 @@ func valuesTable(s *results.Sweep) Table {
 	return t
 }
 
-// GapsView is the page of gaps.
-type GapsView struct {
-	results.Standing
-	Gaps []GapView
-}
-
-// GapView is the way from a backtest to live.
-type GapView struct {
-	Name, Written, Error string
-	Cards                []Card
-	Links                []Choice
-	Steps                Table
-}
-
 // maxGaps is the number of gaps on the page.
 const maxGaps = 20
 
-// GapsOf makes the page of gaps.
-func GapsOf(list *results.Gaps, nowMS int64) *GapsView {
-	v := &GapsView{Standing: list.Standing}
+// GapsOf makes the page of gaps: the ways from backtests to live.
+func GapsOf(list *results.Gaps, nowMS int64) Parts {
+	p := Parts{list.Standing}
 	for i := range list.Gaps[:min(len(list.Gaps), maxGaps)] {
 		g := &list.Gaps[i]
-		one := GapView{Name: g.Name, Written: time.UnixMilli(g.ChangedMS).UTC().Format("2006-01-02 15:04") + " UTC, " +
-			age(g.ChangedMS, nowMS) + " ago", Error: g.Error, Links: fileLinks(g.Files)}
-		if g.Name == "." {
-			one.Name = path.Base(list.Folder)
+		name := g.Name
+		if name == "." {
+			name = path.Base(list.Folder)
 		}
-		one.Cards = []Card{{"Backtest", signed("", g.Backtest), text("profit")},
-			{"Live", signed("", g.Live), text("profit")},
-			{"Gap", signed("", g.Gap), text("live less backtest")}}
-		one.Steps = Table{Head: []string{"Fact", "Step", "Profit"}, Empty: "The file has no steps."}
+		parts := Parts{view.Note(time.UnixMilli(g.ChangedMS).UTC().Format("2006-01-02 15:04") + " UTC, " +
+			age(g.ChangedMS, nowMS) + " ago"), Choices{Of: fileLinks(g.Files)}}
+		if g.Error != "" {
+			p = append(p, Section{name, append(parts, view.Warning(g.Error))})
+			continue
+		}
+		steps := Table{Head: []string{"Fact", "Step", "Profit"}, Empty: "The file has no steps."}
 		for _, s := range g.Steps {
-			one.Steps.Rows = append(one.Steps.Rows, row(left(s.Fact), signed("", s.Step), signed("", s.Profit)))
+			steps.Rows = append(steps.Rows, row(left(s.Fact), signed("", s.Step), signed("", s.Profit)))
 		}
-		v.Gaps = append(v.Gaps, one)
+		p = append(p, Section{name, append(parts, Cards{{"Backtest", signed("", g.Backtest), text("profit")},
+			{"Live", signed("", g.Live), text("profit")}, {"Gap", signed("", g.Gap), text("live less backtest")}},
+			steps)})
 	}
-	return v
+	if len(list.Gaps) == 0 && !list.Missing {
+		p = append(p, view.Note("There is no gap here. bot gap -c FILE --out out/gap writes the way from the backtest "+
+			"to live."))
+	}
+	return p
 }
