@@ -12,10 +12,10 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
-	"github.com/tidemark-trading/tidemark/bot/gap"
-	"github.com/tidemark-trading/tidemark/bot/gap/bridge"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/bot/rerun/assumptions"
+	"github.com/tidemark-trading/tidemark/bot/rerun/gap"
+	"github.com/tidemark-trading/tidemark/bot/rerun/gap/bridge"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"

@@ -8,10 +8,10 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/alert"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
-	"github.com/tidemark-trading/tidemark/bot/gap"
-	"github.com/tidemark-trading/tidemark/bot/gap/rounds"
 	"github.com/tidemark-trading/tidemark/bot/host"
 	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/bot/rerun/gap"
+	"github.com/tidemark-trading/tidemark/bot/rerun/gap/rounds"
 )
 
 // alertsAtEnd is how long the end of a command waits for alerts.

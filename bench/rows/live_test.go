@@ -209,7 +209,7 @@ var packageRows = []packageRow{
 		"core-ns", "ns", 1, 8},
 	{"whole life of an order at the venue, 1 M", "exchange/sim", "Book/1000000", "integer ladder", "ladder-ns",
 		"venue-ns", "ns", 1, 8},
-	{"replay of a recording, six strategies, an event", "bot/replay", "ReplayedEvents", "decoding", "decode-ns",
+	{"replay of a recording, six strategies, an event", "bot/rerun/replay", "ReplayedEvents", "decoding", "decode-ns",
 		"ns/event",
 		"ns",
 		1, -0.3},

@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/bot/alert"
-	"github.com/tidemark-trading/tidemark/bot/canary"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/operator"
-	"github.com/tidemark-trading/tidemark/bot/replay"
+	"github.com/tidemark-trading/tidemark/bot/rerun/canary"
+	"github.com/tidemark-trading/tidemark/bot/rerun/replay"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )

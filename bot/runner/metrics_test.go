@@ -41,7 +41,7 @@ func TestThePageOnMetricsNamesEveryMetricAndNoOther(t *testing.T) {
 	told := map[string]bool{}
 	for _, name := range regexp.MustCompile("(?m)^\\| `(tidemark_[a-z_]+)`").FindAllStringSubmatch(string(page), -1) {
 		if strings.HasPrefix(name[1], "tidemark_gap_") {
-			continue // bot/gap/rounds has these
+			continue // bot/rerun/gap/rounds has these
 		}
 		told[name[1]] = true
 	}

@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/tidemark-trading/tidemark/bot/replay"
 	"github.com/tidemark-trading/tidemark/bot/rerun/core"
+	"github.com/tidemark-trading/tidemark/bot/rerun/replay"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/tidemark-trading/tidemark/bot/gap"
+	"github.com/tidemark-trading/tidemark/bot/rerun/gap"
 )
 
 // stepsHead is the first line of WriteSteps.

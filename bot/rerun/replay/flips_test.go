@@ -19,7 +19,7 @@ import (
 
 // How many bits are flipped in a strategy, in a recording and in a journal:
 //
-//	go test ./bot/replay -run Flipped -flips 2000
+//	go test ./bot/rerun/replay -run Flipped -flips 2000
 var flips = flag.Int("flips", 30, "how many single bits are flipped in each of strategy, recording and journal")
 
 // flipped is an asker in which one bit of its count flips at a ticker.

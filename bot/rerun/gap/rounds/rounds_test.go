@@ -17,7 +17,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/alert"
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/gap"
+	"github.com/tidemark-trading/tidemark/bot/rerun/gap"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -80,7 +80,7 @@ func TestWhatIsFarIsToldOnce(t *testing.T) {
 }
 
 func TestThePageOnMetricsNamesEachOfARound(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/metrics.md")
+	page, err := os.ReadFile("../../../../docs/metrics.md")
 	require.NoError(t, err)
 	f := newFigures()
 	f.take(away(1, ""))

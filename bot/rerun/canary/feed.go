@@ -9,7 +9,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/tidemark-trading/tidemark/bot/replay"
+	"github.com/tidemark-trading/tidemark/bot/rerun/replay"
 )
 
 // The frames of the pipe to the child: a byte that says what it is, the length as 4 bytes in little
