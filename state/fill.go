@@ -140,9 +140,21 @@ func feeOf(f *market.Fill) (fee market.Value) {
 	return fee
 }
 
-// applyFill books one new fill: base, quote and position. used is what it took of what the order
-// held.
+// applyFill counts and books one new fill. used is what it took of what the order held.
 func (a *Account) applyFill(o *Order, f *market.Fill) (used market.Money, err error) {
+	if used, err = a.book(o, f); err != nil {
+		return 0, err
+	}
+	o.counted += f.Amount
+	o.addMark(f)
+	if !f.Settled {
+		o.unsettled++
+	}
+	return used, nil
+}
+
+// book books one new fill: base, quote and position. used is what it took of what the order held.
+func (a *Account) book(o *Order, f *market.Fill) (used market.Money, err error) {
 	l := o.seat
 	m := l.market
 	gross, err := m.Value(f.Price, f.Amount)
@@ -182,11 +194,6 @@ func (a *Account) applyFill(o *Order, f *market.Fill) (used market.Money, err er
 	a.outdate(l.valued)
 	a.changed = true
 	a.touch(o)
-	o.counted += f.Amount
-	o.addMark(f)
-	if !f.Settled {
-		o.unsettled++
-	}
 	return max(-amount, -money), nil // a sell held the base that left, a buy the quote
 }
 

@@ -118,6 +118,15 @@ func (a *Account) applyReport(ev *market.Event) (Applied, error) {
 	if !tells(r) && r.Command != market.CommandPlace {
 		return a.applyAnswer(o, r), nil
 	}
+	if a.endsWhole(o, ev) {
+		return a.applyWhole(o, ev)
+	}
+	return a.applyAny(o, ev)
+}
+
+// applyAny folds a report of an own order's state.
+func (a *Account) applyAny(o *Order, ev *market.Event) (Applied, error) {
+	r := ev.Report
 	to := next[o.State][inputOf(r)]
 	if to == 0 || older(o, r) {
 		return a.applyLate(o, ev)
