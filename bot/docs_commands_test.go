@@ -162,7 +162,6 @@ var unplayed = map[string]string{
 	"bot sweep --lock-last 20%": "a seal would end the other runs; the same",
 
 	"bot adopt dip swing -c live.toml": "needs a stopped bot that held something: adopt_test.go",
-	"bot adopt OLD NEW":                "the same",
 	"bot adopt":                        "the same",
 
 	"bot seal":              "needs a backtest of the bot's strategies; testdata/script/seal.txtar plays it",
@@ -283,7 +282,7 @@ func (c *typed) requireOutput(t *testing.T, output string) {
 func masked(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	for _, mask := range [...]struct{ pattern, by string }{{`bots/sandbox`, "state"}, {`\b(buy|sell)\b`, "side"},
-		{`\d{4}-\d\d-\d\d(T[\d:.]+Z)?`, "time"}, {`[-+]?\d[\d,]*(\.\d+)?`, "0"}, {`( -)+ `, " 0 "}} {
+		{`\d{4}-\d\d-\d\d(T[\d:.]+Z)?`, "time"}, {`[-+]?\d[\d,]*(\.\d+)?`, "0"}, {`( [-–])+ `, " 0 "}} {
 		text = regexp.MustCompile(mask.pattern).ReplaceAllString(text, mask.by)
 	}
 	return text

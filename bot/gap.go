@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -120,19 +120,14 @@ func (a *app) gap(ctx context.Context, f *gapFlags) (err error) {
 	if err != nil {
 		return err
 	}
+	path := ""
 	if f.out != "" {
-		if err := writeGap(f.out, o.Dir, r); err != nil {
+		path = filepath.Join(f.out, "gap.html")
+		if err := writeSteps(f.out, r); err != nil {
 			return err
 		}
 	}
-	if f.json {
-		return console.PrintJSON(a.Stdout, r)
-	}
-	err = printGap(a.Stdout, r, o.Dir)
-	if err == nil && f.out != "" {
-		_, err = fmt.Fprintf(a.Stdout, "page: %s\n", filepath.Join(f.out, "gap.html"))
-	}
-	return err
+	return a.document(bridge.Page(r, o.Dir), path, r, f.json)
 }
 
 // compare compares with the candles and assumptions of -c.
@@ -149,10 +144,10 @@ func (f *gapFlags) compare(ctx context.Context, o gap.Options) (*gap.Comparison,
 	return gap.Run(ctx, o)
 }
 
-// writeGap writes the page and the CSVs of a gap.
-func writeGap(dir, state string, r *gap.Comparison) error {
-	if err := writePage(filepath.Join(dir, "gap.html"), bridge.Page(r, state)); err != nil {
-		return err
+// writeSteps writes the CSVs of a gap, and their folder.
+func writeSteps(dir string, r *gap.Comparison) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("write the CSVs: %w", err)
 	}
 	for name, write := range map[string]func(io.Writer, *gap.Comparison) error{"gap.csv": bridge.WriteSteps,
 		"episodes.csv": bridge.WriteEpisodes} {
@@ -197,94 +192,4 @@ func gapModel(path string, o *gap.Options) (*candles.Store, error) {
 	}
 	o.Candles = library.(plan.Stored).Store
 	return o.Candles, nil
-}
-
-// printGap writes the report of a state folder for a person.
-func printGap(w io.Writer, r *gap.Comparison, state string) error {
-	fmt.Fprintf(w, "%s to %s, starts of the bot: %d\n", r.From, r.To, r.Starts)
-	for _, line := range r.Assumptions {
-		fmt.Fprintln(w, "assumed: "+line)
-	}
-	for _, note := range r.Notes {
-		fmt.Fprintln(w, "note: "+note)
-	}
-	fmt.Fprintln(w)
-	if err := printBridge(w, r, &r.Account); err != nil {
-		return err
-	}
-	if len(r.Strategies) > 1 {
-		for i := range r.Strategies {
-			fmt.Fprintf(w, "\nstrategy %s\n", r.Strategies[i].Name)
-			if err := printBridge(w, r, &r.Strategies[i]); err != nil {
-				return err
-			}
-		}
-	}
-	if _, err := fmt.Fprintf(w, "\n%s\n", matchText(&r.Matched)); err != nil {
-		return err
-	}
-	for i := range r.Refused {
-		fmt.Fprintln(w, r.Refused[i].String())
-	}
-	return printEpisodes(w, r, state)
-}
-
-// printEpisodes writes the largest episodes.
-func printEpisodes(w io.Writer, r *gap.Comparison, state string) error {
-	const most = 10
-	all := bridge.Largest(r, most)
-	if len(all) == 0 {
-		_, err := fmt.Fprintln(w, "every order came to the same live and in the backtest")
-		return err
-	}
-	fmt.Fprintf(w, "\nby order: %d episodes; outside of them %s %s, for rounding and dust\n", len(r.Episodes),
-		r.Account.Outside, r.Currency)
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for i := range all {
-		e := &all[i]
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", bridge.Span(e), bridge.Signed(e.Gap), e.Strategy, bridge.Cause(e))
-		fmt.Fprintf(table, "\t\t\t%s\n", bridge.Explain(e, state))
-	}
-	return table.Flush()
-}
-
-// matchText says how far the terms can be believed.
-func matchText(m *gap.Match) string {
-	if m.Orders == 0 {
-		return "no orders were compared"
-	}
-	text := fmt.Sprintf("%d of %d orders (%.1f %%) stand for live orders in the run with %s, which has the fewest",
-		m.Matched, m.Orders, 100*float64(m.Matched)/float64(m.Orders), m.Run)
-	if !m.Enough() {
-		text += "; that is less than 90 %: believe the ranges, not one number"
-	}
-	return text
-}
-
-// printBridge writes the way from the backtest to the live books.
-func printBridge(w io.Writer, r *gap.Comparison, b *gap.Bridge) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(table, "\t\tprofit %s\tstep\tmean\tleast\tmost\t\n", r.Currency)
-	fmt.Fprintf(table, "S0\tbacktest\t%s\t\t\t\t\t\n", b.Profits[0])
-	for i := range b.Terms {
-		t := &b.Terms[i]
-		mean := t.Mean.String()
-		if t.RangeOnly {
-			mean = "-"
-		}
-		fmt.Fprintf(table, "S%d\t%s\t%s\t%s\t%s\t%s\t%s\t\n", i+1, t.Fact, b.Profits[i+1], t.Step, mean, t.Least,
-			t.Most)
-	}
-	fmt.Fprintf(table, "\tunexplained\t\t%s\t%s\t\t\t\n", b.Unexplained, b.Unexplained)
-	fmt.Fprintf(table, "\tlive\t%s\t%s\t%s\t\t\t\n", b.Live, b.Gap, b.Gap)
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "difference %s %s, %.2f bp of a turnover of %s; unexplained %.2f bp\n", b.Gap, r.Currency,
-		b.BPS(b.Gap), b.Turnover, b.BPS(b.Unexplained))
-	if err == nil && b.Equity.Units > 0 {
-		_, err = fmt.Fprintf(w, "tracking error %.2f bp of the %s %s at the beginning\n", b.TrackingBPS(b.Gap),
-			b.Equity, r.Currency)
-	}
-	return err
 }

@@ -150,5 +150,5 @@ url = %q
 	stop(bot)
 	code, out, failed := call(t.Context(), "gap", "--bot", r.config)
 	require.Zero(t, code, failed)
-	require.Contains(t, out, "starts of the bot: 2")
+	require.Contains(t, out, ", 2 starts\n")
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/profit"
-	"github.com/tidemark-trading/tidemark/bot/rerun/gap"
 )
 
 func TestTablesOfTheBooksFit80Columns(t *testing.T) {
@@ -57,14 +56,4 @@ func TestCSVOfTheBooksHasNoPowersOfTen(t *testing.T) {
 		12345678901234: "12345678900000", 1.0 / 3: "0.3333333333"} {
 		require.Equal(t, want, plainDecimal(value))
 	}
-}
-
-func TestAGapSaysItsTrackingError(t *testing.T) {
-	var out bytes.Buffer
-	b := gap.Bridge{Profits: make([]gap.Amount, 1), Gap: gap.Amount{Units: -1_40, Digits: 2}}
-	require.NoError(t, printBridge(&out, &gap.Comparison{Currency: "EUR"}, &b))
-	require.NotContains(t, out.String(), "tracking error", "there was no money at the beginning")
-	b.Equity = gap.Amount{Units: 10_000_00, Digits: 2}
-	require.NoError(t, printBridge(&out, &gap.Comparison{Currency: "EUR"}, &b))
-	require.Contains(t, out.String(), "\ntracking error -1.40 bp of the 10000.00 EUR at the beginning\n")
 }

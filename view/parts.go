@@ -79,7 +79,9 @@ func (x Table) text(w *Writer) {
 	for _, row := range x.Rows {
 		rest := ""
 		for i, cell := range row[1:] {
-			rest += [...]string{": ", "; "}[min(i, 1)] + x.Head[i+1] + " " + cell
+			if cell != "" {
+				rest += [...]string{": ", "; "}[min(i, 1)] + x.Head[i+1] + " " + cell
+			}
 		}
 		w.Text("  ", row[0]+rest)
 	}
@@ -112,7 +114,7 @@ func (x Commands) text(w *Writer) { w.Line("  %s", strings.Join(x, "\n  ")) }
 func (x Commands) html(t *template.Template) (template.HTML, error) { return execute(t, "commands", x) }
 
 // Choice shows one of its options; the reader chooses which. Without the page's script all of them
-// stand below each other. A terminal shows the first one.
+// stand below each other. A terminal shows those that have text.
 type Choice struct {
 	Label   string // before the list of names
 	Options []Option
@@ -124,7 +126,15 @@ type Option struct {
 	Parts []Part
 }
 
-func (x Choice) text(w *Writer) { w.parts(x.Options[0].Parts) }
+func (x Choice) text(w *Writer) {
+	if len(x.Options) == 1 {
+		w.parts(x.Options[0].Parts)
+		return
+	}
+	for _, o := range x.Options {
+		w.section(o.Name, func(w *Writer) { w.parts(o.Parts) })
+	}
+}
 
 func (x Choice) html(t *template.Template) (template.HTML, error) {
 	options := make([]titled, len(x.Options))

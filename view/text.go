@@ -48,9 +48,14 @@ func NewWriter(width int) *Writer {
 // section writes a title and its text; nothing where there is no text.
 func (w *Writer) section(title string, write func(*Writer)) {
 	inside := Writer{width: w.width}
-	if write(&inside); inside.Len() > 0 {
-		w.Line("\n%s\n%s", title, strings.TrimSuffix(inside.String(), "\n"))
+	if write(&inside); inside.Len() == 0 {
+		return
 	}
+	if w.Len() > 0 {
+		w.WriteByte('\n')
+	}
+	w.Line("%s", title)
+	w.WriteString(inside.String())
 }
 
 // parts writes parts with an empty line between them.

@@ -21,7 +21,11 @@ func TestATerminalShowsTheVerdictLast(t *testing.T) {
 2021 to 2023
 
 Sharpe ratios
+fast
 one
+
+slow
+warning: two
 
   p of the search: 0.853. A share of searches. No proof.
 

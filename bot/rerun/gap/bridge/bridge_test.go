@@ -29,7 +29,7 @@ func sample() *gap.Comparison {
 	}
 	const minute = market.Time(60e9)
 	return &gap.Comparison{From: 0, To: 60 * minute, Currency: "EUR", Starts: 2, Account: one(""),
-		Strategies: []gap.Bridge{one("trend")}, Matched: gap.Match{Matched: 9, Orders: 10},
+		Strategies: []gap.Bridge{one("trend"), one("other")}, Matched: gap.Match{Matched: 9, Orders: 10},
 		Notes: []string{"events 3 to 4 are lost"}, Assumptions: []string{"no spread"},
 		Episodes: []gap.Episode{
 			{Number: 1, Strategy: "trend", From: minute, To: 3 * minute, Gap: eur(-500), Orders: 2,
@@ -44,7 +44,7 @@ func sample() *gap.Comparison {
 func TestThePageShowsTheWayAndLeadsFromEachEpisodeToExplain(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, bridge.Page(sample(), "bots/live").Write(&out))
-	for _, words := range []string{"Live has earned 43.00 EUR, the backtest 50.00: the difference is -7.00.",
+	for _, words := range []string{"the backtest 50.00: the difference is -7.00, -7.00 bps of a turnover of",
 		"The largest step on the way is -5.00, orders: about orders.", "2 starts",
 		"-7.00 bps of a turnover of 10000.00",
 		`aria-label="from the backtest to live, step by step"`, `data-name="trend"`, "<td data-l=\"least\">-6.00</td>",
@@ -59,6 +59,21 @@ func TestThePageShowsTheWayAndLeadsFromEachEpisodeToExplain(t *testing.T) {
 	var again bytes.Buffer
 	require.NoError(t, bridge.Page(sample(), "bots/live").Write(&again))
 	require.Equal(t, out.String(), again.String())
+}
+
+// A terminal has the table of each part, and no picture; the tracking error needs money.
+func TestATerminalShowsTheStepsOfEachStrategy(t *testing.T) {
+	r := sample()
+	text := bridge.Page(r, "bots/live").Text(100)
+	require.Equal(t, 3, strings.Count(text,
+		"\norders             45.00  -5.00            -5.00  -5.00  -6.00  -4.00\n"),
+		text)
+	require.Contains(t, text, "\nother\nfact ")
+	require.Contains(t, text, "\n\n  bot explain 7 --state bots/live\n", "a command stands on a line of its own")
+	require.NotContains(t, text, "tracking error")
+	r.Account.Equity = gap.Amount{Units: 70_000_00, Digits: 2}
+	require.Contains(t, bridge.Page(r, "bots/live").Text(100),
+		"\nThe tracking error is -1.00 bps of the 70000.00 EUR at the beginning.\n")
 }
 
 func TestThePageWarnsWhereTheTermsAreWorthLittle(t *testing.T) {
@@ -90,7 +105,7 @@ func TestTheCSVHasEveryStepAndEveryEpisode(t *testing.T) {
 	require.Equal(t, []string{"strategy,fact,profit,step,mean,least,most,range_only", ",backtest,50.00,,,,,",
 		",data,50.00,0.00,0.00,0.00,0.00,false", ",people,50.00,0.00,0.00,0.00,0.00,false",
 		",orders,45.00,-5.00,-5.00,-6.00,-4.00,false"}, lines[:5])
-	require.Equal(t, []string{"trend,unexplained,43.00,0.00,,,,", "trend,live,43.00,-7.00,,,,", ""},
+	require.Equal(t, []string{"other,unexplained,43.00,0.00,,,,", "other,live,43.00,-7.00,,,,", ""},
 		lines[len(lines)-3:])
 	out.Reset()
 	require.NoError(t, bridge.WriteEpisodes(&out, sample()))

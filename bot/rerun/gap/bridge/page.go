@@ -16,21 +16,26 @@ import (
 	"github.com/tidemark-trading/tidemark/view/page"
 )
 
-// mostEpisodes is how many episodes the page shows. The CSV has all.
-const mostEpisodes = 200
+// The most episodes on the page, and on a terminal. The CSV has all.
+const (
+	mostEpisodes   = 200
+	mostOnTerminal = 10
+)
 
 // Page is the page of the gap of the bot in a state folder.
 func Page(r *gap.Comparison, state string) *view.Doc {
 	v := answer{r, state}
 	p := &view.Doc{Kind: "gap", Title: state, Lead: v.lead(), Verdict: v.verdict(), Cards: v.cards()}
-	whole := view.Choice{Label: "show"}
-	whole.Options = append(whole.Options, view.Option{Name: "account", Parts: v.way(&r.Account)})
+	whole := view.Choice{Label: "show", Options: []view.Option{{Name: "account", Parts: v.way(&r.Account)}}}
 	for i := range r.Strategies {
-		b := &r.Strategies[i]
-		whole.Options = append(whole.Options, view.Option{Name: b.Name, Parts: v.way(b)})
+		if b := &r.Strategies[i]; len(r.Strategies) > 1 {
+			whole.Options = append(whole.Options, view.Option{Name: b.Name, Parts: v.way(b)})
+		}
 	}
-	p.Sections = []view.Section{{Title: "From the backtest to live", Parts: []view.Part{whole}},
-		{Title: "By order", Parts: v.orders()}}
+	p.Sections = []view.Section{{Title: "From the backtest to live", Parts: []view.Part{whole, v.facts(), view.Note(
+		"Step: the difference of two neighbours on the way; the steps add up to the gap. Mean, least and most: over " +
+			"the 12 orders in which data, people, orders and fills can be added. Prices and fees need recorded fills " +
+			"and come last."), view.Note(matched(&r.Matched))}}, {Title: "By order", Parts: v.orders()}}
 	if parts := v.notes(); len(parts) > 0 {
 		p.Sections = append(p.Sections, view.Section{Title: "What the record lacks, and what is assumed",
 			Parts: parts})
@@ -62,12 +67,15 @@ func (v *answer) verdict() (out view.Verdict) {
 		out.Texts = append(out.Texts, fmt.Sprintf("Live has earned what the backtest earns: %s %s.", b.Live,
 			v.Currency))
 	} else {
-		out.Texts = append(out.Texts, fmt.Sprintf("Live has earned %s %s, the backtest %s: the difference is %s.",
-			b.Live,
-			v.Currency, b.Profits[0], Signed(b.Gap)))
+		out.Texts = append(out.Texts, fmt.Sprintf("Live has earned %s %s, the backtest %s: the difference is %s, "+
+			"%.2f bps of a turnover of %s.", b.Live, v.Currency, b.Profits[0], Signed(b.Gap), b.BPS(b.Gap), b.Turnover))
 		most := slices.MaxFunc(b.Terms, func(x, y gap.Term) int { return cmp.Compare(size(x.Step), size(y.Step)) })
 		out.Texts = append(out.Texts, fmt.Sprintf("The largest step on the way is %s, %s: %s.", Signed(most.Step),
 			most.Fact, most.About))
+	}
+	if b.Equity.Units > 0 {
+		out.Texts = append(out.Texts, fmt.Sprintf("The tracking error is %.2f bps of the %s %s at the beginning.",
+			b.TrackingBPS(b.Gap), b.Equity, v.Currency))
 	}
 	if !v.Matched.Enough() {
 		out.Warnings = append(out.Warnings,
@@ -119,10 +127,26 @@ func (v *answer) way(b *gap.Bridge) []view.Part {
 				"the " +
 				"facts can be added."},
 		view.Table{Grid: v.terms(b)},
-		view.Note("Step: the difference of two neighbours on the way; the steps add up to the gap. Mean, least and " +
-			"most: over the 12 orders in which data, people, orders and fills can be added. Prices and fees need " +
-			"recorded fills and come last."),
 	}
+}
+
+// facts say what each step takes from the record.
+func (v *answer) facts() view.Table {
+	t := view.Table{Grid: page.Grid{Head: []string{"fact"}}, Class: "texts"}
+	for i := range v.Account.Terms {
+		one := &v.Account.Terms[i]
+		t.Rows = append(t.Rows, []string{fmt.Sprintf("S%d %s: %s", i+1, one.Fact, one.About)})
+	}
+	return t
+}
+
+// matched says how far the terms can be believed.
+func matched(m *gap.Match) string {
+	if m.Orders == 0 {
+		return "No orders were compared."
+	}
+	return fmt.Sprintf("%d of %d orders (%.1f %%) stand for live orders in the run with %s, which has the fewest.",
+		m.Matched, m.Orders, 100*float64(m.Matched)/float64(m.Orders), m.Run)
 }
 
 // Picture is the way from the backtest to live, step by step.
@@ -153,7 +177,7 @@ func Picture(b *gap.Bridge, currency string) chart.Chart {
 
 // terms is the table of the steps.
 func (v *answer) terms(b *gap.Bridge) page.Grid {
-	g := page.Grid{Head: []string{"fact", "profit with it", "step", "bps of turnover", "mean", "least", "most"}}
+	g := page.Grid{Head: []string{"fact", "profit, " + v.Currency, "step", "bps of turnover", "mean", "least", "most"}}
 	g.Rows = append(g.Rows, []string{"backtest", b.Profits[0].String(), "", "", "", "", ""})
 	for i := range b.Terms {
 		t := &b.Terms[i]
@@ -161,11 +185,12 @@ func (v *answer) terms(b *gap.Bridge) page.Grid {
 		if t.RangeOnly {
 			mean = "–"
 		}
-		g.Rows = append(g.Rows, []string{t.Fact + ": " + t.About, b.Profits[i+1].String(), Signed(t.Step),
+		g.Rows = append(g.Rows, []string{t.Fact, b.Profits[i+1].String(), Signed(t.Step),
 			fmt.Sprintf("%.2f", b.BPS(t.Step)), mean, Signed(t.Least), Signed(t.Most)})
 	}
-	g.Rows = append(g.Rows, []string{gap.Unexplained, b.Live.String(), Signed(b.Unexplained),
-		fmt.Sprintf("%.2f", b.BPS(b.Unexplained)), "", "", ""})
+	g.Rows = append(g.Rows, []string{gap.Unexplained, "", Signed(b.Unexplained),
+		fmt.Sprintf("%.2f", b.BPS(b.Unexplained)), "", "", ""},
+		[]string{"live", b.Live.String(), Signed(b.Gap), fmt.Sprintf("%.2f", b.BPS(b.Gap)), "", "", ""})
 	return g
 }
 
@@ -178,40 +203,40 @@ func (v *answer) orders() []view.Part {
 		"backtest hold the same again. Its first cause carries its gap, in " + v.Currency +
 		"; other facts also changed " +
 		"orders in it.")}
-	all := Largest(v.Comparison, mostEpisodes)
+	all := largest(v.Comparison, mostEpisodes)
 	if len(all) < len(v.Episodes) {
-		parts = append(parts, view.Text(fmt.Sprintf("The %d largest of %d episodes; the CSV has all.", len(all),
-			len(v.Episodes))))
+		parts = append(parts, view.Page{Part: view.Text(fmt.Sprintf("The %d largest of %d episodes; the CSV has all.",
+			len(all), len(v.Episodes)))})
 	}
 	g := page.Grid{Head: []string{"no.", "time", "gap", "strategy", "first cause", "also", "explain"}}
+	few := []view.Part{view.Terminal{Part: view.Text(fmt.Sprintf("%d episodes, the largest first, %d at most:",
+		len(v.Episodes), mostOnTerminal))}}
 	for i := range all {
 		e := &all[i]
-		g.Rows = append(g.Rows, []string{fmt.Sprint(e.Number), Span(e), Signed(e.Gap), e.Strategy,
-			e.Root.Fact + ": " + e.Root.Market + " " + e.Root.Text, contributing(e), Explain(e, v.state)})
+		cause, also, story := e.Root.Fact+": "+e.Root.Market+" "+e.Root.Text, contributing(e), explain(e, v.state)
+		g.Rows = append(g.Rows, []string{fmt.Sprint(e.Number), span(e), Signed(e.Gap), e.Strategy, cause, also, story})
+		if also != "" {
+			cause += "; also " + also
+		}
+		if i < mostOnTerminal {
+			few = append(few, view.Terminal{Part: view.Text(span(e) + ", " + e.Strategy + ", " + Signed(e.Gap) + ", " +
+				cause)}, view.Terminal{Part: view.Commands{story}})
+		}
 	}
-	parts = append(parts, view.Table{Grid: g, Class: "texts"})
+	parts = append(append(parts, view.Page{Part: view.Table{Grid: g, Class: "texts"}}), few...)
 	return append(parts, view.Note(fmt.Sprintf("Outside of episodes: %s %s, for rounding and dust.",
 		Signed(v.Account.Outside), v.Currency)))
 }
 
-// Largest are the episodes with the largest gaps, up or down, at most so many, the largest first.
-func Largest(r *gap.Comparison, most int) []gap.Episode {
+// largest are the episodes with the largest gaps, up or down, at most so many, the largest first.
+func largest(r *gap.Comparison, most int) []gap.Episode {
 	all := slices.Clone(r.Episodes)
 	slices.SortStableFunc(all, func(a, b gap.Episode) int { return cmp.Compare(size(b.Gap), size(a.Gap)) })
 	return all[:min(most, len(all))]
 }
 
-// Cause is the first cause of an episode in words, with the facts that contribute.
-func Cause(e *gap.Episode) string {
-	text := e.Root.Fact + ": " + e.Root.Market + " " + e.Root.Text
-	if also := contributing(e); also != "" {
-		text += "; also " + also
-	}
-	return text
-}
-
-// Span is the time of an episode.
-func Span(e *gap.Episode) string {
+// span is the time of an episode.
+func span(e *gap.Episode) string {
 	to := minute(e.To)
 	if e.Open {
 		to = "the end, still open"
@@ -234,10 +259,10 @@ func contributing(e *gap.Episode) string {
 	return strings.Join(parts, ", ")
 }
 
-// Explain is the command that tells more about the first cause of an episode of the bot in a state
+// explain is the command that tells more about the first cause of an episode of the bot in a state
 // folder: the story of its live order, or, where live had none, of a contributing one, or why the
 // strategy was refused orders.
-func Explain(e *gap.Episode, state string) string {
+func explain(e *gap.Episode, state string) string {
 	for _, d := range append([]gap.Divergence{e.Root}, e.Contributing...) {
 		if d.Order != 0 {
 			return fmt.Sprintf("bot explain %d --state %s", d.Order, state)
