@@ -43,7 +43,6 @@ type run struct {
 	ledger   *profitMeter
 	matcher  *matcher
 	out      *RunBooks
-	history  []market.Candle
 	next     int     // place in the stored candles: those before have been delivered
 	number   uint64  // of the record at hand
 	funded   bool    // the money of the beginning is there: the record has gone on
@@ -164,10 +163,8 @@ func (r *run) item(item *reader.Item) error {
 	switch item.Kind {
 	case recording.KindStart:
 		return r.start(item)
-	case recording.KindHistory:
-		r.history = append(r.history, item.Candles...)
 	case recording.KindOpen:
-		return r.begin(item.At)
+		return r.begin(item.At, item.History)
 	case recording.KindInput:
 		return r.input(&item.Input)
 	case recording.KindReload:
@@ -260,9 +257,7 @@ func (r *run) start(item *reader.Item) error {
 
 // begin begins a start: the first one, or with People a later one. Without People the candles of
 // the time in between are traded.
-func (r *run) begin(at market.Time) error {
-	history := r.history
-	r.history = nil
+func (r *run) begin(at market.Time, history []market.Candle) error {
 	switch {
 	case r.ledger == nil:
 		return r.open(at, history)

@@ -93,7 +93,6 @@ type viewer struct {
 	turned  uint64     // of the record of the last turn that was committed
 	core    *core.Core // nil: nothing is played until the next start
 	begin   *begin
-	history []market.Candle
 	err     error
 	// manifest is what the core is made of now: that of the start, or of a reload.
 	manifest  *core.Manifest
@@ -123,10 +122,9 @@ func (v *viewer) item(r *reader.Item) error {
 	v.to = max(v.to, r.At)
 	switch r.Kind {
 	case recording.KindHistory:
-		v.history = append(v.history, r.Candles...)
 		v.candles.add(r.Candles)
 	case recording.KindOpen:
-		return v.open(r.At)
+		return v.open(r.At, r.History)
 	case recording.KindTurn:
 		if v.unwritten = r.To > v.stretch.ends[v.begin.manifest.Run]; !v.unwritten {
 			v.turned = r.Number
@@ -164,12 +162,12 @@ func (v *viewer) start(r *reader.Item) error {
 }
 
 // open begins the engine of a start.
-func (v *viewer) open(at market.Time) error {
-	commands, err := v.core.Open(at, v.begin.parts, v.history)
+func (v *viewer) open(at market.Time, history []market.Candle) error {
+	commands, err := v.core.Open(at, v.begin.parts, history)
 	if err != nil {
 		return fmt.Errorf("begin as the bot did at %s: %w", at, err)
 	}
-	if v.history = nil; v.whole == nil {
+	if v.whole == nil {
 		v.begins(v.core.Account)
 	}
 	v.whole.open(v.core.Account)

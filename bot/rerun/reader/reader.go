@@ -37,6 +37,7 @@ type Item struct {
 	At                market.Time
 	Catalog           *market.Catalog // of the start that it belongs to, or that of the Source
 	Manifest          *core.Manifest  // of the latest start, snapshot or reload that has one; nil: none
+	History           []market.Candle // of the warm-up that stands directly before it; the caller may keep it
 	Gap               *Gap
 }
 
@@ -188,7 +189,12 @@ func (r *items) next(yield func(*Item, error) bool) (more bool, err error) {
 			return false, fmt.Errorf("record %d: %w", number, err)
 		}
 	}
+	if rec.Kind == recording.KindHistory {
+		r.item.History = append(r.item.History, rec.Candles...)
+		return yield(&r.item, nil), nil
+	}
 	more = yield(&r.item, nil)
+	r.item.History = nil
 	if more && rec.Kind == recording.KindOpen && at < r.source.Since {
 		err = r.raw.Seek(r.source.Since)
 	}

@@ -200,3 +200,41 @@ func TestWhatIsNoRecordingIsRefused(t *testing.T) {
 	require.ErrorIs(t, err, bolt.ErrNewer)
 	require.ErrorContains(t, err, dir)
 }
+
+// The candles of a warm-up come with the record behind them, without those of a start that ended
+// before.
+func TestAWarmUpComesWithTheRecordBehindIt(t *testing.T) {
+	dir, c := t.TempDir(), catalogOf(t, "BTC")
+	w, err := recording.Open(dir, recording.Options{Catalog: c})
+	require.NoError(t, err)
+	m, err := core.NewManifest(&core.Config{Catalog: c}, "test")
+	require.NoError(t, err)
+	text, err := m.Encode()
+	require.NoError(t, err)
+	ticker := market.Input{Kind: market.InputEvent, Event: &market.Event{Kind: market.KindTicker, At: 1e9, Market: 1,
+		Ticker: &market.Ticker{Market: 1, Last: 100}}}
+	for _, kind := range []recording.Kind{recording.KindStart, recording.KindHistory, recording.KindStart,
+		recording.KindHistory, recording.KindHistory, recording.KindOpen, recording.KindInput, recording.KindSnapshot,
+		recording.KindHistory, recording.KindInput} {
+		r := recording.Record{Kind: kind, At: 1e9}
+		switch kind {
+		case recording.KindStart, recording.KindSnapshot:
+			r.Manifest = text
+		case recording.KindHistory:
+			r.Candles = []market.Candle{{Market: 1, Interval: market.Interval1m, Open: 1, High: 1, Low: 1, Close: 1}}
+		case recording.KindInput:
+			r = recording.Record{Kind: kind, Input: ticker}
+		}
+		_, err := w.Write(&r)
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.Close())
+	var counts []int
+	for item, err := range Items(t.Context(), Source{Dir: dir}) {
+		require.NoError(t, err)
+		if item.Gap == nil && item.Kind != recording.KindHistory && item.Kind != recording.KindStart {
+			counts = append(counts, len(item.History))
+		}
+	}
+	require.Equal(t, []int{2, 0, 0, 1}, counts)
+}

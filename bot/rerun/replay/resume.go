@@ -20,7 +20,6 @@ type snapshot struct {
 	at       market.Time
 	manifest *core.Manifest
 	parts    map[string][]byte
-	history  []market.Candle
 }
 
 // offer notes a snapshot from which the play may go on.
@@ -41,14 +40,14 @@ func (p *player) offer(item *reader.Item) error {
 
 // resume lets the play go on from a snapshot: the engine is restored as after a restart, and must
 // save the bytes of the snapshot.
-func (p *player) resume() error {
+func (p *player) resume(history []market.Candle) error {
 	s := p.offered
 	p.offered = nil
 	made, err := p.coreOf(s.number, s.manifest)
 	if err != nil {
 		return err
 	}
-	commands, err := made.Open(0, s.parts, s.history)
+	commands, err := made.Open(0, s.parts, history)
 	if err != nil {
 		return fmt.Errorf("record %d: go on from the snapshot of %s: %w", s.number, s.at, err)
 	}

@@ -166,7 +166,6 @@ type player struct {
 	core     *core.Core // nil: nothing is played until the next start or snapshot
 	manifest *core.Manifest
 	parts    map[string][]byte
-	history  []market.Candle
 	opened   uint64            // number of the KindOpen
 	warmups  map[string][]byte // hashes of the warm-up, until the first commit; nil: checked
 	holding  bool              // the commands wait for KindBegun
@@ -212,12 +211,8 @@ func (p *player) record(item *reader.Item) (err error) {
 		}
 	}()
 	p.last = number
-	if p.offered != nil {
-		if rec.Kind == recording.KindHistory {
-			p.offered.history = append(p.offered.history, rec.Candles...)
-			return nil
-		}
-		if err := p.resume(); err != nil {
+	if p.offered != nil && rec.Kind != recording.KindHistory {
+		if err := p.resume(item.History); err != nil {
 			return err
 		}
 	}
@@ -231,10 +226,8 @@ func (p *player) record(item *reader.Item) (err error) {
 	}
 	p.report.Records++
 	switch rec.Kind {
-	case recording.KindHistory:
-		p.history = append(p.history, rec.Candles...)
 	case recording.KindOpen:
-		return p.begin(number, rec)
+		return p.begin(item)
 	case recording.KindWaiting:
 		p.holding = false
 	case recording.KindBegun:
@@ -273,7 +266,7 @@ func (p *player) start(item *reader.Item) error {
 	if p.core, err = p.coreOf(item.Number, m); err != nil {
 		return err
 	}
-	p.manifest, p.parts, p.history, p.resumed, p.behind = m, item.Parts, nil, 0, false
+	p.manifest, p.parts, p.resumed, p.behind = m, item.Parts, 0, false
 	p.report.Starts++
 	p.began(item.At, m)
 	return nil
@@ -315,17 +308,16 @@ func (p *player) began(at market.Time, m *core.Manifest) {
 }
 
 // begin lets the engine of a start begin.
-func (p *player) begin(number uint64, rec *recording.Record) error {
-	commands, err := p.core.Open(rec.At, p.parts, p.history)
+func (p *player) begin(item *reader.Item) error {
+	commands, err := p.core.Open(item.At, p.parts, item.History)
 	if err != nil {
-		return fmt.Errorf("record %d: begin as the bot did: %w", number, err)
+		return fmt.Errorf("record %d: begin as the bot did: %w", item.Number, err)
 	}
-	p.holding, p.opened = true, number
+	p.holding, p.opened, p.parts = true, item.Number, nil
 	if p.runs != nil {
-		p.warmups = WarmupSums(p.core.Account.Catalog(), p.history)
+		p.warmups = WarmupSums(p.core.Account.Catalog(), item.History)
 	}
-	p.ask(number, "the start of "+rec.At.String(), commands)
-	p.parts, p.history = nil, nil
+	p.ask(item.Number, "the start of "+item.At.String(), commands)
 	return nil
 }
 
@@ -369,7 +361,7 @@ func (p *player) reload(item *reader.Item) error {
 
 // stop ends the play of a process: nothing is played until the next start or snapshot.
 func (p *player) stop() {
-	p.core, p.manifest, p.parts, p.history, p.warmups = nil, nil, nil, nil, nil
+	p.core, p.manifest, p.parts, p.warmups = nil, nil, nil, nil
 	p.asked, p.held, p.holding, p.offered = nil, nil, false, nil
 }
 

@@ -121,7 +121,6 @@ type simulation struct {
 	plan    *plan.Backtest
 	session *backtest.Session
 	ids     []market.ID // by the ID of the present start: that of the plan; 0: it does not trade the market
-	history []market.Candle
 	opened  bool
 	latest  map[place]market.Time // start of the latest candle that has entered
 }
@@ -142,11 +141,8 @@ func (s *simulation) record(r *reader.Item, ev *market.Event) error {
 				s.ids[m.ID] = own.ID
 			}
 		}
-		s.history = s.history[:0]
-	case recording.KindHistory:
-		s.history = append(s.history, s.own(r.Candles)...)
 	case recording.KindOpen:
-		return s.open(r.At)
+		return s.open(r.At, s.own(r.History))
 	}
 	if ev == nil || !s.opened {
 		return nil
@@ -167,15 +163,15 @@ func (s *simulation) own(candles []market.Candle) []market.Candle {
 
 // open begins the session with the first start in the range. At a later start, candles that were
 // not received meanwhile arrive late.
-func (s *simulation) open(at market.Time) error {
+func (s *simulation) open(at market.Time, history []market.Candle) error {
 	if !s.opened {
 		s.opened = true
-		for i := range s.history {
-			s.note(&s.history[i])
+		for i := range history {
+			s.note(&history[i])
 		}
-		return s.session.Open(at, s.history)
+		return s.session.Open(at, history)
 	}
-	for _, c := range s.history {
+	for _, c := range history {
 		if c.Start > s.latest[place{c.Market, c.Interval}] {
 			c.Late = true
 			ev := market.Event{Kind: market.KindCandles, At: at, Candles: []market.Candle{c}}
