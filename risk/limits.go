@@ -95,7 +95,7 @@ func (g *Gate) checkLimits(a *state.Account, s *slot, m *market.Market, o *marke
 			return r
 		}
 	}
-	if !g.account.AllowSelfCross {
+	if !g.account.AllowSelfCross && a.OpenIn(o.Market) > 0 { // else no own order rests there
 		if price, own := g.crossesOwn(a, o); own != 0 {
 			return g.objection(s, ReasonSelfCross, int64(price), int64(own))
 		}
