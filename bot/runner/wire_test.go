@@ -2,6 +2,7 @@ package runner
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -220,8 +221,12 @@ func (s *served) Close() error { return nil }
 
 // serve calls the handler. A handler that aborts has broken the connection.
 func (t *traffic) serve(r *http.Request, body []byte) (answer *http.Response, err error) {
-	request := httptest.NewRequest(r.Method, r.URL.RequestURI(), bytes.NewReader(body))
-	request.Header, request.RemoteAddr = r.Header.Clone(), "192.0.2.1:1234"
+	// a copy: httptest.NewRequest parses, a twentieth of the work of all tests here
+	request := r.Clone(context.Background())
+	request.URL, request.RequestURI = &url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: r.URL.RawQuery},
+		r.URL.RequestURI()
+	request.Host, request.RemoteAddr = "example.com", "192.0.2.1:1234"
+	request.Body, request.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	recorder := httptest.NewRecorder()
 	broken := false
 	func() {
