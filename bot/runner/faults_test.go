@@ -91,11 +91,11 @@ var boundaries = []struct{ name, endpoint string }{
 }
 
 // eachMishap plays each mishap at each boundary of an order's life: it strikes a third of the
-// requests for a minute and a half. With one seed, it plays a quarter of all pairs.
+// requests for a minute and a half. With one seed, it plays an eighth of all pairs.
 func eachMishap(t *testing.T, play func(t *testing.T, seed uint64, f fault.Fault)) {
 	for i, m := range mishaps {
 		for j, b := range boundaries[:6] {
-			if *liveSeeds == 1 && i%4 != j%4 {
+			if *liveSeeds == 1 && i%8 != j%8 {
 				continue
 			}
 			t.Run(m.name+"/"+b.name, func(t *testing.T) {

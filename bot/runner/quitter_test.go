@@ -163,7 +163,7 @@ func TestWhateverBefallsAClose(t *testing.T) {
 // not heard of it, while a strategy enters and closes.
 func TestABotKilledAtAnyBoundaryOfACloseGoesOn(t *testing.T) {
 	bottest.Unraced(t)
-	eachBoundary(t, 4**liveSeeds-2, func(t *testing.T, seed uint64, kind market.CommandKind, before bool) {
+	eachBoundary(t, 2**liveSeeds-1, func(t *testing.T, seed uint64, kind market.CommandKind, before bool) {
 		killClose(t, "quitter", seed, kind, before)
 	})
 }
