@@ -155,9 +155,12 @@ func TestPriceCollarLooksAtTheBookWhereThereIsOne(t *testing.T) {
 }
 
 func TestSelfCrossLooksAtRestingOrdersOnly(t *testing.T) {
-	for _, allowed := range []bool{false, true} {
+	for i := range 4 {
+		allowed, alone := i%2 == 1, i/2 == 1
 		b := newBench(t, risk.Limits{}, risk.AccountLimits{AllowSelfCross: allowed})
-		b.sent(trigger(market.TypeStopLoss, market.Sell, btc, 50*at1)) // waits: it does not rest
+		if !alone {
+			b.sent(trigger(market.TypeStopLoss, market.Sell, btc, 50*at1)) // waits: it does not rest
+		}
 		b.passes(atMarket(buy, btc))
 		sell := limit(market.Sell, btc, 100*at1)
 		sell.Order.Strategy = 2 // of another strategy: the exchange would see one account
