@@ -72,22 +72,11 @@ func (s *placeboScreen) start(b placebo.Start) {
 
 // progress shows how far the placebo has come.
 func (s *placeboScreen) progress(p placebo.Progress) {
-	now := time.Now()
-	wait := sweepLine
-	if s.terminal {
-		wait = sweepRedraw
-	}
-	if s.out == nil || now.Sub(s.shown) < wait {
+	now, due := s.due()
+	if !due {
 		return
 	}
-	s.shown = now
 	each := now.Sub(s.started) / time.Duration(p.Done-s.kept)
-	text := fmt.Sprintf("%d of %d surrogates, %s left; as good as the data or better: %d", p.Done, p.Surrogates,
-		short(each*time.Duration(p.Surrogates-p.Done)), p.Better)
-	if !s.terminal {
-		s.line("%s", text)
-		return
-	}
-	fmt.Fprintf(s.out, "\r\x1b[K%s", fit79(text))
-	s.drawn = true
+	s.draw(now, fmt.Sprintf("%d of %d surrogates, %s left; as good as the data or better: %d", p.Done, p.Surrogates,
+		short(each*time.Duration(p.Surrogates-p.Done)), p.Better))
 }

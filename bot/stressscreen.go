@@ -64,17 +64,7 @@ func (s *stressScreen) compare(plain *backtest.Result) {
 
 // progress shows how many runs have ended.
 func (s *stressScreen) progress(done, runs int) {
-	wait := sweepLine
-	if s.terminal {
-		wait = sweepRedraw
-	}
-	if now := time.Now(); s.out != nil && now.Sub(s.shown) >= wait {
-		s.shown = now
-		if text := fmt.Sprintf("%d of %d runs", done, runs); s.terminal {
-			fmt.Fprintf(s.out, "\r\x1b[K%s", text)
-			s.drawn = true
-		} else {
-			s.line("%s", text)
-		}
+	if now, due := s.due(); due {
+		s.draw(now, fmt.Sprintf("%d of %d runs", done, runs))
 	}
 }

@@ -130,14 +130,10 @@ func (s *sweepScreen) trial(part float64, over bool) (enough bool) {
 
 // progress shows how far the sweep has come.
 func (s *sweepScreen) progress(p research.Progress) {
-	wait, now := sweepLine, time.Now()
-	if s.terminal {
-		wait = sweepRedraw
-	}
-	if s.out == nil || p.Part <= 0 || now.Sub(s.shown) < wait {
+	now, due := s.due()
+	if !due || p.Part <= 0 {
 		return
 	}
-	s.shown = now
 	runs := time.Duration(float64(now.Sub(s.began)) / p.Part)
 	left := time.Duration(float64(runs)*(1-p.Part)) + s.after
 	text := fmt.Sprintf("%d of %d sets, %.0f a second, %s left", p.Done, p.Sets, float64(s.sets)/runs.Seconds(),
@@ -145,20 +141,30 @@ func (s *sweepScreen) progress(p research.Progress) {
 	if p.Best != nil {
 		text += fmt.Sprintf(", best %.3f (%s)", p.Best.Value, research.SettingsText(p.Best.Settings))
 	}
+	s.draw(now, text)
+}
+
+// due is the time, and whether the latest line is old enough for another one.
+func (s *sweepScreen) due() (now time.Time, due bool) {
+	wait, now := sweepLine, time.Now()
+	if s.terminal {
+		wait = sweepRedraw
+	}
+	return now, s.out != nil && now.Sub(s.shown) >= wait
+}
+
+// draw shows a line; on a terminal it is cut, and the next one takes its place.
+func (s *sweepScreen) draw(now time.Time, text string) {
+	s.shown = now
 	if !s.terminal {
 		s.line("%s", text)
 		return
 	}
-	fmt.Fprintf(s.out, "\r\x1b[K%s", fit79(text))
-	s.drawn = true
-}
-
-// fit79 cuts a line to the width of a terminal.
-func fit79(text string) string {
 	if runes := []rune(text); len(runes) > 79 {
-		return string(runes[:78]) + "…"
+		text = string(runes[:78]) + "…"
 	}
-	return text
+	fmt.Fprintf(s.out, "\r\x1b[K%s", text)
+	s.drawn = true
 }
 
 // end takes the line off the screen.
