@@ -4,11 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/view"
+	"github.com/tidemark-trading/tidemark/view/page"
 )
 
 func printOrders(w io.Writer, orders []operator.Order) error {
@@ -16,14 +17,14 @@ func printOrders(w io.Writer, orders []operator.Order) error {
 		_, err := fmt.Fprintln(w, "no orders")
 		return err
 	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "number\tclient order id\tstrategy\tmarket\torder\tfilled\tstate\tupdated\ttag")
+	g := page.Grid{Head: []string{"number", "client order id", "strategy", "market", "order", "filled", "state",
+		"updated", "tag"}}
 	for i := range orders {
 		o := &orders[i]
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", o.Number, o.ClientOrderID, o.Strategy, o.Market,
-			o.Terms(), o.Filled, o.StateText(), clockOrNone(o.Updated()), o.Tag)
+		g.Rows = append(g.Rows, []string{fmt.Sprint(o.Number), o.ClientOrderID, o.Strategy, o.Market, o.Terms(),
+			o.Filled, o.StateText(), clockOrNone(o.Updated()), o.Tag})
 	}
-	return table.Flush()
+	return view.WriteTable(w, g, 0)
 }
 
 func (a *app) ordersCommand() *cobra.Command {

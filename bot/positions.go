@@ -1,16 +1,16 @@
 package bot
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/view"
+	"github.com/tidemark-trading/tidemark/view/page"
 )
 
 // clockOrNone is a time for a person; "-": unknown.
@@ -27,21 +27,17 @@ func printPositions(w io.Writer, positions []operator.Position) error {
 		return err
 	}
 	timed := slices.ContainsFunc(positions, func(p operator.Position) bool { return p.LastMS+p.ChangedMS != 0 })
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprint(table, "strategy\tmarket\tamount\tcost\tlast\tworth\trealised\tfees")
-	if timed {
-		fmt.Fprint(table, "\tlast seen\tchanged")
-	}
-	fmt.Fprintln(table)
+	g := page.Grid{Head: []string{"strategy", "market", "amount", "cost", "last", "worth", "realised", "fees",
+		"last seen", "changed"}}
 	for _, p := range positions {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", p.Strategy, p.Market, p.Amount, p.Cost,
-			cmp.Or(p.Last, "-"), cmp.Or(p.Value, "-"), p.Realised, p.Fees)
-		if timed {
-			fmt.Fprintf(table, "\t%s\t%s", clockOrNone(p.LastMS), clockOrNone(p.ChangedMS))
-		}
-		fmt.Fprintln(table)
+		g.Rows = append(g.Rows, []string{p.Strategy, p.Market, p.Amount, p.Cost, orNone(p.Last), orNone(p.Value),
+			p.Realised, p.Fees, clockOrNone(p.LastMS), clockOrNone(p.ChangedMS)})
 	}
-	return table.Flush()
+	if !timed {
+		g.Drop("last seen")
+		g.Drop("changed")
+	}
+	return view.WriteTable(w, g, 0)
 }
 
 func (a *app) positionsCommand() *cobra.Command {

@@ -6,13 +6,14 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/profit"
+	"github.com/tidemark-trading/tidemark/view"
+	"github.com/tidemark-trading/tidemark/view/page"
 )
 
 const profitHelp = `Realised is what sales brought, after all fees. Unrealised of a period is what open positions
@@ -72,19 +73,19 @@ func printProfit(w io.Writer, r *profit.ProfitReport, width int) error {
 	if timed {
 		head += " (" + r.Zone + ")"
 	}
-	shown := table{heads: []string{head, "realised", "unrealised", "fees", "turnover", "trips", "won", "flows",
+	shown := page.Grid{Head: []string{head, "realised", "unrealised", "fees", "turnover", "trips", "won", "flows",
 		"equity", "return", "drawdown"}}
 	for _, one := range append(r.Groups, r.Total) {
-		shown.rows = append(shown.rows, []string{one.Name, profit.Signed(one.Realised),
+		shown.Rows = append(shown.Rows, []string{one.Name, profit.Signed(one.Realised),
 			orNone(profit.Signed(one.Unrealised)), profit.Brief(one.Fees), profit.Brief(one.Turnover),
 			strconv.Itoa(one.Trips), strconv.Itoa(one.Won), orNone(profit.Signed(one.Flows)),
 			orNone(profit.Brief(one.Equity)), profit.Part(one.Return, "%+.2f%%"), one.DrawdownText()})
 	}
 	if !timed {
-		shown.drop("flows")
-		shown.drop("equity")
+		shown.Drop("flows")
+		shown.Drop("equity")
 	}
-	if err := shown.write(w, width, spareOfProfit); err != nil {
+	if err := view.WriteTable(w, shown, width, spareOfProfit...); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "All money in %s.", r.Currency)
@@ -149,13 +150,12 @@ func printCurve(w io.Writer, c *profit.Curve) error {
 		word = "earned"
 	}
 	shown := c.Samples[max(0, len(c.Samples)-curveRows):]
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(table, "time (%s)\t%s\tlow\thigh\texposure\tflow\n", c.Zone, word)
+	g := page.Grid{Head: []string{"time (" + c.Zone + ")", word, "low", "high", "exposure", "flow"}}
 	for _, s := range shown {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", time.UnixMilli(s.AtMS).In(zone).Format("2006-01-02 15:04:05"),
-			s.Equity, s.Low, s.High, orNone(s.Exposure), orNone(profit.Signed(s.Flow)))
+		g.Rows = append(g.Rows, []string{time.UnixMilli(s.AtMS).In(zone).Format("2006-01-02 15:04:05"), s.Equity,
+			s.Low, s.High, orNone(s.Exposure), orNone(profit.Signed(s.Flow))})
 	}
-	if err := table.Flush(); err != nil {
+	if err := view.WriteTable(w, g, 0); err != nil {
 		return err
 	}
 	if before := len(c.Samples) - len(shown); before > 0 {

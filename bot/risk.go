@@ -1,15 +1,15 @@
 package bot
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/view"
+	"github.com/tidemark-trading/tidemark/view/page"
 )
 
 const riskHelp = `Each limit of the account and of the strategies, by the name of its config key: how much of it is
@@ -38,19 +38,15 @@ func (a *app) riskCommand() *cobra.Command {
 
 // printRisk writes the limits and halts for a person.
 func printRisk(w io.Writer, r *operator.Risk) error {
-	if len(r.Limits) == 0 {
-		fmt.Fprintln(w, "the state file has no limits: the bot has not run for a minute yet")
-	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	if len(r.Limits) > 0 {
-		fmt.Fprintln(table, "scope\tlimit\tmarket\tused\tof\tleft\t")
-	}
+	g := page.Grid{Head: []string{"scope", "limit", "market", "used", "of", "left", ""}}
 	for i := range r.Limits {
 		l := &r.Limits[i]
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", l.Scope, l.Name, cmp.Or(l.Market, "-"),
-			cmp.Or(l.Words(l.Used), "-"), cmp.Or(l.Words(l.Max), "-"), cmp.Or(l.Words(l.Left), "-"), l.Standing())
+		g.Rows = append(g.Rows, []string{l.Scope, l.Name, orNone(l.Market), orNone(l.Words(l.Used)),
+			orNone(l.Words(l.Max)), orNone(l.Words(l.Left)), l.Standing()})
 	}
-	if err := table.Flush(); err != nil {
+	if len(g.Rows) == 0 {
+		fmt.Fprintln(w, "the state file has no limits: the bot has not run for a minute yet")
+	} else if err := view.WriteTable(w, g, 0); err != nil {
 		return err
 	}
 	for _, h := range r.Halts {

@@ -16,6 +16,8 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/profit"
+	"github.com/tidemark-trading/tidemark/view"
+	"github.com/tidemark-trading/tidemark/view/page"
 )
 
 // bookFlags are the flags of commands that ask the books of a bot.
@@ -146,8 +148,8 @@ func printTrades(w io.Writer, list *profit.TradeList, width int) error {
 	if err != nil {
 		return err
 	}
-	shown := table{heads: []string{"exit (" + list.Zone + ")", "strategy", "market", "amount", "entry", "exit", "held",
-		"fees", "profit", "part", "reason", "order"}}
+	shown := page.Grid{Head: []string{"exit (" + list.Zone + ")", "strategy", "market", "amount", "entry", "exit",
+		"held", "fees", "profit", "part", "reason", "order"}}
 	awaited := false
 	for i := range list.Trades {
 		t := &list.Trades[i]
@@ -155,12 +157,12 @@ func printTrades(w io.Writer, list *profit.TradeList, width int) error {
 		if t.Awaited {
 			mark, awaited = "*", true
 		}
-		shown.rows = append(shown.rows, []string{time.UnixMilli(t.ExitedMS).In(zone).Format(time.DateTime), t.Strategy,
+		shown.Rows = append(shown.Rows, []string{time.UnixMilli(t.ExitedMS).In(zone).Format(time.DateTime), t.Strategy,
 			t.Market, t.Amount, t.Entry, t.Exit, heldText(t.ExitedMS - t.EnteredMS), profit.Brief(t.Fees),
 			profit.Signed(t.Profit) + " " + t.Currency + mark, profit.Part(&t.Part, "%+.2f%%"), t.Reason,
 			strconv.FormatInt(t.Order, 10)})
 	}
-	if err := shown.write(w, width, spareOfTrades); err != nil {
+	if err := view.WriteTable(w, shown, width, spareOfTrades...); err != nil {
 		return err
 	}
 	if awaited {

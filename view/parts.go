@@ -65,14 +65,11 @@ type Table struct {
 }
 
 func (x Table) text(w *Writer) {
-	widths, left, all := widthsOf(x.Grid), 1, 0
-	for _, one := range widths {
-		all += one + 2
-	}
+	left := 1
 	if strings.Contains(x.Class, "texts") {
 		left = len(x.Head)
 	}
-	if len(x.Head) > left || left > 1 && all-2 <= w.width {
+	if widths, all := widthsOf(x.Grid); len(x.Head) > left || left > 1 && all <= w.width {
 		w.table(x.Grid, widths, left)
 		return
 	}

@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"unicode/utf8"
 
@@ -91,15 +92,37 @@ func (w *Writer) Text(first, text string) {
 	}
 }
 
-// widthsOf are the widths of the columns.
-func widthsOf(g page.Grid) []int {
-	widths := make([]int, len(g.Head))
+// WriteTable writes a table of texts, all columns to the left. Where a terminal is too narrow, it
+// gives up columns of spare, the first one first, and names them; width 0 fits everything.
+func WriteTable(out io.Writer, g page.Grid, width int, spare ...string) error {
+	w := NewWriter(0)
+	var gone []string
+	for _, head := range spare {
+		if _, all := widthsOf(g); width > 0 && all > width && g.Drop(head) {
+			gone = append(gone, head)
+		}
+	}
+	widths, _ := widthsOf(g)
+	w.table(g, widths, len(g.Head))
+	if len(gone) > 0 {
+		w.Line("no room for %s; --csv has all", strings.Join(gone, ", "))
+	}
+	_, err := io.WriteString(out, w.String())
+	return err
+}
+
+// widthsOf are the widths of the columns, and of the table.
+func widthsOf(g page.Grid) (widths []int, all int) {
+	widths, all = make([]int, len(g.Head)), -2
 	for _, row := range append([][]string{g.Head}, g.Rows...) {
 		for i, cell := range row {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
-	return widths
+	for _, one := range widths {
+		all += one + 2
+	}
+	return widths, all
 }
 
 // table writes rows in columns, so many of them to the left.

@@ -60,6 +60,19 @@ func (g Grid) Cells() (rows [][]Cell) {
 	return rows
 }
 
+// Drop takes a column out of the table, and reports whether there was one.
+func (g *Grid) Drop(head string) bool {
+	at := slices.Index(g.Head, head)
+	if at < 0 {
+		return false
+	}
+	g.Head = slices.Delete(g.Head, at, at+1)
+	for i := range g.Rows {
+		g.Rows[i] = slices.Delete(g.Rows[i], at, at+1)
+	}
+	return true
+}
+
 // parts are the templates that bodies of pages share: "picture" of a Picture, "cards" of a list of
 // Card, "cells" of a list of Cell, "grid" of a Grid.
 const parts = `{{- define "picture"}}<figure><div class="wide">{{.Wide}}</div><div class="narrow">{{.Narrow}}</div>` +
