@@ -28,6 +28,7 @@ import (
 
 // A state file tells of orders and money of one account at one exchange.
 func TestAStateFileOfAnotherAccountIsRefused(t *testing.T) {
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 4, nil)
 		p := s.start()

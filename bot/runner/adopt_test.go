@@ -332,6 +332,7 @@ func TestAHaltGoesOverWithARename(t *testing.T) {
 // TestAHandoverWaitsForFees hands over after a fill whose fee the exchange has not told: that is
 // refused, with the order and the way. Who goes that way can hand over.
 func TestAHandoverWaitsForFees(t *testing.T) {
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 4, func(c *sandbox.Config) { c.Rules.SettleAfter = 40 * time.Second })
 		p := s.start()
@@ -364,6 +365,7 @@ func TestAHandoverWaitsForFees(t *testing.T) {
 // TestAHandoverBetweenOwnAndSharedMoney renames a strategy that shares the pool to one with an
 // allocation, and back. The base of its position changes sides, and the next start funds the rest.
 func TestAHandoverBetweenOwnAndSharedMoney(t *testing.T) {
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := keeping(t, 2)
 		s.edit("keep_orders = true", "keep_orders = false") // no order may hold the other's money
@@ -410,6 +412,7 @@ func TestAHandoverBetweenOwnAndSharedMoney(t *testing.T) {
 // TestAHandoverToAnotherKindLeavesTheMemoryBehind lets a strategy of another kind take over: it
 // begins as a new one, with the position, and says so. What cannot go over is refused with words.
 func TestAHandoverToAnotherKindLeavesTheMemoryBehind(t *testing.T) {
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := trending(t, 4)
 		p := s.start()

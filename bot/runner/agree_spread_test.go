@@ -13,6 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
@@ -42,6 +43,7 @@ func (s stairs) Movements(start prices.Start) (prices.Movements, error) {
 // The house keeps a spread, which a backtest is told of: smacross trades two hours live and then
 // over the very candles that the exchange tells of them.
 func TestASpreadIsPaidTheSameLiveAndInABacktest(t *testing.T) {
+	bottest.Unraced(t)
 	p := play{weather: weather{seed: 3}, backtest: `half_spread_bps = "10"`,
 		strategies: section("trend", "smacross", bitcoin, "1m",
 			`allocation = "10000"`+"\n"+`params = { fast = 3, slow = 8, share = "0.9" }`)}

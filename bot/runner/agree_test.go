@@ -147,6 +147,7 @@ func TestEveryShippedStrategyIsAmongTheAgreements(t *testing.T) {
 
 // Some have money of their own, some share, two trade both markets; all decide at the same closes.
 func TestSeveralStrategiesOnSeveralMarketsTradeTheSameLiveAndInABacktest(t *testing.T) {
+	bottest.Unraced(t)
 	sections := section("trend", "smacross", both, "1m",
 		`allocation = "3000"`+"\n"+`cod_group_id = 3`+"\n"+`params = { fast = 3, slow = 8, share = "0.5" }`) +
 		section("also", "smacross", `"ETH-EUR", "BTC-EUR"`, "1m", `params = { fast = 2, slow = 5, share = "0.3" }`) +

@@ -106,6 +106,7 @@ func (crowd) OnCandle(d *strategy.Desk, c market.Candle) {
 // Candles of two markets that close at one instant are one event: an order, and a refusal, name the
 // candles of their own market.
 func TestAnOrderNamesTheCandlesOfItsOwnMarket(t *testing.T) {
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := balancers(t, 3)
 		s.hears = overPolls
@@ -142,6 +143,7 @@ func (s *stage) golden(name, told string) {
 }
 
 func TestWhatWasRefusedIsToldWithItsValuesAndCountedNotRepeated(t *testing.T) {
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := buyers(t)
 		s.config = strings.Replace(s.config, "strategies.buyer", "strategies.idle", 1)

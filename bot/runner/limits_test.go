@@ -19,6 +19,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 )
@@ -329,6 +330,7 @@ func (s *stage) sameOpen(p *process) {
 // The closes of volatility_target outlive a stop: the bot goes on as if there had been none. A
 // replay makes the same smaller orders of them.
 func TestTheClosesOfATargetOutliveAStop(t *testing.T) {
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 4, nil)
 		s.config = strings.Replace(s.config, "[risk]\n", "[risk]\nvolatility_target = \"2%\"\n"+

@@ -17,6 +17,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -59,6 +60,7 @@ func (l *liar) RoundTrip(r *http.Request) (*http.Response, error) {
 // lists show it open. With 18000 the strategy can hold two such orders, so the first is taken back;
 // with 12000 it cannot, so the first is cancelled.
 func TestAnOrderThatTheExchangeListsAsOpenAfterItsEndIsTakenBack(t *testing.T) {
+	bottest.Unraced(t)
 	for allocation, open := range map[string]int{"18000": 2, "12000": 1} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, 1, func(c *sandbox.Config) {

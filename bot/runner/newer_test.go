@@ -290,6 +290,7 @@ func (s *stage) failsAfterTheList() {
 // An exit that is newer than the file may be of either of two strategies with one operator id. Both
 // are halted, in words, where the start that books it fails too, and both positions keep an exit.
 func TestANewerOrderOfTwoStrategiesHaltsBoth(t *testing.T) {
+	bottest.Unraced(t)
 	for _, fails := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			s := halfStage(t)
@@ -374,6 +375,7 @@ func TestAnExitOfALaterRunHaltsBothStrategiesOfItsOperatorID(t *testing.T) {
 // is not known. The status lists the position, after a resume, at later starts, and where another
 // strategy takes it over; the end of each run tells of it. A flatten ends that.
 func TestABackupFromBeforeTheEntryTellsOfAPositionWithoutAnExit(t *testing.T) {
+	bottest.Unraced(t)
 	for name, flat := range map[string]func(s *stage, p *process){
 		"flatten": func(s *stage, p *process) {
 			c := &control{r: p.runner, ctx: context.Background()}

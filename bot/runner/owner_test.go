@@ -70,6 +70,7 @@ func (s *stage) byHand(o market.Order, kind market.CommandKind, changed market.C
 var hearings = map[string]string{"poll": overPolls, "stream": overStream, "orders": overOrders}
 
 func TestAnExitThatTheOwnerMovesIsTakenOver(t *testing.T) {
+	bottest.Unraced(t)
 	for name, hears := range hearings {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -119,6 +120,7 @@ func TestAnExitThatTheOwnerMovesIsTakenOver(t *testing.T) {
 // What the owner makes of an exit's amount is taken over, and the bracket brings it back to what is
 // held.
 func TestAnExitWhoseAmountTheOwnerChangesIsBroughtBack(t *testing.T) {
+	bottest.Unraced(t)
 	for name, hears := range hearings {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -178,6 +180,7 @@ func TestABracketShrinksToWhatTheOwnerLeaves(t *testing.T) {
 // where the dead process has never seen the balance fit. What the strategy buys then has an exit of
 // its own: the old bracket has ended.
 func TestASaleOfTheOwnerBeforeAKillIsExplainedAtTheNextStart(t *testing.T) {
+	bottest.Unraced(t)
 	for _, seen := range []bool{false, true} {
 		for _, alive := range []time.Duration{0, 25 * time.Second} { // after the sale
 			synctest.Test(t, func(t *testing.T) {

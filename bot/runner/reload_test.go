@@ -16,6 +16,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -96,6 +97,7 @@ func (p *process) held() (position market.Position) {
 }
 
 func TestParametersChangeWhileAPositionIsOpen(t *testing.T) {
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := trending(t, 4)
 		p := s.start()
@@ -383,6 +385,7 @@ func TestAPaperBotReloads(t *testing.T) {
 
 // A reload leaves a halt as it is, and warms the successor up for a resume.
 func TestAReloadLiftsNoHalt(t *testing.T) {
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := trending(t, 4)
 		p := s.start()

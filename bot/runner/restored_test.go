@@ -24,6 +24,7 @@ func (s *stage) quotedAt(last string) {
 // and leaves the one exit over the rest. Where the owner has cancelled it, the start places it
 // again.
 func TestABackupFromBeforeAnExitSoldAPartKeepsTheRestGuarded(t *testing.T) {
+	bottest.Unraced(t)
 	for name, hears := range hearings {
 		for _, taken := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s taken %t", name, taken), func(t *testing.T) {
