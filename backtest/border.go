@@ -198,7 +198,7 @@ func (d *driver) beganOf(id market.StrategyID) []warmup.WarmupEnd {
 // shown yields a history in the groups in which its candles closed.
 func shown(history []market.Candle) iter.Seq2[[]market.Candle, error] {
 	return func(yield func([]market.Candle, error) bool) {
-		for group := range byClose(history) {
+		for group := range market.ByClose(history) {
 			if !yield(group, nil) {
 				return
 			}

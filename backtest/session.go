@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 
 	"github.com/tidemark-trading/tidemark/engine"
@@ -137,7 +136,7 @@ func (s *Session) Open(at market.Time, history []market.Candle) error {
 		first = min(first, history[i].Start)
 	}
 	d.send(d.engine.Start(first))
-	for group := range byClose(history) {
+	for group := range market.ByClose(history) {
 		end := group[0].End()
 		s.count(group)
 		if err := s.closed(end, end+market.Time(d.plan.DataLatency), group); err != nil {
@@ -156,7 +155,7 @@ func (s *Session) openSeated(at market.Time, history []market.Candle) error {
 	}
 	d.engine.See(history, at)
 	d.send(d.engine.Start(first))
-	for group := range byClose(history) {
+	for group := range market.ByClose(history) {
 		s.entering = market.Event{Kind: market.KindCandles, At: group[0].End(), Candles: group}
 		if err := s.move(s.entering.At); err != nil {
 			return err
@@ -254,22 +253,6 @@ func (d *driver) refuse(o *market.Order) {
 	d.send(d.engine.Step(&market.Event{Kind: market.KindReport, At: d.engine.Now(), Market: o.Market,
 		Report: &market.Report{Exec: market.ExecRejected, Command: market.CommandUpdate, Code: exchange.CodeUnchanged,
 			Order: o.ID, Market: o.Market, OrderState: market.OrderState{Updated: d.engine.Now()}}}))
-}
-
-// byClose yields candles that close at the same instant together.
-func byClose(candles []market.Candle) iter.Seq[[]market.Candle] {
-	return func(yield func([]market.Candle) bool) {
-		for len(candles) > 0 {
-			n := 1
-			for n < len(candles) && candles[n].End() == candles[0].End() {
-				n++
-			}
-			if !yield(candles[:n:n]) {
-				return
-			}
-			candles = candles[n:]
-		}
-	}
 }
 
 // End stops the strategies, and returns the result of the session, with its files where the options

@@ -49,7 +49,7 @@ func storedSession(t require.TestingT, p *Plan, o Options) (*Result, error) {
 	if err := s.Open(max(p.From, firstStart(all)), all[:history]); err != nil {
 		return nil, err
 	}
-	for group := range byClose(all[history:]) {
+	for group := range market.ByClose(all[history:]) {
 		ev := market.Event{Kind: market.KindCandles, At: group[0].End() + market.Time(p.DataLatency), Candles: group}
 		if err := s.Enter(&market.Input{Kind: market.InputEvent, Event: &ev}); err != nil {
 			return nil, err

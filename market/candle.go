@@ -1,6 +1,9 @@
 package market
 
-import "fmt"
+import (
+	"fmt"
+	"iter"
+)
 
 // Candle is what a market did in one interval. It holds no pointer, so that a slice of candles
 // costs the collector nothing.
@@ -18,6 +21,23 @@ type Candle struct {
 
 // End returns the end (exclusive) of the candle's interval.
 func (c *Candle) End() Time { return c.Interval.End(c.Start) }
+
+// ByClose yields parts of a list of candles: those that stand beside each other and close at the
+// same instant.
+func ByClose(candles []Candle) iter.Seq[[]Candle] {
+	return func(yield func([]Candle) bool) {
+		for len(candles) > 0 {
+			n, end := 1, candles[0].End()
+			for n < len(candles) && candles[n].End() == end {
+				n++
+			}
+			if !yield(candles[:n:n]) {
+				return
+			}
+			candles = candles[n:]
+		}
+	}
+}
 
 // Check reports what is impossible about the candle: a low above its high, an open or close outside
 // them, a price of zero or less, a negative volume, no interval, a start that is no start of its

@@ -172,6 +172,20 @@ func ExampleMarket() {
 	// Output: 6.0001 6.01
 }
 
+func ExampleByClose() {
+	hour := market.Interval1h.StartOf(473_000)
+	for group := range market.ByClose([]market.Candle{
+		{Market: 1, Interval: market.Interval1h, Start: hour},
+		{Market: 2, Interval: market.Interval30m, Start: hour.Add(1800e9)},
+		{Market: 1, Interval: market.Interval1h, Start: hour.Add(3600e9)},
+	}) {
+		fmt.Println(group[0].End(), len(group))
+	}
+	// Output:
+	// 2023-12-17T09:00:00Z 2
+	// 2023-12-17T10:00:00Z 1
+}
+
 func ExampleCandle() {
 	c := market.Candle{Open: 100, High: 103, Low: 99, Close: 102, Start: market.Interval1h.StartOf(473_000),
 		Interval: market.Interval1h}

@@ -124,14 +124,11 @@ func (f *Feed) deliver(ctx context.Context, found []market.Candle) {
 			cmp.Compare(a.Market, b.Market))
 	})
 	now := f.Data.Now()
-	for from := 0; from < len(found); {
-		to := from
-		for to < len(found) && found[to].End() == found[from].End() {
-			found[to].Late = found[to].Late || f.late(&found[to], now)
-			to++
+	for group := range market.ByClose(found) {
+		for i := range group {
+			group[i].Late = group[i].Late || f.late(&group[i], now)
 		}
-		f.send(ctx, market.Event{At: now, Kind: market.KindCandles, Candles: found[from:to:to]})
-		from = to
+		f.send(ctx, market.Event{At: now, Kind: market.KindCandles, Candles: group})
 	}
 }
 

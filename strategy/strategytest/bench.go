@@ -132,14 +132,9 @@ func (b *Bench) Restart(old, fresh strategy.Strategy, history []market.Candle) e
 	if starter, can := fresh.(strategy.Starter); can {
 		starter.OnStart(b.Desk())
 	}
-	for len(history) > 0 {
-		n := 1
-		for n < len(history) && history[n].End() == history[0].End() {
-			n++
-		}
-		b.At = history[0].End()
-		b.recall(fresh, history[:n])
-		history = history[n:]
+	for group := range market.ByClose(history) {
+		b.At = group[0].End()
+		b.recall(fresh, group)
 	}
 	from, can := old.(strategy.Saver)
 	if !can {

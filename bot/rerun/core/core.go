@@ -2,7 +2,6 @@ package core
 
 import (
 	"bytes"
-	"iter"
 	"slices"
 
 	"github.com/google/uuid"
@@ -79,27 +78,11 @@ func (k *Core) Open(at market.Time, parts map[string][]byte, history []market.Ca
 		first = history[0].Start
 	}
 	k.Engine.Start(first)
-	for group := range groups(history) {
+	for group := range market.ByClose(history) {
 		k.Engine.Step(&market.Event{At: group[0].End(), Kind: market.KindCandles, Candles: group})
 	}
 	k.Engine.StartRest(at)
 	return nil, nil
-}
-
-// groups yields candles that close at the same instant together.
-func groups(candles []market.Candle) iter.Seq[[]market.Candle] {
-	return func(yield func([]market.Candle) bool) {
-		for from := 0; from < len(candles); {
-			to := from + 1
-			for to < len(candles) && candles[to].End() == candles[from].End() {
-				to++
-			}
-			if !yield(candles[from:to:to]) {
-				return
-			}
-			from = to
-		}
-	}
 }
 
 // Saved are all parts of the engine's state, by name.

@@ -137,7 +137,7 @@ func ReloadOf(rec *recording.Record, m *Manifest) (r *Reload, later []market.Can
 // closes yields candles in the groups in which they closed.
 func closes(candles []market.Candle) iter.Seq2[[]market.Candle, error] {
 	return func(yield func([]market.Candle, error) bool) {
-		for group := range groups(candles) {
+		for group := range market.ByClose(candles) {
 			if !yield(group, nil) {
 				return
 			}

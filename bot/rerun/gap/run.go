@@ -316,20 +316,15 @@ func (r *run) missed(at market.Time) error {
 	if !r.facts.Has(Data) {
 		return nil
 	}
-	all := r.survey.candles.all
-	for from := 0; from < len(all); {
-		end, to := all[from].End(), from
-		for ; to < len(all) && all[to].End() == end; to++ {
-		}
-		if end > r.known && end <= at {
+	for group := range market.ByClose(r.survey.candles.all) {
+		if end := group[0].End(); end > r.known && end <= at {
 			clear(r.quotes)
 			r.known, r.caught = end, end
-			r.group = market.Event{Kind: market.KindCandles, At: end.Add(r.model.DataLatency), Candles: all[from:to:to]}
+			r.group = market.Event{Kind: market.KindCandles, At: end.Add(r.model.DataLatency), Candles: group}
 			if err := r.enter(&market.Input{Kind: market.InputEvent, Event: &r.group}); err != nil {
 				return err
 			}
 		}
-		from = to
 	}
 	return nil
 }
