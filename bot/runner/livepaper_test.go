@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/statedir"
@@ -43,6 +44,18 @@ func (p *player) orders() []exchange.WireOrder {
 	defer p.simulated.turn.Unlock()
 	p.simulated.read(p)
 	return p.simulated.open
+}
+
+// every are all orders of the bot's account; on paper none while its exchange is closed.
+func (p *player) every() map[uuid.UUID]exchange.WireOrder {
+	if p.life.Setup.Paper {
+		p.simulated.turn.Lock()
+		defer p.simulated.turn.Unlock()
+	}
+	if of := p.record(); of != nil {
+		return of.OrdersAtTheExchange()
+	}
+	return nil
 }
 
 // read reads the record anew, if the exchange is there. turn is held.

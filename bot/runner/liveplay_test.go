@@ -63,6 +63,8 @@ type player struct {
 	asks    sync.WaitGroup // of the process's operator
 	busy    bool           // the machine is at work: it stops, kills or starts the process
 	stopped bool           // see lives.Look
+	killed  bool           // no process has begun since one was killed
+	lonely  []market.Time  // looks at which no bot was up, or the exchange did not answer it
 	halted  bool           // the operator has halted the strategies, and not resumed them
 	resumed time.Time      // when the operator has last resumed them
 	done    sync.WaitGroup
@@ -157,7 +159,11 @@ func newPlayer(t *testing.T, l *lives.Life) *player {
 			kind, params = "holder", fmt.Sprintf("params.style = %d\n", slices.Index(holderStyles, style))
 		}
 		s.config += fmt.Sprintf(lifeStrategy, fmt.Sprintf("s%d", i+1), kind,
-			`"`+strings.ReplaceAll(where, "+", `","`)+`"`, 7+i, l.Seed+uint64(i)) + params
+			`"`+strings.ReplaceAll(where, "+", `","`)+`"`, 7+i, l.Seed+uint64(i))
+		if l.Setup.Groups > 0 {
+			s.config += fmt.Sprintf("cod_group_id = %d\n", 1+i%l.Setup.Groups)
+		}
+		s.config += params
 	}
 	p.grow, p.calm = p.growInside, 15*time.Minute
 	s.now = func() time.Time { return time.Now().Add(-time.Duration(p.sleeps.Load())) }
@@ -261,9 +267,15 @@ func (p *player) look() *lives.Look {
 	defer p.mu.Unlock()
 	p.died()
 	look := &lives.Look{At: time.Since(p.begun), Up: p.bot != nil && !p.busy, Blind: p.around.isBlind(),
-		Stopped: p.stopped && p.bot == nil, Ledger: p.reads()}
+		Dead: p.bot == nil && p.killed, Stopped: p.stopped && p.bot == nil, Ledger: p.reads()}
 	for _, o := range p.own("") {
 		look.Orders = append(look.Orders, o.Order.ClientOrderID.String())
+		if o.Order.CodGroupID != 0 {
+			look.Grouped++
+		}
+	}
+	if p.life.Setup.Groups > 0 && (!look.Up || look.Blind) {
+		p.lonely = append(p.lonely, p.ex.Clock().Now())
 	}
 	if look.Up {
 		look.Told = p.tells()
@@ -364,7 +376,7 @@ func (p *player) tells() *lives.Told {
 		return nil
 	}
 	told := &lives.Told{Unprotected: map[string]int64{}, Unknown: map[string]int64{}, Positions: map[string]int64{},
-		Open: status.OpenOrders}
+		Open: status.OpenOrders, NotGuarded: len(status.NotGuarded)}
 	for i := range orders.Orders {
 		told.Orders = append(told.Orders, orders.Orders[i].ClientOrderID)
 	}
@@ -424,6 +436,7 @@ func (p *player) end() {
 		p.guard.Fail("P44", "%s: at the end no bot trades", look.At)
 		return
 	}
+	p.timed()
 	p.stops()
 	for range 3 {
 		p.look()
@@ -436,6 +449,21 @@ func (p *player) end() {
 			p.AgreeOnFile()
 		}
 		p.guard.Holds("P4", true, "")
+	}
+}
+
+// timed wants each order that a timer has ended to be one of a bot that was not there.
+func (p *player) timed() {
+	if p.life.Setup.Groups == 0 {
+		return
+	}
+	for id, o := range p.OrdersAtTheExchange() {
+		if o.Order.RestatementReason == market.CancelOnDisconnect {
+			at := o.Order.Updated
+			p.guard.Holds("P29", slices.ContainsFunc(p.lonely, func(look market.Time) bool {
+				return look > at.Add(-lives.Expiry-20*time.Second) && look <= at.Add(20*time.Second)
+			}), "order %s: its timer has ended it at %s under a living bot", id, at)
+		}
 	}
 }
 
@@ -504,7 +532,7 @@ func (p *player) begin() {
 		if err == nil {
 			p.guard.Holds("P44", true, "")
 			p.mu.Lock()
-			p.bot, p.stopped = began, false
+			p.bot, p.stopped, p.killed = began, false, false
 			p.mu.Unlock()
 			return
 		}
@@ -553,6 +581,9 @@ func (p *player) free() {
 func (p *player) machine(e *lives.Event) {
 	switch e.Verb {
 	case "stop", "kill":
+		if e.Span(0) > time.Minute {
+			p.around.lasts(e.Span(0) + time.Minute)
+		}
 		p.done.Go(func() {
 			if e.Verb == "kill" && p.kills() || e.Verb == "stop" && p.stops() {
 				time.Sleep(e.Span(0))
@@ -641,7 +672,7 @@ func (p *player) buries(dead body) {
 	p.asks.Wait()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.bot = nil
+	p.bot, p.killed = nil, true
 }
 
 // failsPower lets the power fail in the next commit.

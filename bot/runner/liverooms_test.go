@@ -127,17 +127,21 @@ func (p *player) restoresBackup(e *lives.Event) {
 	}
 	backup := filepath.Join(filepath.Dir(p.Folder), fmt.Sprint("backup", e.At, ".db"))
 	err := of.store.Backup(backup)
-	known, config, run := p.OrdersAtTheExchange(), p.config, of.run
+	known, config, run := p.every(), p.config, of.run
+	again := p.ledger.bots(known)
 	p.mu.Unlock()
 	require.NoError(p.T, err)
 	p.around.lasts(e.Span(0) + time.Minute) // a loop may take half of that to hear of its end
 	p.done.Go(func() {
 		time.Sleep(e.Span(0))
+		later := p.every() // on paper: its exchange ends with the bot
 		if !p.kills() {
 			return
 		}
 		time.Sleep(2 * time.Second) // what was on its way arrives
-		later := p.OrdersAtTheExchange()
+		if !p.life.Setup.Paper {
+			later = p.every()
+		}
 		for id := range known {
 			delete(later, id)
 		}
@@ -147,7 +151,7 @@ func (p *player) restoresBackup(e *lives.Event) {
 		p.guard.Restored()
 		p.around.with(func(a *around) { a.restored = true })
 		p.around.blinds(0)
-		p.ledger.disown(later)
+		p.ledger.disown(later, again)
 		require.NoError(p.T, os.RemoveAll(filepath.Join(p.Folder, statedir.RecordingFolder)))
 		require.NoError(p.T, os.Rename(backup, filepath.Join(p.Folder, statedir.StateFile)))
 		p.config = config
@@ -156,10 +160,24 @@ func (p *player) restoresBackup(e *lives.Event) {
 	})
 }
 
-// disown makes orders the owner's: what they bought is not the bot's.
-func (l *ledgerOfLife) disown(orders map[uuid.UUID]exchange.WireOrder) {
+// bots are those of orders that are the bot's.
+func (l *ledgerOfLife) bots(orders map[uuid.UUID]exchange.WireOrder) (ids []uuid.UUID) {
+	for id := range orders {
+		if !l.owns(id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// disown makes orders the owner's: what they bought is not the bot's. again are those that the copy
+// knows as the bot's, also where an older copy did not.
+func (l *ledgerOfLife) disown(orders map[uuid.UUID]exchange.WireOrder, again []uuid.UUID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	for _, id := range again {
+		delete(l.owner, id)
+	}
 	for id := range orders {
 		l.owner[id] = true
 	}

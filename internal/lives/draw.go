@@ -101,7 +101,7 @@ func EventNames() (names []string) {
 			}
 		}
 	}
-	s := Setup{Paper: true, Takes: true}
+	s := Setup{Paper: true, Takes: true, Groups: 1}
 	for _, style := range WideStyles {
 		s.Strategies = append(s.Strategies, style+"@BTC-EUR")
 	}

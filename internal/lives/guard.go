@@ -25,6 +25,7 @@ type Told struct {
 	Unknown                map[string]int64 // of Unprotected: which exit it is to have is not known
 	Open                   int              // orders, of its status
 	Orders                 []string         // the same, each by its client order id, of its list
+	NotGuarded             int              // groups whose orders outlive it
 }
 
 // Look is one look at the exchange and the bot.
@@ -32,6 +33,8 @@ type Look struct {
 	At      time.Duration
 	Up      bool // the bot trades
 	Blind   bool // the exchange does not answer the bot
+	Dead    bool // the bot was killed
+	Grouped int  // the bot's open orders that a timer may end
 	Stopped bool // the bot ended in good order with every position covered, and no other hand acted since
 	Ledger  map[string]Ledger
 	Orders  []string // the bot's open orders in the ledger, by client order id
@@ -54,6 +57,8 @@ const (
 	Soon = 35 * time.Second
 	// Late is how long books and words may differ from the ledger.
 	Late = 75 * time.Second
+	// Expiry is that of the timers of groups.
+	Expiry = 150 * time.Second
 )
 
 // Guard holds each look against the promises. The coins of the owner are those that the account
@@ -158,6 +163,29 @@ func (g *Guard) Look(look *Look) {
 		g.told(name, &l, look)
 	}
 	g.orders(look)
+	g.timers(look)
+}
+
+// timers wants the end of orders whose bot is dead, and a word of a group without a timer: the
+// exchange has one for an account.
+func (g *Guard) timers(look *Look) {
+	groups := min(g.Setup.Groups, len(g.Setup.Strategies))
+	if groups == 0 {
+		return
+	}
+	if groups == 1 && look.Dead && look.Grouped > 0 {
+		g.Held["P29"]++
+	}
+	if g.lasts("timer", groups == 1 && look.Dead && look.Grouped > 0, look.At, Expiry+5*time.Second) {
+		g.fail("P29", "%s: the bot is dead, and %d orders of its group are open", look.At, look.Grouped)
+	}
+	ask := look.Up && !look.Blind && look.Told != nil
+	if ask && groups > 1 {
+		g.Held["P29"]++
+	}
+	if g.lasts("groups", ask && look.Told.NotGuarded != groups-1, look.At, Late) {
+		g.fail("P29", "%s: %d of %d groups are told to have no timer", look.At, look.Told.NotGuarded, groups)
+	}
 }
 
 // Restored notes that the bot goes on from an older state file: the orders that it does not know

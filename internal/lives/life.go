@@ -29,6 +29,7 @@ type Setup struct {
 	Start      time.Duration // time of the day
 	Paper      bool          // mode = "paper"
 	Takes      bool          // keep_exits = false
+	Groups     int           // cancel-on-disconnect groups that the strategies have in turn; 0: none
 }
 
 // Names are the setup's rows in the matrix of pairs: what is not usual in it.
@@ -38,6 +39,9 @@ func (s *Setup) Names() (names []string) {
 	}
 	if s.Takes {
 		names = append(names, "setup keep_exits=false")
+	}
+	if s.Groups > 0 {
+		names = append(names, "setup cod_group_id")
 	}
 	for _, one := range s.Strategies {
 		style, _, _ := strings.Cut(one, "@")
@@ -96,6 +100,9 @@ func (l *Life) String() string {
 	if l.Setup.Takes {
 		text += " takes=true"
 	}
+	if l.Setup.Groups > 0 {
+		text += fmt.Sprint(" groups=", l.Setup.Groups)
+	}
 	text += "\n"
 	for i := range l.Events {
 		text += l.Events[i].String() + "\n"
@@ -151,6 +158,8 @@ func (l *Life) readSetup(words []string) (err error) {
 			l.Setup.Paper, err = strconv.ParseBool(value)
 		case "takes":
 			l.Setup.Takes, err = strconv.ParseBool(value)
+		case "groups":
+			l.Setup.Groups, err = strconv.Atoi(value)
 		case "strategies":
 			l.Setup.Strategies = strings.Split(value, ",")
 		default:

@@ -23,6 +23,7 @@ var Promises = []struct{ Name, Text string }{
 	{"P23", "halt says 0 only when no order to buy is open"},
 	{"P24", "flatten says 0 only when nothing is held and nothing is open, also a minute later"},
 	{"P27", "an adoption takes over what a strategy has"},
+	{"P29", "a timer ends orders of a dead bot and no others, and a group without one is told"},
 	{"P31", "its positions are those of the ledger"},
 	{"P35", "it never sells the coins of the owner"},
 	{"P38", "what the status calls unprotected has no exit"},

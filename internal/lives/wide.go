@@ -24,8 +24,12 @@ var wideKinds = []kind{
 	}},
 }
 
+// longKill leaves the bot dead for as long as its timers take, or nearly.
+var longKill = kind{0, "machine", "kill", func(d *drawer) []string { return []string{d.span(140, 300)} }}
+
 // widen changes a life that is drawn: a third of them on paper, a third without kept exits, a third
-// with a strategy that leaves after a number of candles; two of three have an event of wideKinds.
+// with a strategy that leaves after a number of candles; two of three have an event of wideKinds,
+// and two of three that are not on paper have groups whose orders die with the bot.
 func (l *Life) widen(d *drawer) {
 	l.Setup.Paper, l.Setup.Takes = d.IntN(3) == 0, d.IntN(3) == 0
 	counts := d.IntN(3) == 0
@@ -49,6 +53,9 @@ func (l *Life) widen(d *drawer) {
 			}
 		}
 	}
+	if l.Setup.Groups = d.IntN(3); l.Setup.Groups > 0 && d.IntN(2) == 0 {
+		l.happens(d, &longKill)
+	}
 	if l.Setup.Paper {
 		l.onPaper()
 	}
@@ -63,15 +70,15 @@ func (l *Life) happens(d *drawer, what *kind) {
 }
 
 // onPaper leaves out what cannot befall a bot that trades on paper: no other hand reaches its
-// exchange, which is in its process, and no fault is between the two. That its power fails and that
-// a backup is put back, other tests have.
+// exchange, which is in its process, and no fault is between the two. That its power fails, other
+// tests have.
 func (l *Life) onPaper() {
-	l.Setup.Own = ""
+	l.Setup.Own, l.Setup.Groups = "", 0
 	if l.Setup.Feed == "orders" {
 		l.Setup.Feed = "stream"
 	}
 	l.Events = slices.DeleteFunc(l.Events, func(e Event) bool {
 		return e.Actor == "owner" || slices.Contains([]string{"exchange cancel", "exchange lie", "operator direct",
-			"operator sell", "machine power", "machine killwrite", "machine restore"}, e.Actor+" "+e.Verb)
+			"operator sell", "machine power", "machine killwrite"}, e.Actor+" "+e.Verb)
 	})
 }
