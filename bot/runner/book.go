@@ -251,31 +251,38 @@ func (r *runner) sellerOf(name string, m *market.Market) (id market.StrategyID) 
 	return id
 }
 
-// cover moves to a strategy the part of a sold amount that it does not hold, from other strategies.
+// cover moves to a strategy the part of a sold amount that it does not hold, from other strategies,
+// beyond what their own sales have sold.
 // What they lack was unallocated, and the loop books it with the fill: an own order whose outcome
 // is unknown may still bring it, or have sold nothing.
 func (r *runner) cover(at market.Time, id market.StrategyID, m *market.Market, amount market.Qty,
 	ends map[uuid.UUID]string) error {
-	for _, o := range r.account.Pending(nil) { // earlier sales that are still to be booked
-		if o.Strategy == id && o.Market == m.ID && o.Side == market.Sell && o.Type == market.TypeMarket &&
-			o.InFlight == market.CommandPlace {
-			amount += r.soldBy(o.ClientOrderID, m, o.Amount, ends) - o.Booked()
-		}
-	}
+	amount += r.selling(id, m, ends)
 	lacks := amount - r.account.Position(id, m.ID).Amount
 	for i := range r.plan.Names() {
 		other := strategyID(i + 1)
-		held := r.account.Position(other, m.ID)
-		if lacks <= 0 || other == id || held.Amount <= 0 {
+		spare := r.account.Position(other, m.ID).Amount - r.selling(other, m, ends)
+		if lacks <= 0 || other == id || spare <= 0 {
 			continue
 		}
-		part := min(lacks, held.Amount)
+		part := min(lacks, spare)
 		lacks -= part
 		r.carry(at, &market.Event{Asset: m.Base, Market: m.ID, Money: -market.Money(part), Owner: other})
 		r.carry(at, &market.Event{Asset: m.Base, Market: m.ID, Money: market.Money(part), Owner: id,
 			Price: max(1, r.account.Last(m.ID))})
 	}
 	return r.engine.Err()
+}
+
+// selling is what sales of a strategy that are still to be booked have sold.
+func (r *runner) selling(id market.StrategyID, m *market.Market, ends map[uuid.UUID]string) (amount market.Qty) {
+	for _, o := range r.account.Pending(nil) {
+		if o.Strategy == id && o.Market == m.ID && o.Side == market.Sell && o.Type == market.TypeMarket &&
+			o.InFlight == market.CommandPlace {
+			amount += r.soldBy(o.ClientOrderID, m, o.Amount, ends) - o.Booked()
+		}
+	}
+	return amount
 }
 
 // soldBy is the confirmed amount of a sale, its whole amount where the log has none.
