@@ -35,16 +35,16 @@ func Compare(o *compare.Comparison) *view.Doc {
 	settings := []view.Part{}
 	if rows := o.Differing(); len(rows) > 0 {
 		settings = append(settings,
-			view.Table{page.Grid{Head: append([]string{"setting"}, names...), Rows: rows}, "texts"})
+			view.Table{Grid: page.Grid{Head: append([]string{"setting"}, names...), Rows: rows}, Class: "texts"})
 	}
 	if note := o.SettingsNote(); note != "" {
 		settings = append(settings, view.Note(note))
 	}
 	p.Sections = []view.Section{
-		{"Equity", []view.Part{Curves(o.Runs)}},
-		{"Settings that differ", settings},
-		{"Figures", []view.Part{
-			view.Table{page.Grid{Head: append([]string{"figure"}, names...), Rows: o.Figures()}, ""},
+		{Title: "Equity", Parts: []view.Part{Curves(o.Runs)}},
+		{Title: "Settings that differ", Parts: settings},
+		{Title: "Figures", Parts: []view.Part{
+			view.Table{Grid: page.Grid{Head: append([]string{"figure"}, names...), Rows: o.Figures()}, Class: ""},
 			view.Note("Fees and final equity are in " + o.Currency +
 				". A figure that is better in one run does not say that the " +
 				"difference will last: the difference by day has a standard error.")}},
@@ -67,10 +67,10 @@ func Curves(runs []*compare.Run) view.Figure {
 		growth = append(growth, chart.Line{Name: r.Name, Role: runRoles[i], Points: up})
 		falls = append(falls, chart.Line{Role: runRoles[i], Width: 1, Points: down})
 	}
-	return view.Figure{chart.Chart{Label: "equity of all runs", Times: true, Panels: []chart.Panel{
+	return view.Figure{Chart: chart.Chart{Label: "equity of all runs", Times: true, Panels: []chart.Panel{
 		{Height: 320, Y: chart.Axis{Unit: "% of the start"}, Layers: growth},
 		{Height: 140, Y: chart.Axis{Unit: "% below the peak"}, Layers: falls}}},
-		"Each curve begins with 100 at the start of its own run."}
+		Caption: "Each curve begins with 100 at the start of its own run."}
 }
 
 // Seconds is a time as the horizontal axis of a chart with Times has it.

@@ -57,13 +57,15 @@ func placeboWinners(o *placebo.Result) view.Section {
 			layers = append(layers, view.Upright("the bar", chart.Down, float64(o.Bar), most))
 		}
 		layers = append(layers, view.Upright("the winner of the data", chart.Main, float64(o.Theta), most))
-		s.Parts = append(s.Parts, view.Figure{chart.Chart{Label: "Histogram of the winners of surrogates",
+		s.Parts = append(s.Parts, view.Figure{Chart: chart.Chart{Label: "Histogram of the winners of surrogates",
 			X: chart.Axis{Unit: "Sharpe"}, Panels: []chart.Panel{{Height: 220, Layers: layers}}},
-			"How many surrogates have a winner with such an annual Sharpe ratio in excess of a hold at its own " +
+			Caption: "How many surrogates have a winner with such an annual Sharpe ratio in excess of a " +
+				"hold at its own " +
 				"exposure. The data is one draw among them if there is nothing to find. It does not say that a " +
 				"winner to the right will go on so."})
 	}
-	quantiles := view.Table{page.Grid{Head: []string{"share of surrogates", "Sharpe in excess below"}}, "slim"}
+	quantiles := view.Table{Grid: page.Grid{Head: []string{"share of surrogates", "Sharpe in excess below"}},
+		Class: "slim"}
 	for _, q := range o.Quantiles {
 		quantiles.Rows = append(quantiles.Rows, []string{backtest.Figure(q.Share).Percent(0), q.Value.Text(2)})
 	}
@@ -77,7 +79,7 @@ func placeboWinners(o *placebo.Result) view.Section {
 // placeboBars are the winners of the surrogates as bars of a terminal.
 func placeboBars(o *placebo.Result, bars []chart.Bar) view.Part {
 	const longest = 20
-	table := view.Table{page.Grid{Head: []string{"Sharpe in excess", "surrogates", ""}}, "texts"}
+	table := view.Table{Grid: page.Grid{Head: []string{"Sharpe in excess", "surrogates", ""}}, Class: "texts"}
 	most, theta := 1.0, float64(o.Theta)
 	for _, b := range bars {
 		most = max(most, b.Value)
@@ -90,7 +92,7 @@ func placeboBars(o *placebo.Result, bars []chart.Bar) view.Part {
 		table.Rows = append(table.Rows, []string{fmt.Sprintf("%.2f to %.2f", b.From, b.To), fmt.Sprint(int(b.Value)),
 			bar})
 	}
-	return view.Terminal{table}
+	return view.Terminal{Part: table}
 }
 
 // placeboTested says what was tested, and what the test does not see.
@@ -101,13 +103,13 @@ func placeboTested(o *placebo.Result) view.Section {
 		s.Parts = append(s.Parts, view.Text(fmt.Sprintf("The winner in the data: %s. Its Sharpe ratio against cash "+
 			"is %s.", research.SettingsText(o.Winner), o.Sharpe.Text(2))))
 	}
-	rows := view.Table{page.Grid{Head: []string{"the search"}}, "texts"}
+	rows := view.Table{Grid: page.Grid{Head: []string{"the search"}}, Class: "texts"}
 	for _, line := range o.Identity.Procedure {
 		rows.Rows = append(rows.Rows, []string{line})
 	}
 	s.Parts = append(s.Parts, rows, view.Text("Surrogates keep the size of every move, the drift, the volumes, the "+
 		"holes, and what moves together. They do not keep:"))
-	lost := view.Table{page.Grid{Head: []string{"lost"}}, "texts"}
+	lost := view.Table{Grid: page.Grid{Head: []string{"lost"}}, Class: "texts"}
 	for _, sentence := range o.Lost() {
 		lost.Rows = append(lost.Rows, []string{sentence})
 	}

@@ -30,7 +30,8 @@ func Stress(o *stress.Result) *view.Doc {
 		p.Verdict.Texts = []string{stress.BreaksSays(o)}
 	}
 	if o.Broken == "" {
-		p.Sections = []view.Section{{"What breaks it first", []view.Part{view.Table{Grid: grid(stress.BreakTable(o))}}}}
+		p.Sections = []view.Section{{Title: "What breaks it first",
+			Parts: []view.Part{view.Table{Grid: grid(stress.BreakTable(o))}}}}
 	}
 	p.Sections = append(p.Sections, stressRecord(o), stressRuns(o))
 	p.Identity = []page.Pair{{Name: "code", Text: o.Run.CodeVersion}, {Name: "config", Text: o.Run.ConfigHash},
@@ -56,12 +57,12 @@ func stressRecord(o *stress.Result) view.Section {
 	picture := chart.Chart{Label: "equity by days, as a part of that at the beginning",
 		Panels: []chart.Panel{{Height: 300, Layers: []chart.Layer{fan, own}}}}
 	parts := []view.Part{view.Text(stress.RecordSays(r)),
-		view.Figure{picture, "Equity over the days, as a part of that at the " +
+		view.Figure{Chart: picture, Caption: "Equity over the days, as a part of that at the " +
 			"beginning. Of the records drawn again, 90 in 100 end within the wide band, 50 within the narrow one. " +
 			"The bands do not say where the equity will go."}}
 	end, fall := stress.RecordTables(o)
 	parts = append(parts, view.Table{Grid: grid(end)}, view.Table{Grid: grid(fall)})
-	return view.Section{"From the record", append(parts, view.Note(stress.LossSays(r)))}
+	return view.Section{Title: "From the record", Parts: append(parts, view.Note(stress.LossSays(r)))}
 }
 
 // stressRuns are the runs, by kind of change.
@@ -72,7 +73,7 @@ func stressRuns(o *stress.Result) view.Section {
 			fmt.Sprint(f.Trips), note})
 	}
 	row("as it is", "", &o.Plain, "")
-	changes := view.Table{page.Grid{Head: []string{"change"}}, "texts"}
+	changes := view.Table{Grid: page.Grid{Head: []string{"change"}}, Class: "texts"}
 	for i := range o.Again {
 		c := &o.Again[i]
 		says := c.Title + ": " + c.Says + "."
@@ -84,5 +85,6 @@ func stressRuns(o *stress.Result) view.Section {
 			row(c.Title, c.Levels[k].Label, &c.Levels[k].Median, c.Levels[k].Note())
 		}
 	}
-	return view.Section{"The run again", []view.Part{view.Note(stress.AgainSays), view.Table{Grid: g}, changes}}
+	return view.Section{Title: "The run again", Parts: []view.Part{view.Note(stress.AgainSays), view.Table{Grid: g},
+		changes}}
 }

@@ -34,10 +34,13 @@ func (s *Sweep) Doc() (*view.Doc, error) {
 		Verdict:  view.Verdict{Warnings: slices.Concat(o.DataWarnings, judged.Warnings()), Texts: judged.Sentences()},
 		Identity: s.identity()}
 	for _, one := range [...]view.Section{
-		{"The best, and luck", s.luck(halves)}, {"What the best is worth", []view.Part{s.findings()}},
-		{"The best ten", s.top()}, {"By two parameters", append(s.maps(), s.coarse()...)},
-		{"All parameters at once", s.parallel()}, {"The first half of the days, and the second", s.stability(halves)},
-		{"Choosing in one half, looking at the other", s.splits()}, {"What was tried", s.tried()},
+		{Title: "The best, and luck", Parts: s.luck(halves)},
+		{Title: "What the best is worth", Parts: []view.Part{s.findings()}},
+		{Title: "The best ten", Parts: s.top()}, {Title: "By two parameters", Parts: append(s.maps(), s.coarse()...)},
+		{Title: "All parameters at once", Parts: s.parallel()},
+		{Title: "The first half of the days, and the second", Parts: s.stability(halves)},
+		{Title: "Choosing in one half, looking at the other", Parts: s.splits()},
+		{Title: "What was tried", Parts: s.tried()},
 	} {
 		if len(one.Parts) > 0 {
 			p.Sections = append(p.Sections, one)
@@ -139,10 +142,11 @@ func (s *Sweep) top() []view.Part {
 	}
 	e := stats.Explain(stats.FigureDSR)
 	return []view.Part{
-		view.Table{page.Grid{Head: head, Rows: rows}, ""},
+		view.Table{Grid: page.Grid{Head: head, Rows: rows}, Class: ""},
 		view.Note(fmt.Sprintf("1 − DSR is the p that a set would have as the winner of the %s tries of this sweep. %s "+
 			"%s", number(o.Verdict.Luck.Sets), e.Says, e.SaysNot)),
-		view.Fold{"The commands that run them again, with all files", []view.Part{view.Commands(s.Commands)}},
+		view.Fold{Title: "The commands that run them again, with all files",
+			Parts: []view.Part{view.Commands(s.Commands)}},
 	}
 }
 
@@ -159,7 +163,7 @@ func (s *Sweep) tried() []view.Part {
 		rows = append(rows, []string{d.Key, text})
 	}
 	e := stats.Explain(stats.FigureTries)
-	parts := []view.Part{view.Table{page.Grid{Head: head, Rows: rows}, "texts"}, view.Text(o.Counts()),
+	parts := []view.Part{view.Table{Grid: page.Grid{Head: head, Rows: rows}, Class: "texts"}, view.Text(o.Counts()),
 		view.Note(fmt.Sprintf("Tries: %s. %s %s", number(o.Judged().Luck.Sets), e.Says, e.SaysNot))}
 	if len(o.Require) > 0 {
 		parts = append(parts, view.Note(strings.Join(o.Require, " and ")+
@@ -183,7 +187,8 @@ func (s *Sweep) coarse() []view.Part {
 		}
 		table.Rows = append(table.Rows, row)
 	}
-	return []view.Part{view.Terminal{view.Text(says + "; a cell is named by its first value")}, view.Terminal{table}}
+	return []view.Part{view.Terminal{Part: view.Text(says + "; a cell is named by its first value")},
+		view.Terminal{Part: table}}
 }
 
 // cellText is a cell of the coarse map in few characters.

@@ -77,9 +77,10 @@ func (s *Sweep) luck(h *halves) []view.Part {
 		layers = append(layers, chart.Marks{Name: "the best", Role: chart.Ink, Shape: chart.Falling, Size: 12,
 			Points: []chart.Point{{X: float64(v.Excess), Y: high / 25}}})
 	}
-	return []view.Part{view.Figure{chart.Chart{Label: "Sharpe ratios of all sets, and of worthless ones",
+	return []view.Part{view.Figure{Chart: chart.Chart{Label: "Sharpe ratios of all sets, and of worthless ones",
 		X: chart.Axis{Unit: "Sharpe in excess of hold"}, Panels: []chart.Panel{{Height: 260, Layers: layers}}},
-		fmt.Sprintf("The bars count the %s different series of returns; the triangle is the best. The curve is how "+
+		Caption: fmt.Sprintf("The bars count the %s different series of returns; the triangle is the best. "+
+			"The curve is how "+
 			"as many worthless, independent sets would lie; the best of them passes the bar of luck in 5 of 100 "+
 			"searches. Sets that are alike lie closer together, and fees move them to the left: neither says that the "+
 			"best has an edge. The leftmost bar has all that lie further out.", number(len(h.excess)))}}
@@ -121,14 +122,15 @@ func (s *Sweep) stability(h *halves) []view.Part {
 		drawn = fmt.Sprintf(" One set in %d is drawn.", every)
 	}
 	return []view.Part{
-		view.Figure{chart.Chart{Label: "Sharpe ratios of both halves", X: chart.Axis{Unit: "Sharpe, first half"},
+		view.Figure{Chart: chart.Chart{Label: "Sharpe ratios of both halves", X: chart.Axis{Unit: "Sharpe, first half"},
 			Panels: []chart.Panel{{Height: 340, Y: chart.Axis{Unit: "Sharpe, second half"}, Layers: layers}}},
-			"A dot is a set: its Sharpe ratio in the first half of the days, and in the second." + drawn},
-		view.Page{view.Findings{
-			{e.Name, fmt.Sprintf("%.2f", raw), e.Says, e.SaysNot},
-			{"the same in excess of a hold", figure(excess, 2),
-				"Without the part that a hold at each set's own exposure " +
-					"earns: in a market that rises in both halves, sets that hold more are better in both.", ""},
+			Caption: "A dot is a set: its Sharpe ratio in the first half of the days, and in the second." + drawn},
+		view.Page{Part: view.Findings{
+			{Name: e.Name, Value: fmt.Sprintf("%.2f", raw), Says: e.Says, SaysNot: e.SaysNot},
+			{Name: "the same in excess of a hold", Value: figure(excess, 2),
+				Says: "Without the part that a hold at each set's own exposure " +
+					"earns: in a market that rises in both halves, sets that hold more are better in both.",
+				SaysNot: ""},
 		}},
 	}
 }
@@ -148,7 +150,7 @@ const logitClasses = 41
 func (s *Sweep) splits() []view.Part {
 	o := s.Outcome.Splits
 	if o == nil {
-		return []view.Part{view.Page{view.Text("PBO is missing: " + s.Outcome.Verdict.PBO.Missing + ".")}}
+		return []view.Part{view.Page{Part: view.Text("PBO is missing: " + s.Outcome.Verdict.PBO.Missing + ".")}}
 	}
 	reach := max(-slices.Min(o.Logits), slices.Max(o.Logits))
 	bars := chart.Histogram(append(slices.Clone(o.Logits), -reach, reach), logitClasses)
@@ -165,14 +167,15 @@ func (s *Sweep) splits() []view.Part {
 		}
 	}
 	return []view.Part{
-		view.Figure{chart.Chart{Label: "logits of the splits", X: chart.Axis{Unit: "logit of the rank"},
+		view.Figure{Chart: chart.Chart{Label: "logits of the splits", X: chart.Axis{Unit: "logit of the rank"},
 			Panels: []chart.Panel{{Height: 200, Y: chart.Axis{Unit: "splits"}, Layers: []chart.Layer{
 				chart.Bars{Name: "below the middle", Role: chart.Down, Bars: below},
 				chart.Bars{Name: "above", Role: chart.Main, Bars: above},
 				view.Upright("the middle", chart.Ink, 0, high)}}}},
-			fmt.Sprintf("%s splits of the days in two halves: the rank, in one half, of the set that won the other, "+
+			Caption: fmt.Sprintf("%s splits of the days in two halves: the rank, in one half, of the set that "+
+				"won the other, "+
 				"as ln(ω/(1−ω)) with ω the share of sets that it beats.", number(o.Splits))},
-		view.Page{view.Findings{FindingOf(stats.FigurePBO, fmt.Sprintf("%.3f", o.PBO)),
+		view.Page{Part: view.Findings{FindingOf(stats.FigurePBO, fmt.Sprintf("%.3f", o.PBO)),
 			FindingOf(stats.FigureSlope, fmt.Sprintf("%.2f", o.Slope)),
 			FindingOf(stats.FigureLoss, fmt.Sprintf("%.3f", o.Loss))}},
 	}

@@ -179,9 +179,9 @@ func (s *Sweep) pair(x, y axis, axes int) view.Option {
 	}
 	caption += ". The diamond is the best set. An outline is a plateau: cells that keep at least half of the best " +
 		"cell's lead over the median cell, and whose neighbours do. " + stats.Explain(stats.FigurePlateau).SaysNot
-	return view.Option{pairName(x, y), []view.Part{view.Figure{chart.Chart{
+	return view.Option{Name: pairName(x, y), Parts: []view.Part{view.Figure{Chart: chart.Chart{
 		Label: s.objective() + " by " + x.name + " and " + y.name, X: chart.Axis{Unit: x.name},
-		Panels: panels}, caption}}}
+		Panels: panels}, Caption: caption}}}
 }
 
 // objective is the objective as a title.
@@ -288,7 +288,9 @@ func (s *Sweep) alone(a axis) []view.Part {
 		layers = append(layers, chart.Marks{Name: "the best set", Role: chart.Ink, Shape: chart.Diamond, Size: 10,
 			Points: best})
 	}
-	return []view.Part{view.Figure{chart.Chart{Label: s.objective() + " by " + a.name, X: chart.Axis{Unit: a.name},
+	return []view.Part{view.Figure{Chart: chart.Chart{Label: s.objective() + " by " + a.name,
+		X:      chart.Axis{Unit: a.name},
 		Panels: []chart.Panel{{Height: 240, Y: chart.Axis{Unit: s.objective()}, Layers: layers}}},
-		fmt.Sprintf("%s by %s. Values that are no number stand in their order, from 1.", s.objective(), a.name)}}
+		Caption: fmt.Sprintf("%s by %s. Values that are no number stand in their order, from 1.", s.objective(),
+			a.name)}}
 }

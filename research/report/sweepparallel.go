@@ -64,13 +64,13 @@ func (s *Sweep) parallel() []view.Part {
 	if left > 0 {
 		caption += fmt.Sprintf(" The %d parameters along which the objective changes least are left out.", left)
 	}
-	return []view.Part{view.Figure{chart.Chart{Label: "all parameters and the objective", Panels: []chart.Panel{{
+	return []view.Part{view.Figure{Chart: chart.Chart{Label: "all parameters and the objective", Panels: []chart.Panel{{
 		Height: 320,
 		Layers: []chart.Layer{
 			chart.Parallel{Name: "sets", Width: 0.5, Axes: scales, Lines: rest},
 			chart.Parallel{Name: "the best tenth", Role: chart.Main, Width: 0.9, Axes: scales, Lines: best},
 			chart.Parallel{Name: "the best", Role: chart.Third, Width: 2.5, Axes: scales, Lines: best[:1]},
-		}}}}, caption}}
+		}}}}, Caption: caption}}
 }
 
 // scalesOf are the axes with the labels of up to five values.

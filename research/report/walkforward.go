@@ -22,12 +22,12 @@ func Walk(o *walkforward.Result, title string, synthetic bool) *view.Doc {
 	p := &view.Doc{Kind: "walk-forward", Title: title, Lead: lead, Synthetic: synthetic,
 		Verdict: view.Verdict{Warnings: o.Warnings(), Texts: o.Sentences()}, Cards: walkCards(o),
 		Sections: []view.Section{
-			{"The test days, stitched", walkCurves(o)},
-			{"What the figures say", []view.Part{walkFindings(o)}},
-			{"Window by window", walkWindows(o)},
+			{Title: "The test days, stitched", Parts: walkCurves(o)},
+			{Title: "What the figures say", Parts: []view.Part{walkFindings(o)}},
+			{Title: "Window by window", Parts: walkWindows(o)},
 		}}
 	if parts := walkParameters(o); len(parts) > 0 {
-		p.Sections = append(p.Sections, view.Section{"Parameters over time", parts})
+		p.Sections = append(p.Sections, view.Section{Title: "Parameters over time", Parts: parts})
 	}
 	for _, file := range o.Files {
 		p.Identity = append(p.Identity, page.Pair{Name: "search", Text: file})
@@ -72,7 +72,7 @@ func grown(first backtest.Moment, returns []float64) []chart.Point {
 // walkCurves are the stitched curves with both kinds of border, and a hold.
 func walkCurves(o *walkforward.Result) []view.Part {
 	rows := o.CurveTable()
-	table := view.Table{page.Grid{Head: rows[0], Rows: rows[1:]}, ""}
+	table := view.Table{Grid: page.Grid{Head: rows[0], Rows: rows[1:]}, Class: ""}
 	if len(o.Stitched.Returns) == 0 {
 		return []view.Part{table}
 	}
@@ -85,9 +85,9 @@ func walkCurves(o *walkforward.Result) []view.Part {
 	}
 	layers = append(layers, chart.Line{Name: names[o.Stitched.Border], Role: chart.Main, Width: 2,
 		Points: grown(o.Stitched.First, o.Stitched.Returns)})
-	return []view.Part{view.Figure{chart.Chart{Label: "equity over the test days", Times: true,
+	return []view.Part{view.Figure{Chart: chart.Chart{Label: "equity over the test days", Times: true,
 		Panels: []chart.Panel{{Height: 300, Y: chart.Axis{Unit: "equity, first day 1"}, Layers: layers}}},
-		"Positions are carried over the borders between windows, or closed there. Each day was traded with " +
+		Caption: "Positions are carried over the borders between windows, or closed there. Each day was traded with " +
 			"parameters that were chosen on days before it. That does not make up for trying many walk-forwards: " +
 			"lengths, objectives and strategies that were tried count, too."}, table}
 }
@@ -95,7 +95,7 @@ func walkCurves(o *walkforward.Result) []view.Part {
 // walkWindows is the table of the windows with the Sharpe ratios of both sides.
 func walkWindows(o *walkforward.Result) []view.Part {
 	rows := o.WindowTable()
-	table := view.Table{page.Grid{Head: rows[0], Rows: rows[1:]}, ""}
+	table := view.Table{Grid: page.Grid{Head: rows[0], Rows: rows[1:]}, Class: ""}
 	var in, out []chart.Point
 	band := chart.Fan{Name: "test ± standard error", Role: chart.Main, Quantiles: make([][]float64, 3)}
 	for i := range o.Windows {
@@ -119,9 +119,10 @@ func walkWindows(o *walkforward.Result) []view.Part {
 		chart.Marks{Name: "winner in training", Role: chart.Second, Shape: chart.Diamond, Size: 9, Points: in},
 		chart.Marks{Name: "test", Role: chart.Main, Size: 9, Points: out},
 	}
-	return []view.Part{view.Figure{chart.Chart{Label: "Sharpe ratios of the windows", Times: true,
+	return []view.Part{view.Figure{Chart: chart.Chart{Label: "Sharpe ratios of the windows", Times: true,
 		Panels: []chart.Panel{{Height: 260, Y: chart.Axis{Unit: "annual Sharpe"}, Layers: layers}}},
-		"The Sharpe of the winner in training is high because it was chosen for that. The test's has the standard " +
+		Caption: "The Sharpe of the winner in training is high because it was chosen for that. The test's " +
+			"has the standard " +
 			"error " +
 			"of so few days: the windows' own Sharpe ratios say little, their stitched days say more."}, table}
 }
@@ -158,8 +159,9 @@ func walkParameters(o *walkforward.Result) []view.Part {
 	if len(panels) == 0 {
 		return nil
 	}
-	return []view.Part{view.Figure{chart.Chart{Label: "parameters over time", Times: true, Panels: panels},
-		"Parameters that jump from window to window were chosen by noise. Parameters that stay are no proof of an " +
+	return []view.Part{view.Figure{Chart: chart.Chart{Label: "parameters over time", Times: true, Panels: panels},
+		Caption: "Parameters that jump from window to window were chosen by noise. Parameters that stay are " +
+			"no proof of an " +
 			"edge: " +
 			"trainings that overlap choose alike."}}
 }
