@@ -13,6 +13,17 @@ type retry struct {
 	wait market.Duration
 }
 
+// later sets the next time: soon at first, or where nothing is left to try. After a try it is twice
+// as long, a minute at most.
+func (r *retry) later(now market.Time, left, tried bool) {
+	if !left || r.wait == 0 {
+		r.wait = firstWait
+	} else if tried {
+		r.wait = min(2*r.wait, market.Duration(time.Minute))
+	}
+	r.next = now.Add(r.wait)
+}
+
 // endHalted cancels orders of halted strategies again, at growing intervals. A halt cancels once;
 // that cancel may have been lost, have outlived its window in a ban, or have met a halted market.
 func (l *Loop) endHalted() {
@@ -24,11 +35,6 @@ func (l *Loop) endHalted() {
 	if l.Engine.HaltedOpen() {
 		a = l.door.Enter(&market.Input{Kind: market.InputCancelHalted, At: l.engineTime()})
 	}
-	if a.Left == 0 || h.wait == 0 {
-		h.wait = firstWait
-	} else if len(a.Commands) > 0 {
-		h.wait = min(2*h.wait, market.Duration(time.Minute))
-	}
-	h.next = l.now.Add(h.wait)
+	h.later(l.now, a.Left > 0, len(a.Commands) > 0)
 	l.queueCommands(a.Commands)
 }

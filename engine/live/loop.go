@@ -320,6 +320,7 @@ func (l *Loop) turn(ctx, work context.Context) {
 	l.checkOwed()
 	l.fireTimers()
 	l.endHalted()
+	l.endNewer()
 	l.endTurn(work)
 }
 

@@ -51,6 +51,7 @@ type Newer struct {
 	shared   map[market.StrategyID][]string // orders in the books that may be of another strategy
 	asked    map[uuid.UUID]bool             // names of trades whose orders have been asked for
 	searched bool                           // all trades have been looked through
+	ends     retry                          // of endNewer
 }
 
 // lend books base of the unallocated balance to a strategy of which the kill switch has sold more
@@ -303,23 +304,34 @@ func haltShared(l *Loop) {
 // settleNewer ends what the newer orders leave to do, before brackets act: orders that nothing
 // protects or expects are cancelled, and strategies whose positions are not known are halted.
 func (l *Loop) settleNewer() {
-	var cancels []market.OrderID
-	for _, id := range l.Newer.Orders {
-		if l.Account.Own(id) != nil && !l.Engine.Brackets().IsExit(id) {
-			cancels = append(cancels, id)
-		}
-	}
 	l.Newer.Settled = true
 	haltShared(l)
-	if len(cancels) > 0 {
-		l.input(&market.Input{Kind: market.InputCancel, Orders: cancels})
-	}
+	l.endNewer()
 	l.haltBought()
 	for _, id := range slices.Sorted(maps.Keys(l.Newer.doubts)) {
 		l.input(&market.Input{Kind: market.InputWithhold, Strategy: id, Reason: "not in the state file, and with " +
 			"its operator_id: " + strings.Join(l.Newer.doubts[id], ", ") + "; the file is a copy from before these " +
 			"orders, or another bot has the same operator_id. No exit is placed beside them: compare bot status with " +
 			"the exchange, cancel what is left (bot cancel-all --including-foreign), then bot resume"})
+	}
+}
+
+// endNewer cancels the newer orders that are open and no exits, at growing intervals: a halted
+// market refuses a cancel, and its answer may be lost.
+func (l *Loop) endNewer() {
+	again := &l.Newer.ends
+	if l.stopped || l.failed != nil || !l.Newer.Settled || len(l.Newer.Orders) == 0 || again.next > l.now {
+		return
+	}
+	var cancels []market.OrderID
+	for _, id := range l.Newer.Orders {
+		if l.Account.Own(id) != nil && !l.Engine.Brackets().IsExit(id) {
+			cancels = append(cancels, id)
+		}
+	}
+	again.later(l.now, len(cancels) > 0, true)
+	if len(cancels) > 0 {
+		l.input(&market.Input{Kind: market.InputCancel, Orders: cancels})
 	}
 }
 
