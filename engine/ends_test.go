@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -38,4 +40,42 @@ func TestABracketEndsWithAPositionThatAnOwnOrderSells(t *testing.T) {
 			require.Empty(t, b.engine.Brackets().Bare(), name)
 		}
 	}
+}
+
+// sharing is an engine of two strategies without allocations. The first holds 1 BTC in a bracket
+// whose exits the exchange has refused; the second asks for a sale at each close.
+func sharing(t *testing.T, ask func(d *strategy.Desk) error) (b *bench, said *error) {
+	said = new(error)
+	h := &bearer{script: script{candle: once(func(d *strategy.Desk) {
+		d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1))
+	})}}
+	other := &script{candle: func(d *strategy.Desk, _ market.Candle) { *said = ask(d) }}
+	b = newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: h}, {Strategy: other}}})
+	b.close100()
+	b.buys(1, 1, btc)
+	for id := market.OrderID(2); len(b.account.Open(nil, 0, 0)) > 0; id++ {
+		b.refuse(market.CommandPlace, id, exchange.CodeInsufficientBalance)
+	}
+	return b, said
+}
+
+// Seen at 13330872: where strategies share their money and the exchange had refused the exits of
+// one, another sold the base. The bracket stayed, and its exit would have sold what was bought
+// later.
+func TestNoStrategySellsWhatAnotherHasBought(t *testing.T) {
+	amount := btc
+	b, said := sharing(t, func(d *strategy.Desk) error {
+		_, err := d.In(1).Sell(strategy.Amount(amount))
+		return err
+	})
+	require.Empty(t, b.close100())
+	require.ErrorContains(t, *said, "needs 1 BTC, has 0 BTC")
+	b.by(&market.Event{Kind: market.KindTransfer, At: b.now, Asset: b.catalog.Market(1).Base, Money: market.Money(btc / 2)})
+	require.Empty(t, b.close100())
+	require.ErrorContains(t, *said, "needs 1 BTC, has 0.5 BTC")
+	amount = btc / 2
+	require.Equal(t, []string{"sell 0.5"}, b.close100(), "in no position")
+	require.NoError(t, *said)
+	require.Len(t, b.engine.Brackets().Bare(), 1)
+	require.Equal(t, btc, b.position())
 }

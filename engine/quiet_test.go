@@ -167,18 +167,16 @@ func TestSkipGetsQuietCandlesInARow(t *testing.T) {
 	}
 }
 
-// The other strategy has sold the base: the sale of the Close is refused at once.
+// The base has left the shared money: the sale of the Close is refused at once.
 func TestACloseThatFailsOnAQuietCandleIsHeardOfAtOnce(t *testing.T) {
 	c := &closer{}
 	c.candle = minutely(map[int]func(d *strategy.Desk){
 		1: func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(btc)) },
 		4: func(d *strategy.Desk) { require.NoError(t, d.In(1).Close()) },
 	})
-	other := &script{candle: minutely(map[int]func(d *strategy.Desk){
-		2: func(d *strategy.Desk) { d.In(1).Sell(strategy.Amount(btc)) },
-	})}
-	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: c}, {Strategy: other}}})
+	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: c}}})
 	b.flat(3, 100)
+	b.by(&market.Event{Kind: market.KindTransfer, At: b.now, Asset: b.catalog.Market(1).Base, Money: -market.Money(btc)})
 	series := make([]market.Candle, 3)
 	for i := range series {
 		series[i] = candleOf(1, 100, 100, 100, 100)

@@ -358,7 +358,11 @@ func (g *Gate) reference(a *state.Account, m *market.Market, o *market.Order) ma
 func (g *Gate) factsOf(a *state.Account, m *market.Market, o *market.Order) *exchange.Facts {
 	f := &g.facts
 	f.Reference, f.Open, f.Fees = g.reference(a, m, o), a.OpenIn(m.ID), g.fees[m.ID]
-	f.Available, _ = a.Balance(o.Strategy, exchange.HoldAsset(m, o.Side))
+	if o.Side == market.Sell {
+		f.Available = a.Sellable(o.Strategy, m)
+	} else {
+		f.Available, _ = a.Balance(o.Strategy, m.Quote)
+	}
 	return f
 }
 

@@ -19,6 +19,7 @@ type Account struct {
 	Prices
 	allocations  [][]Balance     // by allocation, by asset
 	allocationOf []int           // by strategy
+	sharing      int             // strategies without an allocation of their own
 	balances     [][]Balance     // by strategy: its allocation
 	seats        [][]seat        // by strategy, by market
 	histories    [][]*history    // by strategy, by market; nil: no position's history can change
@@ -94,6 +95,8 @@ func NewAccount(catalog *market.Catalog, strategies int, own []bool) *Account {
 		if s < len(own) && own[s] {
 			a.allocationOf[s] = allocations
 			allocations++
+		} else if s > 0 {
+			a.sharing++
 		}
 	}
 	for range allocations {
@@ -223,6 +226,24 @@ func (a *Account) Strategies() int { return len(a.seats) - 1 }
 func (a *Account) Balance(s market.StrategyID, asset market.AssetID) (available, inOrder market.Money) {
 	b := &a.balances[s][asset]
 	return b.Available(), b.Held
+}
+
+// Sellable is the base that a strategy may sell in a market now: its position, and what no position
+// of a strategy with the same money holds.
+func (a *Account) Sellable(s market.StrategyID, m *market.Market) market.Money {
+	available := a.balances[s][m.Base].Available()
+	if a.sharing < 2 || a.allocationOf[s] != 0 {
+		return available
+	}
+	own := min(available, a.seats[s][m.ID].free())
+	for t := 1; t < len(a.seats) && available > own; t++ {
+		if market.StrategyID(t) != s && a.allocationOf[t] == 0 {
+			for _, other := range a.values.based[m.Base] {
+				available -= a.seats[t][other].free()
+			}
+		}
+	}
+	return max(available, own)
 }
 
 // Total is the balance of an asset over all allocations.

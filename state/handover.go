@@ -293,10 +293,10 @@ func (w *handing) moveAll(into map[string]market.Money) error {
 }
 
 // carry moves an amount from one allocation to another. The allocation of a position has less base
-// than the position where another strategy that shares it has sold more than it had bought.
+// than the position where somebody else has sold or withdrawn of it.
 func (w *handing) carry(out, into map[string]market.Money, asset string, money market.Money) error {
 	if out[asset] < money || into[asset] < -money {
-		return fmt.Errorf("the account has less %s than this position: another strategy has sold of it; sell the "+
+		return fmt.Errorf("the account has less %s than this position: it was sold or taken elsewhere; sell the "+
 			"position first, then repeat this", asset)
 	}
 	sum, err := market.Add(into[asset], money)

@@ -272,6 +272,17 @@ func (l *seat) appendTo(dst []*market.Order) []*market.Order {
 	return dst
 }
 
+// free is the base of the position that no open sell holds.
+func (l *seat) free() market.Money {
+	free := market.Money(l.position.Amount)
+	for o := l.first; o != nil && free > 0; o = o.next {
+		if o.Side == market.Sell {
+			free -= o.OnHold
+		}
+	}
+	return max(0, free)
+}
+
 // join adds an order behind those with lower ids: mostly it is the last. It adds the list to those
 // of its strategy and its market.
 func (l *seat) join(o *Order) {
