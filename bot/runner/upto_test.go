@@ -3,6 +3,7 @@ package runner
 import (
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -34,12 +35,12 @@ type dearer struct {
 	http.RoundTripper
 	stage *stage
 	price string
+	once  sync.Once
 }
 
 func (d *dearer) RoundTrip(r *http.Request) (*http.Response, error) {
-	if d.price != "" && r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/order") {
-		d.stage.quotedAt(d.price)
-		d.price = ""
+	if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/order") {
+		d.once.Do(func() { d.stage.quotedAt(d.price) })
 	}
 	return d.RoundTripper.RoundTrip(r)
 }
@@ -64,7 +65,9 @@ func TestAnUpToWhosePriceDoublesOnTheWayBuysAndHasItsExit(t *testing.T) {
 				s.config = strings.NewReplacer("strategies.restless", "strategies.eager", `"restless"`, `"eager"`,
 					"params.seed = 7\n", "", `allocation = "10000"`, `allocation = "600"`,
 					"keep_exits = false", "keep_exits = true").Replace(s.config)
-				s.wrap = func(next http.RoundTripper) http.RoundTripper { return &dearer{next, s, "59990"} }
+				s.wrap = func(next http.RoundTripper) http.RoundTripper {
+					return &dearer{RoundTripper: next, stage: s, price: "59990"}
+				}
 				p := s.start()
 				time.Sleep(time.Minute)
 				p.look(func() {
