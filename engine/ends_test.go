@@ -70,7 +70,8 @@ func TestNoStrategySellsWhatAnotherHasBought(t *testing.T) {
 	})
 	require.Empty(t, b.close100())
 	require.ErrorContains(t, *said, "needs 1 BTC, has 0 BTC")
-	b.by(&market.Event{Kind: market.KindTransfer, At: b.now, Asset: b.catalog.Market(1).Base, Money: market.Money(btc / 2)})
+	b.by(&market.Event{Kind: market.KindTransfer, At: b.now, Asset: b.catalog.Market(1).Base,
+		Money: market.Money(btc / 2)})
 	require.Empty(t, b.close100())
 	require.ErrorContains(t, *said, "needs 1 BTC, has 0.5 BTC")
 	amount = btc / 2

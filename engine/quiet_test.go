@@ -176,7 +176,8 @@ func TestACloseThatFailsOnAQuietCandleIsHeardOfAtOnce(t *testing.T) {
 	})
 	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: c}}})
 	b.flat(3, 100)
-	b.by(&market.Event{Kind: market.KindTransfer, At: b.now, Asset: b.catalog.Market(1).Base, Money: -market.Money(btc)})
+	b.by(&market.Event{Kind: market.KindTransfer, At: b.now, Asset: b.catalog.Market(1).Base,
+		Money: -market.Money(btc)})
 	series := make([]market.Candle, 3)
 	for i := range series {
 		series[i] = candleOf(1, 100, 100, 100, 100)
