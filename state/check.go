@@ -12,16 +12,19 @@ import (
 // an allocation that holds more than it has. A sound account can be short like that: a market buy
 // fills dearer than its hold, or money leaves the exchange. Restore takes such an account.
 func (a *Account) Check() error {
-	if err := a.consistent(); err != nil {
+	if err := (checks{a}).consistent(); err != nil {
 		return err
 	}
-	return a.covered()
+	return checks{a}.covered()
 }
+
+// checks are the comparisons of Check, each of an account's sums with a look at all that they sum.
+type checks struct{ *Account }
 
 // covered returns the first allocation that holds more than it has. Payments and the holds of an
 // order's rest are both rounded up, so a partly filled order may hold one unit more than the
 // balance.
-func (a *Account) covered() error {
+func (a checks) covered() error {
 	partly := a.empty()
 	for _, o := range a.Open(nil, 0, 0) {
 		if a.orders.Get(o.ID).counted > 0 {
@@ -39,7 +42,7 @@ func (a *Account) covered() error {
 }
 
 // consistent is Check without whether the money covers the holds.
-func (a *Account) consistent() error {
+func (a checks) consistent() error {
 	held, open := a.empty(), a.Open(nil, 0, 0)
 	for i := range open {
 		o := a.orders.Get(open[i].ID)
@@ -61,7 +64,7 @@ func (a *Account) consistent() error {
 				claimed[s])
 		}
 	}
-	if err := a.checkOpen(); err != nil {
+	if err := a.lists(); err != nil {
 		return err
 	}
 	for p, allocation := range a.allocations {
@@ -75,17 +78,17 @@ func (a *Account) consistent() error {
 			}
 		}
 	}
-	if err := a.checkHolds(open); err != nil {
+	if err := a.holds(open); err != nil {
 		return err
 	}
-	if err := a.checkValues(); err != nil {
+	if err := a.equities(); err != nil {
 		return err
 	}
-	return a.checkPositions()
+	return a.positions()
 }
 
-// checkHolds compares the holds by market and side with the open orders and the claims.
-func (a *Account) checkHolds(open []*market.Order) error {
+// holds compares the holds by market and side with the open orders and the claims.
+func (a checks) holds(open []*market.Order) error {
 	want := make([][sides]market.Money, len(a.openIn))
 	for _, o := range open {
 		want[o.Market][o.Side] += o.OnHold
@@ -101,8 +104,8 @@ func (a *Account) checkHolds(open []*market.Order) error {
 	return nil
 }
 
-// checkValues compares the equity in each asset with the sum over all markets.
-func (a *Account) checkValues() error {
+// equities compares the equity in each asset with the sum over all markets.
+func (a checks) equities() error {
 	for _, currency := range a.catalog.Assets() {
 		_, equity, err := a.CashAndEquity(currency.ID)
 		want, overflow := a.sum(currency.ID), error(nil)
@@ -148,7 +151,8 @@ func checkOrder(open []*market.Order, i int, o *Order) error {
 	return nil
 }
 
-func (a *Account) checkPositions() error {
+// positions compares the positions with their histories and costs.
+func (a checks) positions() error {
 	for s, seats := range a.seats {
 		for m := range seats {
 			p := seats[m].position

@@ -36,9 +36,9 @@ func (f *openFacts) add(o *Order) {
 	}
 }
 
-// checkOpen compares the lists of open orders, their counters and the best prices with a look at
+// lists compares the lists of open orders, their counters and the best prices with a look at
 // each order.
-func (a *Account) checkOpen() error {
+func (a checks) lists() error {
 	for s := range a.openOf {
 		for m := range a.openIn {
 			var want openFacts
@@ -48,7 +48,7 @@ func (a *Account) checkOpen() error {
 				}
 			}
 			slices.Sort(want.ids)
-			if err := a.checkFacts(market.StrategyID(s), market.ID(m), &want); err != nil {
+			if err := a.facts(market.StrategyID(s), market.ID(m), &want); err != nil {
 				return err
 			}
 		}
@@ -56,8 +56,8 @@ func (a *Account) checkOpen() error {
 	return nil
 }
 
-// checkFacts checks the open orders of a strategy in a market, 0 for all.
-func (a *Account) checkFacts(s market.StrategyID, m market.ID, want *openFacts) error {
+// facts checks the open orders of a strategy in a market, 0 for all.
+func (a checks) facts(s market.StrategyID, m market.ID, want *openFacts) error {
 	var listed []market.OrderID
 	for _, o := range a.Open(nil, s, m) {
 		listed = append(listed, o.ID)

@@ -69,7 +69,7 @@ func TestAHandoverMovesEverythingAndChangesNoSum(t *testing.T) {
 			require.True(rt, fromOwn != h.Own && (buys || position < 0 || position > free+held), "%v", err)
 			return
 		}
-		require.NoError(rt, again.consistent())
+		require.NoError(rt, checks{again}.consistent())
 		m.compareHanded(rt, again, handed, names, h)
 	})
 }

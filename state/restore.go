@@ -124,7 +124,7 @@ func (a *Account) restore(s *SavedAccount, strategies []string) error {
 		r.touched = append(r.touched, s.Orders[i].ID) // the next save removes it if it is forgotten by then
 	}
 	r.outdateAll()
-	if err := r.consistent(); err != nil {
+	if err := (checks{r.Account}).consistent(); err != nil {
 		return err
 	}
 	*a = *r.Account

@@ -233,7 +233,7 @@ func FuzzRestoreAnAccount(f *testing.F) {
 		if restoreText(a, data, seatNames) != nil {
 			return
 		}
-		require.NoError(t, a.consistent())
+		require.NoError(t, checks{a}.consistent())
 		again := wholeText(t, a, seatNames)
 		b := restarted(t, true, []bool{false, true})
 		require.NoError(t, restoreText(b, again, seatNames))
