@@ -201,6 +201,7 @@ func dusty(t *testing.T, gone bool) *stage {
 // A strategy with dust goes from the config, or another takes it over, also where the market has
 // gone: the start says what becomes of it, once.
 func TestDustHindersNoStartAndIsNamed(t *testing.T) {
+	bottest.Unraced(t)
 	for _, gone := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			s := dusty(t, gone)

@@ -62,6 +62,7 @@ func nothing(_ *stage, p *process) *process { return p }
 // M31: polls, the stream, and orders over it give the same life, also where the owner moves
 // the exit.
 func TestEachWayToHearTheExchangeGivesTheSameLife(t *testing.T) {
+	bottest.Unraced(t)
 	for name, happen := range map[string]func(s *stage, p *process) *process{
 		"nothing": nothing,
 		"the owner moves the exit": func(s *stage, p *process) *process {
