@@ -292,8 +292,8 @@ func (w *handing) moveAll(into map[string]market.Money) error {
 	return nil
 }
 
-// carry moves an amount from one allocation to another. The allocation of a position has less base
-// than the position where somebody else has sold or withdrawn of it.
+// carry moves an amount from one allocation to another. It fails where the allocation has less base
+// than the position: the owner has sold or withdrawn a part of that base.
 func (w *handing) carry(out, into map[string]market.Money, asset string, money market.Money) error {
 	if out[asset] < money || into[asset] < -money {
 		return fmt.Errorf("the account has less %s than this position: it was sold or taken elsewhere; sell the "+

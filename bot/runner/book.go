@@ -251,10 +251,9 @@ func (r *runner) sellerOf(name string, m *market.Market) (id market.StrategyID) 
 	return id
 }
 
-// cover moves to a strategy the part of a sold amount that it does not hold, from other strategies,
-// beyond what their own sales have sold.
-// What they lack was unallocated, and the loop books it with the fill: an own order whose outcome
-// is unknown may still bring it, or have sold nothing.
+// cover moves to a strategy the part of a sold amount that it does not hold, from what other
+// strategies hold beyond their own sales. What they lack was unallocated, and the loop books it
+// with the fill: an own order whose outcome is unknown may still bring it, or have sold nothing.
 func (r *runner) cover(at market.Time, id market.StrategyID, m *market.Market, amount market.Qty,
 	ends map[uuid.UUID]string) error {
 	amount += r.selling(id, m, ends)
