@@ -201,8 +201,8 @@ func (r *items) next(yield func(*Item, error) bool) (more bool, err error) {
 	return more, err
 }
 
-// lose adds the lost records that an error names to the gap. Reading goes on behind them. It returns
-// an error that ends the reading.
+// lose adds the lost records that an error names to the gap. Reading goes on behind them. It
+// returns an error that ends the reading.
 func (r *items) lose(err error) error {
 	var lost *recording.LostError
 	if errors.As(err, &lost) {
