@@ -118,6 +118,7 @@ func (l *Loop) differences(asked market.Time, books map[market.AssetID]int, held
 		twice := seen && before == surplus
 		switch {
 		case h.moves[asset] != books[asset] || l.Account.Unsettled(asset):
+			q.differs = q.differs || doubted
 		case surplus == last.Surplus:
 			l.checkpoint(asset, BalanceCheckpoint{At: asked, Surplus: surplus})
 		case doubted:
@@ -143,6 +144,9 @@ func (l *Loop) differences(asked market.Time, books map[market.AssetID]int, held
 // account while no bot ran, as far as movements or trades of others explain it. The regular
 // comparison settles the rest.
 func (l *Loop) reconcileHoldings(ctx context.Context) {
+	if !l.quiet() { // as after a kill, or in a copy that was made while an order was on its way
+		l.adoptDiffering(ctx)
+	}
 	for again := true; again && l.quiet() && (l.holds() || len(l.Newer.Runs) > 0); {
 		asked, books := l.stamp(), l.books()
 		held, err := l.Trading.Holdings(ctx)
@@ -197,7 +201,7 @@ type inquiry struct {
 	trades  []exchange.Trade // of the whole account, in the markets of the assets
 	markets []market.ID      // of each of the trades
 	doubted bool             // only what is explained counts
-	differs bool             // doubted: a balance is another than by the checkpoints
+	differs bool             // doubted: a balance is another than by the checkpoints, or cannot be compared
 }
 
 // inquire fetches what has moved the balances since they last fitted: deposits, withdrawals, and

@@ -203,8 +203,8 @@ func (l *Loop) adoptTraded(ctx context.Context, found map[market.OrderID]*market
 	return nil
 }
 
-// adoptDiffering is adoptTraded once, where the balances are others than the books know. It reports
-// whether the books have changed.
+// adoptDiffering is adoptTraded once, where the balances are others than the books know or cannot
+// be compared with them. It reports whether the books have changed.
 func (l *Loop) adoptDiffering(ctx context.Context) bool {
 	before := len(l.Newer.taken)
 	if len(l.Newer.Runs) == 0 || l.Newer.searched {
