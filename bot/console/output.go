@@ -31,7 +31,6 @@ func WriteTo(stdout io.Writer, path string, write func(io.Writer) error) error {
 		return cmp.Or(write(w), w.Flush())
 	}
 	return osfile.Replace(path, func(file *os.File) error {
-		_ = osfile.TryLock(file)
 		w := bufio.NewWriter(file)
 		return cmp.Or(write(w), w.Flush(), file.Chmod(0o644))
 	})

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 
 	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/state/osfile"
 )
 
 // HoldingsFile is the name of the holdings in a state folder.
@@ -60,14 +62,10 @@ func (h *Holdings) Write(folder string) error {
 		return err
 	}
 	path := filepath.Join(folder, HoldingsFile)
-	temp, err := os.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err == nil {
-		_, err = temp.Write(text)
-		err = errors.Join(err, temp.Chmod(0o600), temp.Sync(), temp.Close())
-	}
-	if err == nil {
-		err = os.Rename(temp.Name(), path)
-	}
+	err = osfile.Replace(path, func(file *os.File) error {
+		_, err := file.Write(text)
+		return errors.Join(err, file.Sync())
+	})
 	if err == nil {
 		err = syncFolder(folder)
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/uuid"
@@ -111,6 +112,24 @@ func TestTheFirstFormatsAreRead(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []Position{{Strategy: "dip", Market: "BTC-EUR", Amount: "0.01"}}, h.Positions)
 	require.Equal(t, int64(12), h.LastOrder)
+}
+
+// Seen at 671865c8: the keeper of the holdings and the booking of direct.log wrote one temporary
+// file, and one of them failed.
+func TestHoldingsOfTwoWritersAreWhole(t *testing.T) {
+	folder := t.TempDir()
+	var writers sync.WaitGroup
+	for many := range 2 {
+		h := &Holdings{AtMS: 5, Orders: make([]HeldOrder, 200*many)}
+		writers.Go(func() {
+			for range 100 {
+				require.NoError(t, h.Write(folder))
+				_, err := ReadHoldings(folder)
+				require.NoError(t, err)
+			}
+		})
+	}
+	writers.Wait()
 }
 
 func TestHoldingsAreTheOwnersAloneAndSayWhenTheyAreDamaged(t *testing.T) {

@@ -79,6 +79,7 @@ type runner struct {
 	overdue   bool            // stop_within is over, and the loop turns
 	ownSwitch atomic.Bool     // the kill switch's log is this process's own: the next start books it
 	keeper    *holdingsKeeper // of the holdings; nil: none are left
+	left      holdingsFile
 	ranked    rankings
 	settings  atomic.Pointer[settings] // that hold now; nil: those of plan
 	reloading sync.Mutex               // a reload is under way

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -58,7 +59,27 @@ func (r *runner) writeHoldings(h *killswitch.Holdings) error {
 	if r.plan.Config.Bot.Paper() {
 		return nil
 	}
-	return h.Write(r.plan.Config.Bot.State)
+	return r.left.write(h, r.plan.Config.Bot.State)
+}
+
+// holdingsFile is the file of the holdings. Goroutines write it one after the other.
+type holdingsFile struct {
+	mu sync.Mutex
+	at int64 // AtMS of those that it has
+}
+
+// write replaces the holdings, unless the file has newer ones.
+func (f *holdingsFile) write(h *killswitch.Holdings, folder string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if h.AtMS < f.at {
+		return nil
+	}
+	err := h.Write(folder)
+	if err == nil {
+		f.at = h.AtMS
+	}
+	return err
 }
 
 // holdings are the strategies' positions and orders. Call it where the account may be touched.

@@ -130,3 +130,13 @@ func TestAFeeThatIsSettledLaterIsNoShortfall(t *testing.T) {
 		require.Empty(t, s.concluded())
 	})
 }
+
+func TestOlderHoldingsDoNotReplaceNewerOnes(t *testing.T) {
+	folder, f := t.TempDir(), holdingsFile{}
+	for _, at := range []int64{5, 4, 6, 3} {
+		require.NoError(t, f.write(&killswitch.Holdings{AtMS: at}, folder))
+	}
+	h, err := killswitch.ReadHoldings(folder)
+	require.NoError(t, err)
+	require.EqualValues(t, 6, h.AtMS)
+}

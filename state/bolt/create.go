@@ -55,6 +55,7 @@ func replace(path string, write func(*os.File) error) error {
 // returns. The commits of write are not synced one by one.
 func Rewrite(path string, write func(into *bbolt.DB) error) error {
 	return replace(path, func(file *os.File) error {
+		_ = osfile.Unlock(file)                                   // bbolt locks it
 		options := bbolt.Options{Timeout: lockWait, NoSync: true} // replace syncs once, at the end
 		into, err := bbolt.Open(file.Name(), 0o600, &options)
 		if err != nil {
@@ -70,7 +71,6 @@ func Rewrite(path string, write func(into *bbolt.DB) error) error {
 // returns. Only its owner may read it.
 func (f *File) Backup(path string) error {
 	return replace(path, func(file *os.File) error {
-		_ = osfile.TryLock(file)
 		return f.View(func(tx *bbolt.Tx) error {
 			_, err := tx.WriteTo(file)
 			return err
