@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -20,6 +21,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/internal/lives"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // rooms are events of a life that need a place of their own, by actor and verb. What they change at
@@ -129,8 +131,12 @@ func (p *player) restoresBackup(e *lives.Event) {
 	err := of.store.Backup(backup)
 	known, config, run := p.every(), p.config, of.run
 	again := p.ledger.bots(known)
+	runs, failed := of.store.Runs()
 	p.mu.Unlock()
-	require.NoError(p.T, err)
+	require.NoError(p.T, errors.Join(err, failed))
+	if !slices.ContainsFunc(runs, func(r journal.RunRow) bool { return r.Run == run }) {
+		run = uuid.Nil // the copy does not know it yet: trading has not begun
+	}
 	p.around.lasts(e.Span(0) + time.Minute) // a loop may take half of that to hear of its end
 	p.done.Go(func() {
 		time.Sleep(e.Span(0))
@@ -146,7 +152,11 @@ func (p *player) restoresBackup(e *lives.Event) {
 			delete(later, id)
 		}
 		for number := market.OrderID(1); number < 10_000 && len(later) > 0; number++ {
-			delete(later, market.ClientOrderID(run, number)) // its name proves it
+			id := market.ClientOrderID(run, number)
+			if _, is := later[id]; is { // its name proves it
+				again = append(again, id)
+				delete(later, id)
+			}
 		}
 		p.guard.Restored()
 		p.around.with(func(a *around) { a.restored = true })
@@ -171,7 +181,7 @@ func (l *ledgerOfLife) bots(orders map[uuid.UUID]exchange.WireOrder) (ids []uuid
 }
 
 // disown makes orders the owner's: what they bought is not the bot's. again are those that the copy
-// knows as the bot's, also where an older copy did not.
+// knows or proves as the bot's, also where an older copy did not.
 func (l *ledgerOfLife) disown(orders map[uuid.UUID]exchange.WireOrder, again []uuid.UUID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
