@@ -34,6 +34,21 @@ var Promises = []struct{ Name, Text string }{
 	{"P54", "what it holds in a market that has gone can be written off"},
 }
 
+// together are promises that nearly every life holds: the matrix has one column of them, with the
+// least of their figures.
+var together = []string{"P8", "P9", "P31", "P41", "P44"}
+
+// columns are the columns of the matrix.
+func columns() [][]string {
+	list := [][]string{together}
+	for _, promise := range Promises {
+		if !slices.Contains(together, promise.Name) {
+			list = append(list, []string{promise.Name})
+		}
+	}
+	return list
+}
+
 // Pairs counts the lives that met an event and held a promise: event → promise → lives.
 type Pairs map[string]map[string]int
 
@@ -70,16 +85,22 @@ func (p Pairs) Page(lives int) string {
 		"go test ./bot/runner -run PromisesHold -lives 1000 -update\n```\n\n" +
 		"A life that breaks a promise is shrunk to its fewest events and printed. Saved to a file, it runs again\n" +
 		"with `-life FILE`. Those that once failed are in bot/runner/testdata/lives, and each run plays them.\n\n"
-	head, line := "| event |", "|---|"
 	for _, promise := range Promises {
 		text += "- **" + promise.Name + "** " + promise.Text + "\n"
-		head, line = head+" "+promise.Name+" |", line+"---|"
+	}
+	head, line := "| event |", "|---|"
+	for _, column := range columns() {
+		head, line = head+" "+strings.Join(column, ", ")+" |", line+"---|"
 	}
 	text += "\n" + head + "\n" + line + "\n"
 	for _, event := range EventNames() {
 		row := "| " + event + " |"
-		for _, promise := range Promises {
-			if n := p[event][promise.Name]; n > 0 {
+		for _, column := range columns() {
+			n := p[event][column[0]]
+			for _, promise := range column {
+				n = min(n, p[event][promise])
+			}
+			if n > 0 {
 				row += fmt.Sprintf(" %d |", n)
 			} else {
 				row += " |"
