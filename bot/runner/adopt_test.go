@@ -215,7 +215,7 @@ func TestAHandoverThatIsKilledIsTheOldFileOrTheNew(t *testing.T) {
 		var held *killswitch.Holdings
 		for range 60 {
 			time.Sleep(5 * time.Second)
-			p.look(func() { held = p.runner.holdings(p.engine.Now()) })
+			p.look(func() { held = p.runner.keeper.now(p.engine.Now()) })
 			if len(held.Positions) == 2 {
 				break
 			}

@@ -251,7 +251,7 @@ func TestASaleOfTheKillSwitchThatIsRefusedGoesOn(t *testing.T) {
 					report.Bare)
 				require.NotEmpty(t, report.Unsold)
 				if beside {
-					go p.followDirect(following)
+					go p.direct.follow(following, p.loop)
 				} else {
 					p = s.start()
 				}

@@ -48,7 +48,7 @@ func (r *runner) agreements() (map[market.AssetID]live.BalanceCheckpoint, error)
 	agreed := map[market.AssetID]live.BalanceCheckpoint{}
 	for symbol, a := range noted {
 		if symbol == r.plan.Currency.Symbol {
-			a.Surplus -= r.given
+			a.Surplus -= r.funds.given
 			noted[symbol] = a
 		}
 		if asset := r.plan.Catalog.AssetNamed(symbol); asset != nil {

@@ -34,52 +34,70 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
+// books are the parts of a bot in which orders and money are booked. The loop's goroutine has them
+// while it runs.
+type books struct {
+	plan    *plan.Live
+	log     zerolog.Logger
+	run     uuid.UUID
+	trading *rest.Client // that orders go through
+	store   *journal.Store
+	account *state.Account
+	engine  *engine.Engine
+	door    live.Inputs // to the engine
+	journal *botJournal
+	resumed bool // the state file had an earlier run
+}
+
+// carry books a transfer event.
+func (b *books) carry(at market.Time, ev *market.Event) {
+	ev.At, ev.Kind = at, market.KindTransfer
+	b.door.Enter(&market.Input{Kind: market.InputBooking, Event: ev})
+	b.journal.Event(ev)
+}
+
+// nameOf is the name of a strategy; empty: there is none of that id.
+func (b *books) nameOf(id market.StrategyID) string {
+	if names := b.plan.Names(); id > 0 && int(id) <= len(names) {
+		return names[id-1]
+	}
+	return ""
+}
+
 // runner is a bot: built by open, run by serve.
 type runner struct {
 	Options
-	plan         *plan.Live
-	log          zerolog.Logger
+	books
+	funds        funding
+	direct       directBooks
+	keeper       holdingsKeeper
 	client       *rest.Client    // of the exchange: market data, and in live mode orders
-	trading      *rest.Client    // that orders go through
 	orders       *streamedOrders // nil: orders leave over HTTP alone
 	paper        *paper          // nil in live mode
 	formerGroups []uint16        // cancel-on-disconnect groups of earlier runs whose timers may run
 	budget       *rest.WeightBudget
-	store        *journal.Store
-	account      *state.Account
-	engine       *engine.Engine
-	door         live.Inputs // to the engine
 	gate         *risk.Gate
-	core         *core.Core // the three
-	journal      *botJournal
+	core         *core.Core     // the three
 	packing      sync.WaitGroup // of the recording's blocks, which leave the loop's goroutine to be compressed
 	feed         *poll.Feed
 	streams      *streams // nil: everything is polled
 	loop         *live.Loop
 	watch        *watch // nil: no metrics, alerts or systemd
 	shown        *plots // for pictures
-	run          uuid.UUID
 	// on the exchange's clock: candles that had closed by then are history, later ones are traded
 	// on
 	began    market.Time
 	needs    []strategy.Needs  // by StrategyID − 1
-	given    market.Money      // of the currency, to strategies and the pool at this start
-	resumed  bool              // the state file had an earlier run …
-	parts    map[string][]byte // … which left these
+	parts    map[string][]byte // that an earlier run left
 	manifest *core.Manifest    // what engine, account and gate are made of
 	banned   atomic.Bool       // a ban has begun since the weight budget was last written down
 	rescued  lastSave
-	asked    atomic.Int64  // when the bot was asked to stop while it opened, in Unix ns; 0: it was not
-	booked   directBooked  // how much of the kill switch's log is in the books
-	newer    *live.Newer   // what shows that an order is newer than the state file; nil: no run came before
-	valve    *orderGateway // through which the loop's orders leave
+	asked    atomic.Int64 // when the bot was asked to stop while it opened, in Unix ns; 0: it was not
+	newer    *live.Newer  // what shows that an order is newer than the state file; nil: no run came before
 	dog      *watchdog
 	// what the kill switch of this process needs; nil: markets are not learnt yet
 	armed     atomic.Pointer[killSwitchInputs]
-	overdue   bool            // stop_within is over, and the loop turns
-	ownSwitch atomic.Bool     // the kill switch's log is this process's own: the next start books it
-	keeper    *holdingsKeeper // of the holdings; nil: none are left
-	left      holdingsFile
+	overdue   bool // stop_within is over, and the loop turns
 	ranked    rankings
 	settings  atomic.Pointer[settings] // that hold now; nil: those of plan
 	reloading sync.Mutex               // a reload is under way
@@ -87,7 +105,10 @@ type runner struct {
 
 // newRunner returns a bot that has only its plan.
 func newRunner(p *plan.Live, log zerolog.Logger, o Options) *runner {
-	r := &runner{Options: o, plan: p, log: log, run: uuid.New(), ranked: rankings{}}
+	r := &runner{Options: o, books: books{plan: p, log: log, run: uuid.New()}, ranked: rankings{}}
+	r.funds.books = &r.books
+	r.keeper.books, r.keeper.wake = &r.books, make(chan struct{}, 1)
+	r.direct.books, r.direct.holdings, r.direct.fault = &r.books, &r.keeper, r.fault
 	r.dog = newWatchdog(r)
 	return r
 }
@@ -252,7 +273,7 @@ func (r *runner) begin(ctx context.Context) (err error) {
 	if _, err := r.openCore(ctx, now); err != nil {
 		return fmt.Errorf("history for the warm-up: %w", err)
 	}
-	return r.fund(ctx, now)
+	return r.funds.fund(ctx, now)
 }
 
 // openOrders makes the way of the orders to the exchange.
@@ -262,7 +283,7 @@ func (r *runner) openOrders() error {
 		gone.note(r.plan.Catalog.MarketNamed(name).ID, market.Delisted)
 	}
 	r.journal.notes.delisted = gone.note
-	r.valve = &orderGateway{Trading: gone}
+	r.direct.valve = &orderGateway{Trading: gone}
 	if r.paper != nil || r.plan.Config.Stream.Orders != config.OrdersStream {
 		return nil
 	}
@@ -283,11 +304,8 @@ func (r *runner) openLoop(ctx context.Context) error {
 		return err
 	}
 	r.armed.Store(&killSwitchInputs{client: r.client, catalog: p.Catalog, store: r.store, watch: r.watch})
-	if !p.Config.Bot.Paper() {
-		r.keeper = newHoldingsKeeper()
-	}
 	config := live.Config{
-		Engine: r.engine, Recorder: r.journal, Account: r.account, Trading: r.valve,
+		Engine: r.engine, Recorder: r.journal, Account: r.account, Trading: r.direct.valve,
 		Journal:      r.watch.journal(r.journal),
 		ReconcileLog: r.watch.reconcileLog(r.journal), Events: r.events(), Notices: r.streams.noticed(),
 		Muted: r.streams.muted, SetAside: r.setAside, Clock: r.client.Now, Log: r.log,
@@ -306,7 +324,7 @@ func (r *runner) openLoop(ctx context.Context) error {
 			return err
 		}
 		config.Start = func(market.Time) []market.Command { return commands }
-	} else if _, err := r.bookAtStart(); err != nil {
+	} else if _, err := r.direct.bookAtStart(); err != nil {
 		return err
 	}
 	var err error
@@ -344,11 +362,11 @@ func (r *runner) restore(ctx context.Context) ([]market.Command, error) {
 		return nil, err
 	}
 	r.journal.positions(saved)
-	direct, err := r.bookAtStart()
+	direct, err := r.direct.bookAtStart()
 	if err != nil {
 		return nil, err
 	}
-	return append(commands, direct...), r.fund(ctx, r.trading.Now())
+	return append(commands, direct...), r.funds.fund(ctx, r.trading.Now())
 }
 
 // openCore fetches the candles of the warm-ups and begins the engine, in the recording too.

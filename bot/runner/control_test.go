@@ -29,7 +29,7 @@ func deaf(t *testing.T) *control {
 		Plan: plan.Plan{Strategies: []backtest.StrategyPlan{{Name: "maker"}}}}
 	plan.Config.Bot.State = t.TempDir()
 	c, err := openControl(t.Context(),
-		&runner{plan: plan, client: client, trading: client, loop: live.New(live.Config{})})
+		&runner{books: books{plan: plan, trading: client}, client: client, loop: live.New(live.Config{})})
 	require.NoError(t, err)
 	return c
 }

@@ -18,7 +18,7 @@ func TestTheFillsOfAMinuteAreOneAlert(t *testing.T) {
 	place := &recorder{}
 	p := &plan.Live{Access: plan.Access{Config: &config.Run{Bot: config.BotSection{Name: "north"},
 		Source: &config.Source{File: "live.toml"}}}}
-	w := &watch{r: &runner{plan: p}, name: p.Name(), now: func() time.Time { return now }, alerts: place}
+	w := &watch{r: &runner{books: books{plan: p}}, name: p.Name(), now: func() time.Time { return now }, alerts: place}
 	for n := range 25 {
 		w.fills.add(now, fmt.Sprint("fill ", n))
 		now = now.Add(2 * time.Second)

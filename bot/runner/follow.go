@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/bot/killswitch"
+	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -32,11 +33,11 @@ func (v *orderGateway) Send(ctx context.Context, i *exchange.Intent) (exchange.W
 	return v.Trading.Send(ctx, i)
 }
 
-// followDirect books what the kill switch does while the bot runs, until ctx ends. From the moment
+// follow books what the kill switch does while the bot runs, until ctx ends. From the moment
 // that it sees the log until all strategies are halted only cancels leave, even where the loop
 // hangs meanwhile.
-func (r *runner) followDirect(ctx context.Context) {
-	path, said := filepath.Join(r.plan.Config.Bot.State, killswitch.LogFile), false
+func (b *directBooks) follow(ctx context.Context, loop *live.Loop) {
+	path, said := filepath.Join(b.plan.Config.Bot.State, killswitch.LogFile), false
 	ticker := time.NewTicker(followEvery)
 	defer ticker.Stop()
 	for {
@@ -46,20 +47,20 @@ func (r *runner) followDirect(ctx context.Context) {
 			return
 		}
 		lines, err := killswitch.Read(path)
-		if err == nil && len(lines) > 0 && !r.ownSwitch.Load() {
-			r.valve.shut.Store(true)
-			err = r.bookRunning(ctx, path, lines)
+		if err == nil && len(lines) > 0 && !b.own.Load() {
+			b.valve.shut.Store(true)
+			err = b.bookRunning(ctx, loop, path, lines)
 		}
 		if err != nil && !said && ctx.Err() == nil {
-			r.log.Error().Err(directError(err)).Msg("what bot cancel-all --direct does cannot be booked")
+			b.log.Error().Err(directError(err)).Msg("what bot cancel-all --direct does cannot be booked")
 		}
 		said = err != nil
 	}
 }
 
 // bookRunning books the new lines of the log, and moves the log away once its writer has ended.
-func (r *runner) bookRunning(ctx context.Context, path string, lines []killswitch.Line) error {
-	if err := r.bookLines(ctx, lines); err != nil {
+func (b *directBooks) bookRunning(ctx context.Context, loop *live.Loop, path string, lines []killswitch.Line) error {
+	if err := b.bookLines(ctx, loop, lines); err != nil {
 		return err
 	}
 	log, err := killswitch.OpenExisting(path)
@@ -69,15 +70,15 @@ func (r *runner) bookRunning(ctx context.Context, path string, lines []killswitc
 	if err != nil {
 		return err
 	}
-	err = r.bookLines(ctx, log.Lines())
+	err = b.bookLines(ctx, loop, log.Lines())
 	if err == nil {
 		var to string
 		if to, err = log.Retire(); err == nil {
-			r.valve.shut.Store(false)
-			r.log.Warn().Str("kept_as", to).Msg("what bot cancel-all --direct did is in the books")
-			err = r.loop.Do(ctx, func(at market.Time) []market.Command {
-				r.journal.operate()
-				return r.finish(at, log.Lines())
+			b.valve.shut.Store(false)
+			b.log.Warn().Str("kept_as", to).Msg("what bot cancel-all --direct did is in the books")
+			err = loop.Do(ctx, func(at market.Time) []market.Command {
+				b.journal.operate()
+				return b.finish(at, log.Lines())
 			})
 		}
 	}
@@ -85,23 +86,23 @@ func (r *runner) bookRunning(ctx context.Context, path string, lines []killswitc
 }
 
 // bookLines books lines in the loop and waits for the commit.
-func (r *runner) bookLines(ctx context.Context, lines []killswitch.Line) (err error) {
-	fresh := r.unbooked(lines) // only bookLines changes it while the bot runs
+func (b *directBooks) bookLines(ctx context.Context, loop *live.Loop, lines []killswitch.Line) (err error) {
+	fresh := b.unbooked(lines) // only bookLines changes it while the bot runs
 	if len(fresh) == 0 {
 		return nil
 	}
-	r.log.Warn().Int("lines", len(fresh)).Msg("bot cancel-all --direct is at work: all strategies are halted")
-	failed := r.loop.Do(ctx, func(at market.Time) []market.Command {
-		r.journal.operate()
-		commands, sales, wrong := r.book(at, lines, true)
+	b.log.Warn().Int("lines", len(fresh)).Msg("bot cancel-all --direct is at work: all strategies are halted")
+	failed := loop.Do(ctx, func(at market.Time) []market.Command {
+		b.journal.operate()
+		commands, sales, wrong := b.book(at, lines, true)
 		if err = wrong; err != nil {
 			return nil
 		}
 		for _, s := range sales {
 			if s.until != 0 {
-				r.loop.Adopted(s.id, s.until)
+				loop.Adopted(s.id, s.until)
 			} else {
-				r.loop.QueryOrder(s.id)
+				loop.QueryOrder(s.id)
 			}
 		}
 		return commands
@@ -111,10 +112,10 @@ func (r *runner) bookLines(ctx context.Context, lines []killswitch.Line) (err er
 	}
 	var h *killswitch.Holdings
 	// the turn that booked is committed
-	if err := r.loop.Inspect(ctx, func(at market.Time) { h = r.holdings(at) }); err != nil {
+	if err := loop.Inspect(ctx, func(at market.Time) { h = b.holdings.now(at) }); err != nil {
 		return err
 	}
-	return r.writeHoldings(h)
+	return b.holdings.write(h)
 }
 
 // openWait is how long the switch waits while a bot books the log.

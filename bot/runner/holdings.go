@@ -12,95 +12,79 @@ import (
 )
 
 // holdingsKeeper writes the holdings to the state folder for the kill switch, in its own goroutine:
-// the loop never waits for it.
+// the loop never waits for it. In paper mode it writes nothing, for the kill switch sells nothing
+// there.
 //
 // Queue: only the latest holdings.
 type holdingsKeeper struct {
+	*books
 	latest atomic.Pointer[killswitch.Holdings]
 	wake   chan struct{} // has room for one
+	mu     sync.Mutex    // goroutines write the file one after the other
+	at     int64         // AtMS of the holdings in the file
 }
 
-func newHoldingsKeeper() *holdingsKeeper { return &holdingsKeeper{wake: make(chan struct{}, 1)} }
-
-// put hands holdings to the writer. On a nil keeper it does nothing.
-func (k *holdingsKeeper) put(h *killswitch.Holdings) {
-	if k == nil {
-		return
-	}
-	k.latest.Store(h)
+// put hands the holdings of now to the writer. Call it where the account may be touched.
+func (k *holdingsKeeper) put(at market.Time) {
+	k.latest.Store(k.now(at))
 	select {
 	case k.wake <- struct{}{}:
 	default: // it is awake
 	}
 }
 
-// keepHoldings writes the latest holdings until ctx ends, then once more.
-func (r *runner) keepHoldings(ctx context.Context) {
+// keep writes the latest holdings until ctx ends, then once more.
+func (k *holdingsKeeper) keep(ctx context.Context) {
 	failed := false
 	for open := true; open; {
 		select {
-		case <-r.keeper.wake:
+		case <-k.wake:
 		case <-ctx.Done():
 			open = false
 		}
-		if h := r.keeper.latest.Swap(nil); h != nil {
-			err := r.writeHoldings(h)
+		if h := k.latest.Swap(nil); h != nil {
+			err := k.write(h)
 			if err != nil && !failed {
-				r.log.Error().Err(err).Msg("bot cancel-all --direct --flatten would not know what to sell")
+				k.log.Error().Err(err).Msg("bot cancel-all --direct --flatten would not know what to sell")
 			}
 			failed = err != nil
 		}
 	}
 }
 
-// writeHoldings writes the holdings to disk; in paper mode nothing, for the kill switch sells
-// nothing there.
-func (r *runner) writeHoldings(h *killswitch.Holdings) error {
-	if r.plan.Config.Bot.Paper() {
+// write replaces the holdings on disk, unless the file has newer ones.
+func (k *holdingsKeeper) write(h *killswitch.Holdings) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if h.AtMS < k.at || k.plan.Config.Bot.Paper() {
 		return nil
 	}
-	return r.left.write(h, r.plan.Config.Bot.State)
-}
-
-// holdingsFile is the file of the holdings. Goroutines write it one after the other.
-type holdingsFile struct {
-	mu sync.Mutex
-	at int64 // AtMS of those that it has
-}
-
-// write replaces the holdings, unless the file has newer ones.
-func (f *holdingsFile) write(h *killswitch.Holdings, folder string) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if h.AtMS < f.at {
-		return nil
-	}
-	err := h.Write(folder)
+	err := h.Write(k.plan.Config.Bot.State)
 	if err == nil {
-		f.at = h.AtMS
+		k.at = h.AtMS
 	}
 	return err
 }
 
-// holdings are the strategies' positions and orders. Call it where the account may be touched.
-func (r *runner) holdings(at market.Time) *killswitch.Holdings {
-	h := &killswitch.Holdings{AtMS: at.Millis(), Exchange: config.OriginOf(r.plan.Config.Exchange.BaseURL),
-		Mode: r.plan.Config.Bot.FolderMode(), Run: r.run, LastOrder: int64(r.engine.LastOrder()),
+// now are the strategies' positions and orders. Call it where the account may be touched.
+func (k *holdingsKeeper) now(at market.Time) *killswitch.Holdings {
+	h := &killswitch.Holdings{AtMS: at.Millis(), Exchange: config.OriginOf(k.plan.Config.Exchange.BaseURL),
+		Mode: k.plan.Config.Bot.FolderMode(), Run: k.run, LastOrder: int64(k.engine.LastOrder()),
 		Positions: []killswitch.Position{}, Orders: []killswitch.HeldOrder{}}
-	for i, name := range r.plan.Names() {
-		for _, m := range r.plan.Catalog.Markets() {
-			if held := r.account.Position(strategyID(i+1), m.ID); held.Amount != 0 {
+	for i, name := range k.plan.Names() {
+		for _, m := range k.plan.Catalog.Markets() {
+			if held := k.account.Position(strategyID(i+1), m.ID); held.Amount != 0 {
 				h.Positions = append(h.Positions, killswitch.Position{Strategy: name, Market: m.Name,
 					Amount: m.FormatQty(held.Amount), OpenedMS: held.Opened.Millis()})
 			}
 		}
 	}
-	for _, o := range r.account.Pending(nil) {
-		m := r.plan.Catalog.Market(o.Market)
-		held := killswitch.HeldOrder{Client: o.ClientOrderID, Order: o.ExchangeID, Strategy: r.nameOf(o.Strategy),
+	for _, o := range k.account.Pending(nil) {
+		m := k.plan.Catalog.Market(o.Market)
+		held := killswitch.HeldOrder{Client: o.ClientOrderID, Order: o.ExchangeID, Strategy: k.nameOf(o.Strategy),
 			Market: m.Name, Side: o.Side.String(), Filled: m.FormatQty(o.Booked())}
 		if o.InFlight == market.CommandPlace {
-			held.SentMS, held.WindowMS = o.Created.Millis(), time.Duration(r.plan.Config.Exchange.Window).Milliseconds()
+			held.SentMS, held.WindowMS = o.Created.Millis(), time.Duration(k.plan.Config.Exchange.Window).Milliseconds()
 		}
 		h.Orders = append(h.Orders, held)
 	}

@@ -12,7 +12,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/killswitch"
+	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/internal/bottest"
@@ -133,9 +135,11 @@ func TestAFeeThatIsSettledLaterIsNoShortfall(t *testing.T) {
 }
 
 func TestOlderHoldingsDoNotReplaceNewerOnes(t *testing.T) {
-	folder, f := t.TempDir(), holdingsFile{}
+	folder := t.TempDir()
+	k := holdingsKeeper{books: &books{plan: &plan.Live{Access: plan.Access{Config: &config.Run{
+		Bot: config.BotSection{Mode: config.ModeLive, State: folder}}}}}}
 	for _, at := range []int64{5, 4, 6, 3} {
-		require.NoError(t, f.write(&killswitch.Holdings{AtMS: at}, folder))
+		require.NoError(t, k.write(&killswitch.Holdings{AtMS: at}))
 	}
 	h, err := killswitch.ReadHoldings(folder)
 	require.NoError(t, err)

@@ -74,7 +74,7 @@ func (b *inside) begin() {
 		b.loop.Journal = b.disk
 	}
 	if p.meets("direct") || p.meets("sell") {
-		beside.Go(func() { b.followDirect(follows) })
+		beside.Go(func() { b.direct.follow(follows, b.loop) })
 	}
 	if p.meets("power") {
 		b.cut = &powerCut{process: b.process, chance: rand.New(rand.NewPCG(p.seed, uint64(p.starts))),

@@ -30,7 +30,7 @@ func (p *process) moneyOf() map[string]string {
 	p.look(func() {
 		for i, name := range p.plan.Names() {
 			has, _ := p.account.Balance(strategyID(i+1), p.plan.Currency.ID)
-			all[name] = p.inCurrency(has)
+			all[name] = p.funds.inCurrency(has)
 		}
 	})
 	return all

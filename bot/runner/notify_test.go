@@ -28,7 +28,7 @@ func TestSystemdIsToldOfAStopThatIsFasterThanItsNews(t *testing.T) {
 	defer ear.Close()
 	ended, end := context.WithCancel(t.Context())
 	end()
-	w := &watch{r: &runner{plan: &plan.Live{Access: plan.Access{Config: &config.Run{}}}},
+	w := &watch{r: &runner{books: books{plan: &plan.Live{Access: plan.Access{Config: &config.Run{}}}}},
 		notify: &notifier{socket: socket}}
 	w.onStop(tardy{ended})
 	w.awaitNotify()

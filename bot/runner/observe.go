@@ -89,11 +89,3 @@ func (r *runner) CloseFailed(f *strategy.CloseFailed) {
 	}
 	line.Str("why", f.Why).Msg("close failed: brackets protect what is left at their old levels")
 }
-
-// nameOf is the name of a strategy; empty: there is none of that id.
-func (r *runner) nameOf(id market.StrategyID) string {
-	if names := r.plan.Names(); id > 0 && int(id) <= len(names) {
-		return names[id-1]
-	}
-	return ""
-}

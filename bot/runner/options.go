@@ -39,6 +39,13 @@ type Options struct {
 	wrapPaper func(http.Handler) http.Handler // wraps the exchange of paper mode
 }
 
+// fault reports a point to a test.
+func (o *Options) fault(point string) {
+	if o.Faults != nil {
+		o.Faults(point)
+	}
+}
+
 // observer is called with every command that the gate lets pass, every fill and every order that
 // has ended, in their order.
 type observer interface {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
-	"github.com/tidemark-trading/tidemark/market"
 )
 
 // serve opens a bot, trades until ctx ends, and closes it.
@@ -39,7 +38,7 @@ func (r *runner) serve(ctx context.Context) (err error) {
 	}
 	beside.Go(func() { r.pulse(watching, operator) })
 	if !r.plan.Config.Bot.Paper() {
-		beside.Go(func() { r.followDirect(watching) })
+		beside.Go(func() { r.direct.follow(watching, r.loop) })
 	}
 	beside.Go(func() { operator.followHangups(watching, r.Hangup) })
 	failed := errors.Join(withHint(r.trade(ctx)), operator.close())
@@ -106,12 +105,12 @@ func (r *runner) trade(ctx context.Context) error {
 	if r.paper != nil {
 		feed.Go(func() { r.paper.relay(feeding, r.feed.Events()) })
 	}
-	if r.keeper != nil {
-		if err := r.writeHoldings(r.holdings(r.trading.Now())); err != nil {
+	if r.paper == nil {
+		if err := r.keeper.write(r.keeper.now(r.trading.Now())); err != nil {
 			r.log.Error().Err(err).Msg("bot cancel-all --direct --flatten would not know what to sell")
 		}
-		r.journal.onHoldings = func(at market.Time) { r.keeper.put(r.holdings(at)) }
-		feed.Go(func() { r.keepHoldings(feeding) })
+		r.journal.onHoldings = r.keeper.put
+		feed.Go(func() { r.keeper.keep(feeding) })
 	}
 	announced := r.announceStop(ctx)
 	err := r.loop.Run(ctx)

@@ -51,14 +51,14 @@ func TestAStopIsInTheLogAlsoWhenTheLoopEndsFirst(t *testing.T) {
 	for name, ctx := range map[string]context.Context{"the loop ends first": tardy{ended},
 		"AfterFunc comes first": ended} {
 		var log bottest.Log
-		r := &runner{plan: &plan.Live{Access: plan.Access{Config: &config.Run{}}}, log: zerolog.New(&log)}
+		r := &runner{books: books{plan: &plan.Live{Access: plan.Access{Config: &config.Run{}}}, log: zerolog.New(&log)}}
 		announced := r.announceStop(ctx)
 		announced()
 		r.log.Info().Msg("trading has ended")
 		require.Regexp(t, `^[^\n]*stopping: [^\n]*\n[^\n]*trading has ended[^\n]*\n$`, log.String(), name)
 	}
 	var log bottest.Log
-	(&runner{plan: &plan.Live{Access: plan.Access{Config: &config.Run{}}}, log: zerolog.New(&log)}).
+	(&runner{books: books{plan: &plan.Live{Access: plan.Access{Config: &config.Run{}}}, log: zerolog.New(&log)}}).
 		announceStop(t.Context())()
 	require.Empty(t, log.String(), "a loop that failed was not asked to stop")
 }

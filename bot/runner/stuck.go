@@ -121,8 +121,8 @@ func (r *runner) runSwitch(by string, within time.Duration) (*killswitch.SwitchR
 	case tools == nil:
 		return nil, errors.New("the markets are not known yet: bot cancel-all --direct cancels what the last run left")
 	}
-	r.ownSwitch.Store(true)
-	r.valve.shut.Store(true)
+	r.direct.own.Store(true)
+	r.direct.valve.shut.Store(true)
 	r.log.Warn().Str("by", by).Msg("open orders are cancelled without the loop")
 	log, err := OpenSwitchLog(filepath.Join(r.plan.Config.Bot.State, killswitch.LogFile))
 	if err != nil {

@@ -46,7 +46,7 @@ func TestAStormOfRefusalsIsToldOnceAMinute(t *testing.T) {
 
 func TestBansAndSilenceAreToldFromAnyGoroutine(t *testing.T) {
 	m := &recorder{}
-	w := &watch{r: &runner{run: uuid.UUID{1}}, now: time.Now, alerts: m}
+	w := &watch{r: &runner{books: books{run: uuid.UUID{1}}}, now: time.Now, alerts: m}
 	w.warned(rest.Warning{Kind: rest.WarnSlow})
 	w.warned(rest.Warning{Kind: rest.WarnBan, Payer: rest.PaidByKey, Until: market.Time(12 * time.Hour)})
 	w.warned(rest.Warning{Kind: rest.WarnBanOver, Payer: rest.PaidByKey})
@@ -113,8 +113,8 @@ func TestHaltsAndResumesAreToldAsTheyCome(t *testing.T) {
 	seats := engine.New(engine.Config{Catalog: catalog, Account: state.NewAccount(catalog, 1, nil), Gate: gate,
 		Slots: []engine.StrategyConfig{{Name: "trend", Strategy: strategy.Base{}}}})
 	w := &watch{now: time.Now, halted: make([]bool, 2), alerts: m,
-		r: &runner{plan: &plan.Live{Plan: plan.Plan{Strategies: []backtest.StrategyPlan{{Name: "trend"}}}}, gate: gate,
-			engine: seats}}
+		r: &runner{books: books{plan: &plan.Live{Plan: plan.Plan{
+			Strategies: []backtest.StrategyPlan{{Name: "trend"}}}}, engine: seats}, gate: gate}}
 	w.checkHalts()
 	seats.Enter(&market.Input{Kind: market.InputHalt, At: 1, Strategy: 1, Reason: "by hand"})
 	w.checkHalts()
