@@ -11,6 +11,13 @@ import (
 // one.
 type AccountID int32
 
+// accounts are the clients of a venue.
+type accounts struct {
+	catalog *market.Catalog
+	list    []*account // by AccountID
+	solo    *account   // account 0
+}
+
 // account is one client of the venue.
 type account struct {
 	id       AccountID
@@ -43,34 +50,34 @@ func (o *order) fees() exchange.Fees { return o.in.fees }
 func (o *order) belongTo(a *account) { o.account, o.in = a, &a.markets[o.Market] }
 
 // OpenAccount opens one more account, with its fees by market; nil: none.
-func (v *Venue) OpenAccount(fees func(*market.Market) exchange.Fees) AccountID {
-	a := &account{
-		id:       AccountID(len(v.accounts)),
-		balances: make([]Balance, len(v.catalog.Assets())+1),
-		markets:  make([]inAccount, len(v.catalog.Markets())+1),
+func (a *accounts) OpenAccount(fees func(*market.Market) exchange.Fees) AccountID {
+	one := &account{
+		id:       AccountID(len(a.list)),
+		balances: make([]Balance, len(a.catalog.Assets())+1),
+		markets:  make([]inAccount, len(a.catalog.Markets())+1),
 	}
-	for _, m := range v.catalog.Markets() {
-		a.markets[m.ID].held = [sides]*Balance{market.Buy: &a.balances[m.Quote], market.Sell: &a.balances[m.Base]}
+	for _, m := range a.catalog.Markets() {
+		one.markets[m.ID].held = [sides]*Balance{market.Buy: &one.balances[m.Quote], market.Sell: &one.balances[m.Base]}
 	}
-	v.accounts = append(v.accounts, a)
-	v.SetFees(a.id, fees)
-	return a.id
+	a.list = append(a.list, one)
+	a.SetFees(one.id, fees)
+	return one.id
 }
 
 // SetFees gives an account other fees from now on. Open orders keep their holds.
-func (v *Venue) SetFees(id AccountID, fees func(*market.Market) exchange.Fees) {
-	for _, m := range v.catalog.Markets() {
-		v.accounts[id].markets[m.ID].fees = exchange.Fees{}
-		if fees != nil {
-			v.accounts[id].markets[m.ID].fees = fees(m)
+func (a *accounts) SetFees(id AccountID, fees func(*market.Market) exchange.Fees) {
+	for _, m := range a.catalog.Markets() {
+		in := &a.list[id].markets[m.ID]
+		if in.fees = (exchange.Fees{}); fees != nil {
+			in.fees = fees(m)
 		}
 	}
 }
 
 // Transfer adds money to an account's balance, or takes it where negative. It cannot take money
 // that orders hold.
-func (v *Venue) Transfer(id AccountID, asset market.AssetID, money market.Money) error {
-	balance := &v.accounts[id].balances[asset]
+func (a *accounts) Transfer(id AccountID, asset market.AssetID, money market.Money) error {
+	balance := &a.list[id].balances[asset]
 	total, err := market.Add(balance.Total, money)
 	switch {
 	case err != nil:
@@ -84,8 +91,8 @@ func (v *Venue) Transfer(id AccountID, asset market.AssetID, money market.Money)
 }
 
 // BalanceOf returns an account's balance of an asset.
-func (v *Venue) BalanceOf(id AccountID, asset market.AssetID) Balance {
-	return v.accounts[id].balances[asset]
+func (a *accounts) BalanceOf(id AccountID, asset market.AssetID) Balance {
+	return a.list[id].balances[asset]
 }
 
 // Order returns an order while it is open, and within the sink also one that has just ended;

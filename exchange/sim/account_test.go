@@ -79,7 +79,7 @@ func (s *stage) size(m *market.Market, r *market.Report) string {
 
 // end writes down what the account has, and how many candles were ambiguous.
 func (s *stage) end() {
-	if len(s.open().accounts) > 1 {
+	if len(s.open().accounts.list) > 1 {
 		s.endAll()
 		return
 	}

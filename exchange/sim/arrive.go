@@ -9,7 +9,7 @@ import (
 // arrive carries out the commands that are due at a point: cancels, then updates, then new orders,
 // each in the order of the calls of Do. v.waiting is in that order of calls, and mostly sorted by
 // kind already.
-func (v *Venue) arrive(point int) {
+func (v *matching) arrive(point int) {
 	if len(v.waiting) > 0 {
 		v.takeDue(point)
 		for _, a := range v.due {
@@ -19,10 +19,10 @@ func (v *Venue) arrive(point int) {
 }
 
 // takeDue moves the commands that are due from waiting to due, in the order in which they arrive.
-func (v *Venue) takeDue(point int) {
+func (in *inbox) takeDue(point int) {
 	all, sorted, before := true, true, market.CommandKind(0)
-	for _, a := range v.waiting {
-		if !v.isDue(a, point) {
+	for _, a := range in.waiting {
+		if !in.isDue(a, point) {
 			all = false
 			continue
 		}
@@ -30,22 +30,22 @@ func (v *Venue) takeDue(point int) {
 		sorted, before = sorted && before <= a.kind, a.kind
 	}
 	if all {
-		v.waiting, v.due = v.due[:0], v.waiting
+		in.waiting, in.due = in.due[:0], in.waiting
 	} else {
-		v.splitDue(point)
+		in.splitDue(point)
 	}
 	if !sorted {
-		slices.SortStableFunc(v.due, byKind)
+		slices.SortStableFunc(in.due, byKind)
 	}
 }
 
 // splitDue is takeDue where some commands are not due. Each command changes places with spare
 // memory of the other list.
-func (v *Venue) splitDue(point int) {
-	due, late := v.due[:0], 0
-	for i, a := range v.waiting {
-		if !v.isDue(a, point) {
-			v.waiting[late], v.waiting[i] = a, v.waiting[late]
+func (in *inbox) splitDue(point int) {
+	due, late := in.due[:0], 0
+	for i, a := range in.waiting {
+		if !in.isDue(a, point) {
+			in.waiting[late], in.waiting[i] = a, in.waiting[late]
 			late++
 			continue
 		}
@@ -53,16 +53,16 @@ func (v *Venue) splitDue(point int) {
 			due = moreArrivals(due)
 		}
 		due = due[:len(due)+1]
-		due[len(due)-1], v.waiting[i] = a, due[len(due)-1]
+		due[len(due)-1], in.waiting[i] = a, due[len(due)-1]
 	}
-	v.waiting, v.due = v.waiting[:late], due
+	in.waiting, in.due = in.waiting[:late], due
 }
 
 func byKind(a, b *arrival) int { return int(a.kind) - int(b.kind) }
 
 // carryOut carries out a command that has arrived. point is where the path stands, -1 for anywhere
 // between.
-func (v *Venue) carryOut(a *arrival, point int) {
+func (v *matching) carryOut(a *arrival, point int) {
 	if a.kind != market.CommandPlace {
 		v.revise(a.book, a.change, &a.origin)
 	} else if _, admitted := v.place(a.book, a.placed, &a.origin, point); admitted {
@@ -72,22 +72,22 @@ func (v *Venue) carryOut(a *arrival, point int) {
 
 // isDue reports whether a command arrives at a point of the present candles. A command decided
 // during their path waits for the next path, unless it is a bracket's.
-func (v *Venue) isDue(a *arrival, point int) bool {
-	if a.movement == v.movement && !a.attached {
+func (in *inbox) isDue(a *arrival, point int) bool {
+	if a.movement == in.movement && !a.attached {
 		return false
 	}
-	return a.book.movement == v.movement && a.at <= a.book.times[point]
+	return a.book.movement == in.movement && a.at <= a.book.times[point]
 }
 
 // arriveAttached carries out the commands of brackets at once where there is no latency. With
 // latency they arrive at the next point that is late enough.
-func (v *Venue) arriveAttached(b *book) {
+func (v *matching) arriveAttached(b *book) {
 	if b.attached {
 		v.arriveInPath(b)
 	}
 }
 
-func (v *Venue) arriveInPath(b *book) {
+func (v *matching) arriveInPath(b *book) {
 	for b.attached && v.config.Latency == 0 && v.err == nil {
 		b.attached = false
 		for i := 0; i < len(v.waiting); i++ {
@@ -104,11 +104,11 @@ func (v *Venue) arriveInPath(b *book) {
 }
 
 // takeOut takes a command out of the waiting ones. Its memory is spare.
-func (v *Venue) takeOut(i int) arrival {
-	a, last := v.waiting[i], len(v.waiting)-1
-	copy(v.waiting[i:], v.waiting[i+1:])
-	v.waiting[last] = a
-	v.waiting = v.waiting[:last]
+func (in *inbox) takeOut(i int) arrival {
+	a, last := in.waiting[i], len(in.waiting)-1
+	copy(in.waiting[i:], in.waiting[i+1:])
+	in.waiting[last] = a
+	in.waiting = in.waiting[:last]
 	taken := *a
 	a.change = nil // the effects of the command may bring more commands, which use the spare memory
 	return taken

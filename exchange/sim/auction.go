@@ -34,7 +34,7 @@ func (v *Venue) status(ev *market.Event) {
 
 // matchAuction fills the limit orders of one side that accept the opening price, best first;
 // post-only orders that would match are cancelled instead.
-func (v *Venue) matchAuction(b *book, l *ladder) {
+func (v *matching) matchAuction(b *book, l *ladder) {
 	for v.err == nil {
 		next := l.limits.next()
 		if next == nil || !crosses(next.order.Side, next.order.Price, b.last) {

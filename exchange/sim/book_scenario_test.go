@@ -135,7 +135,7 @@ func (s *stage) writeBook() {
 
 // endAll writes down what each account has.
 func (s *stage) endAll() {
-	for _, a := range s.venue.accounts {
+	for _, a := range s.venue.accounts.list {
 		fmt.Fprintf(&s.heard, "account %d:", a.id)
 		for _, asset := range s.catalog.Assets() {
 			balance := a.balances[asset.ID]

@@ -49,7 +49,7 @@ func check(t require.TestingT, v *Venue) {
 }
 
 func openOf(v *Venue, id market.ID) (open int) {
-	for _, a := range v.accounts {
+	for _, a := range v.accounts.list {
 		open += a.markets[id].open
 	}
 	return open
@@ -172,7 +172,7 @@ func inOrder(far, near *entry, down bool) bool {
 // checkHolds asserts that each asset holds exactly what its open orders hold, and no more than
 // there is.
 func checkHolds(t require.TestingT, v *Venue) {
-	for _, a := range v.accounts {
+	for _, a := range v.accounts.list {
 		held := make([]market.Money, len(a.balances))
 		for _, o := range append(openOrders(v), ordersAside(v)...) {
 			if o.account == a {

@@ -18,14 +18,9 @@ func (v *Venue) AppendCounts(id market.ID, side market.Side, levels []market.Lev
 			}
 			l = orders.next(l)
 		}
-		house := v.liquidityLevel(b, taker, place)
-		for house.Price != 0 && house.Amount <= 0 {
-			place++
-			house = v.liquidityLevel(b, taker, place)
-		}
-		if house.Price == levels[i].Price {
+		if house := b.house.from(taker, place); house.price == levels[i].Price {
 			count++
-			place++
+			place = house.place + 1
 		}
 		counts = append(counts, count)
 	}

@@ -27,8 +27,8 @@ func (b *book) opposite(taker market.Side) *depth {
 
 // offered returns the best offer for a taker of that side: the better price, and at equal prices
 // the older.
-func (v *Venue) offered(b *book, taker market.Side) offer {
-	house := v.liquidityFrom(b, taker, 0)
+func (b *book) offered(taker market.Side) offer {
+	house := b.house.from(taker, 0)
 	l := b.opposite(taker).first
 	if l == nil || !b.ahead(l.first, house.price) {
 		return house
@@ -37,41 +37,41 @@ func (v *Venue) offered(b *book, taker market.Side) offer {
 }
 
 // firstOffer is offered, or of a market that stands in a recorded book its best level.
-func (v *Venue) firstOffer(b *book, taker market.Side) offer {
+func (b *book) firstOffer(taker market.Side) offer {
 	if b.shown != nil {
 		return b.shown.offered(taker)
 	}
-	return v.offered(b, taker)
+	return b.offered(taker)
 }
 
 // ahead reports whether a taker meets a resting order before the house's level at a price, 0 for
 // none.
 func (b *book) ahead(resting *order, house market.Price) bool {
 	if resting.Price == house {
-		return resting.sequence < b.liquidity.sequence
+		return resting.sequence < b.house.sequence
 	}
 	return house == 0 || crosses(resting.Side, resting.Price, house)
 }
 
 // takeBook trades an order against the book: price by price, at each price in the order of arrival.
 // The rest of it stays in the book, or ends as its type and time in force demand.
-func (v *Venue) takeBook(b *book, o *order) {
-	best := v.offered(b, o.Side)
+func (v *matching) takeBook(b *book, o *order) {
+	best := b.offered(o.Side)
 	switch {
 	case o.PostOnly && o.accepts(best.price):
 		v.end(b, o, market.StatusCanceled, market.CancelPostOnly)
 		return
-	case !o.Type.HasPrice() && v.tooWide(b):
+	case !o.Type.HasPrice() && v.config.tooWide(b):
 		v.end(b, o, market.StatusCanceled, market.CancelOnSpreadProtection)
 		return
 	case o.TimeInForce == market.FOK && v.endsUnfilled(b, o):
 		return
 	}
 	reference := b.last
-	for at := best; v.err == nil && o.accepts(at.price); at = v.offered(b, o.Side) {
+	for at := best; v.err == nil && o.accepts(at.price); at = b.offered(o.Side) {
 		if at.resting != nil && at.resting.account == o.account {
 			v.resolve(b, o, at.resting)
-		} else if reason := v.protection(o.Side, best.price, reference, at.price); reason != 0 {
+		} else if reason := v.config.protection(o.Side, best.price, reference, at.price); reason != 0 {
 			v.end(b, o, market.StatusCanceled, reason)
 		} else if !v.meet(b, o, &at) {
 			break
@@ -92,8 +92,8 @@ func (o *order) accepts(price market.Price) bool {
 
 // meet trades with one offer and reports whether it had an effect. An order whose numbers the trade
 // would overflow expires.
-func (v *Venue) meet(b *book, o *order, at *offer) bool {
-	amount, err := v.wantedOf(b, o, at.price)
+func (v *matching) meet(b *book, o *order, at *offer) bool {
+	amount, err := o.affordable(b.market, at.price)
 	if err != nil {
 		v.fail(o, err)
 		return false
@@ -103,9 +103,9 @@ func (v *Venue) meet(b *book, o *order, at *offer) bool {
 		v.finishDust(b, o, at.price)
 		return false
 	}
-	amount = min(amount, v.room(b, o), v.room(b, at.resting))
+	amount = min(amount, o.room(), at.resting.room())
 	taking := deal{price: at.price, amount: amount, taker: true}
-	if err := v.computeDeal(b, o, &taking); err != nil || v.room(b, o) == 0 {
+	if err := taking.compute(b.market, o, v.config.FeeRounding); err != nil || o.room() == 0 {
 		v.end(b, o, market.StatusExpired, 0)
 		return true
 	}
@@ -117,8 +117,8 @@ func (v *Venue) meet(b *book, o *order, at *offer) bool {
 	}
 	if at.resting == nil {
 		b.filled++
-		if b.liquidity.Size != 0 {
-			b.liquidity.taken[o.Side-1][at.place] += amount
+		if b.house.Size != 0 {
+			b.house.taken[o.Side-1][at.place] += amount
 		}
 	} else if !v.give(b, at.resting, at.price, amount) {
 		return true
@@ -129,9 +129,9 @@ func (v *Venue) meet(b *book, o *order, at *offer) bool {
 }
 
 // give applies the resting side of a trade, or ends the order, and reports whether it traded.
-func (v *Venue) give(b *book, resting *order, price market.Price, amount market.Qty) bool {
+func (v *matching) give(b *book, resting *order, price market.Price, amount market.Qty) bool {
 	giving := deal{price: price, amount: amount}
-	if err := v.computeDeal(b, resting, &giving); err != nil || amount == 0 {
+	if err := giving.compute(b.market, resting, v.config.FeeRounding); err != nil || amount == 0 {
 		v.end(b, resting, market.StatusExpired, 0)
 		return false
 	}
@@ -142,20 +142,20 @@ func (v *Venue) give(b *book, resting *order, price market.Price, amount market.
 
 // room is the base that a buyer's balance can still take without overflow. Sellers and the house
 // have no such limit.
-func (v *Venue) room(b *book, o *order) market.Qty {
+func (o *order) room() market.Qty {
 	if o == nil || o.Side == market.Sell {
 		return noCap
 	}
 	return noCap - market.Qty(o.in.held[market.Sell].Total)
 }
 
-// wantedOf is the base that a taker wants at a price and can pay for there: in a book, unlike on a
+// affordable is the base that a taker wants at a price and can pay for there: in a book, unlike on a
 // path, the next level can be dearer than the price of the hold.
-func (v *Venue) wantedOf(b *book, o *order, price market.Price) (market.Qty, error) {
+func (o *order) affordable(m *market.Market, price market.Price) (market.Qty, error) {
 	if o.Side == market.Sell || o.ByQuote() || o.Type.HasPrice() {
-		return v.wanted(b, o, price)
+		return o.wanted(m, price)
 	}
-	payable := exchange.BaseForMoney(b.market, v.spendable(o), price, o.fees().Taker)
+	payable := exchange.BaseForMoney(m, o.spendable(), price, o.fees().Taker)
 	if payable < o.AmountRemaining && o.FilledAmount == 0 {
 		return 0, nil // the market has moved away from the price of the hold
 	}
@@ -164,7 +164,7 @@ func (v *Venue) wantedOf(b *book, o *order, price market.Price) (market.Qty, err
 
 // finishDust completes an order over a quote amount whose rest is less than the cost of the
 // smallest amount at a price.
-func (v *Venue) finishDust(b *book, o *order, price market.Price) {
+func (v *matching) finishDust(b *book, o *order, price market.Price) {
 	if o.Side == market.Sell {
 		if missing, err := o.remainingBase(b.market, price); err != nil || missing != 0 {
 			return // the base is too little, not the rest
@@ -173,25 +173,25 @@ func (v *Venue) finishDust(b *book, o *order, price market.Price) {
 	if o.ByQuote() && o.FilledAmount > 0 {
 		o.Status = market.StatusFilled
 		o.AmountQuoteRemaining = 0
-		v.hold(o, 0)
+		o.hold(0)
 		v.emit(b, o, market.ExecTrade, 0)
 	}
 }
 
 // tooWide reports whether spread protection stops market orders: bid and ask are too far apart.
-func (v *Venue) tooWide(b *book) bool {
-	bid, ask := v.offered(b, market.Sell).price, v.offered(b, market.Buy).price
-	return v.config.SpreadLimit != 0 && bid != 0 && ask-bid > exchange.Share(bid, v.config.SpreadLimit)
+func (c *Config) tooWide(b *book) bool {
+	bid, ask := b.offered(market.Sell).price, b.offered(market.Buy).price
+	return c.SpreadLimit != 0 && bid != 0 && ask-bid > exchange.Share(bid, c.SpreadLimit)
 }
 
 // protection returns the reason why a taker may not trade at a price, or 0: the price is too far
 // from the best price that the taker met, or from the market's last price before it (venue-facts
 // 3.4).
-func (v *Venue) protection(side market.Side, best, reference, price market.Price) market.RestatementReason {
+func (c *Config) protection(side market.Side, best, reference, price market.Price) market.RestatementReason {
 	switch {
-	case beyond(side, best, price, v.config.ExecutionLimit):
+	case beyond(side, best, price, c.ExecutionLimit):
 		return market.CancelOnExecutionPriceProtection
-	case reference != 0 && beyond(side, reference, price, v.config.ReferenceLimit):
+	case reference != 0 && beyond(side, reference, price, c.ReferenceLimit):
 		return market.CancelOnReferencePriceProtection
 	}
 	return 0
@@ -212,15 +212,15 @@ func beyond(side market.Side, from, price market.Price, limit market.Rate) bool 
 // fireTriggers fires the triggers of a Book that its last price, bid or ask has reached. All of
 // them fire, also where the first moves the price back; triggers that their orders reach come after
 // them.
-func (v *Venue) fireTriggers(b *book) {
+func (v *matching) fireTriggers(b *book) {
 	if b.bids != nil {
 		v.fireMet(b)
 	}
 }
 
-func (v *Venue) fireMet(b *book) {
+func (v *matching) fireMet(b *book) {
 	for v.err == nil && b.market.Status == market.Trading {
-		v.collect(b)
+		b.collect()
 		if len(b.met) == 0 {
 			return
 		}
@@ -232,19 +232,19 @@ func (v *Venue) fireMet(b *book) {
 
 // collect moves the triggers that are met from their ladders to b.met, in the order in which a
 // falling price and then a rising one reaches them.
-func (v *Venue) collect(b *book) {
+func (b *book) collect() {
 	if b.below.triggers.count+b.above.triggers.count == 0 {
 		return
 	}
-	v.requote(b)
-	low, high := v.triggerRange(b)
+	b.requote()
+	low, high := b.triggerRange()
 	for _, l := range [...]*ladder{&b.below, &b.above} {
 		from := len(b.met)
 		for e := range l.triggers.nearest {
 			if l.down && e.level < low || !l.down && e.level > high {
 				break
 			}
-			if v.met(b, e.order) {
+			if b.isMet(e.order) {
 				b.met = append(b.met, e.order)
 			}
 		}
@@ -255,8 +255,8 @@ func (v *Venue) collect(b *book) {
 }
 
 // triggerRange returns the lowest and the highest possible level of a trigger that is met.
-func (v *Venue) triggerRange(b *book) (low, high market.Price) {
-	if v.config.HalfSpread != 0 {
+func (b *book) triggerRange() (low, high market.Price) {
+	if b.spread.Half != 0 {
 		return 0, math.MaxInt64 // levels are prices of a path, half a spread away from the triggers' references
 	}
 	low = math.MaxInt64
@@ -269,8 +269,8 @@ func (v *Venue) triggerRange(b *book) (low, high market.Price) {
 }
 
 // requote updates the best bid and ask of a Book, which triggers refer to.
-func (v *Venue) requote(b *book) {
+func (b *book) requote() {
 	if b.bids != nil {
-		b.bid, b.ask = v.offered(b, market.Sell).price, v.offered(b, market.Buy).price
+		b.bid, b.ask = b.offered(market.Sell).price, b.offered(market.Buy).price
 	}
 }

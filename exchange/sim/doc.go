@@ -4,6 +4,10 @@
 // no random number: the same commands and movements give the same events. Start at Venue;
 // docs/venue.md names every rule and where it comes from; the scenarios in testdata show them.
 //
+// Venue walks the paths of markets; what it embeds, matching, trades orders where a price stands.
+// Neither looks into a part: accounts, register (open orders), inbox (commands on their way), teller
+// (events), and of each market its path, quote, watcher, ladders, misses and house.
+//
 // A command waits in arrive.go until it is due; match.go admits it (by the rules of package
 // exchange) and trades it, past own orders (selftrade.go); the rest stays in a ladder of prices
 // (ladder.go). A candle becomes a path (path.go), and the venue walks the path from one entry to
@@ -29,9 +33,9 @@
 //   - Orders that wait stand in sorted blocks. Limits and triggers apart, below and above the
 //     price, in blocks of at most 64. Price: blocks that lose orders stay short until they are
 //     empty.
-//   - Both sides agree before a trade is booked. Venue.agree computes a side and changes nothing,
-//     Venue.close carries it out; an order that a trade would carry beyond 64 bits expires by
-//     itself. Price: the result is carried from one function to the next.
+//   - Both sides agree before a trade is booked. deal.compute computes a side and changes nothing,
+//     applyDeal carries it out; an order that a trade would carry beyond 64 bits expires by itself.
+//     Price: the result is carried from one function to the next.
 //   - Missed touches. With fill_probability a touch fills by a hash of seed, order and candle:
 //     neither cores nor order of events matter. A missed order takes the next price's level until
 //     the movement ends. Price: one comparison an entry reached.

@@ -10,7 +10,7 @@ import (
 // or an earlier fill. It reports whether it did. It changes nothing where the volume does not
 // suffice, the fill costs more than the order holds, or a number leaves its range: these are
 // trade's.
-func (v *Venue) fillWhole(b *book, o *order, price market.Price) bool {
+func (v *matching) fillWhole(b *book, o *order, price market.Price) bool {
 	if o.Amount > b.volume || o.FilledAmount != 0 {
 		return false
 	}
@@ -39,7 +39,7 @@ func (v *Venue) fillWhole(b *book, o *order, price market.Price) bool {
 		return false
 	}
 	got.Total, paid.Total = baseTotal, quoteTotal
-	v.hold(o, 0)
+	o.hold(0)
 	o.FilledAmount, o.FilledAmountQuote, o.FeePaid = o.Amount, gross, fee
 	o.AmountRemaining, o.Status, o.exec = 0, market.StatusFilled, 0
 	if b.volume != noCap {

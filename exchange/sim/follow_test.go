@@ -102,7 +102,7 @@ func (f *follower) group(minute int64) (group []market.Candle) {
 // walkEach is Venue.candles without its short ways: each followed path is walked.
 func (v *Venue) walkEach(group []market.Candle) {
 	v.movement++
-	v.recycle()
+	v.orders.recycle()
 	v.active = v.active[:0]
 	for i := range group {
 		b := &v.books[group[i].Market]

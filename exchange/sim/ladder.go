@@ -10,11 +10,12 @@ import (
 // book is one market at the venue: its price and the entries that wait for the price to move.
 type book struct {
 	market *market.Market
-	last   market.Price
-	bid    market.Price // seen on a ticker; 0: made from the path and the spread
-	ask    market.Price
-	time   market.Time // of the path, as far as it has been walked
-	stands bool        // the latest movement was a ticker or a trade: its price stands until the next one
+	spread exchange.Spread
+	path
+	quote
+	watcher
+	missing misses
+	volume  market.Qty // the part of the candle's volume that own orders may still take
 
 	movement int64 // the latest Advance that moved it
 
@@ -27,25 +28,38 @@ type book struct {
 
 	quietLow, quietHigh market.Price // a candle between these, exclusive, has no effect
 
-	watch    *market.Watch   // prices that the engine wants events of
-	notified [2]market.Price // the watched prices of the latest events in this movement; 0: none
-	leg      int             // the point that the path is walking to
+	takers, spareTakers []*order // arrived, not yet matched
 
-	candle         market.Candle
-	points         [4]market.Price
-	times          [4]market.Time
-	volume         market.Qty // the part of the candle's volume that own orders may still take
-	takers         []*order   // arrived, not yet matched
-	spareTakers    []*order
-	missing        market.Rate     // Config.MissProbability, or that of MissTouches
-	missed         []*order        // that a price has touched in this movement without filling them
-	met            []*order        // triggers of a Book that are met and have not fired yet
-	bids, asks     *depth          // of a Book: limit orders that rest; the ladders have triggers alone
-	liquidity      liquidityAnchor // of a Book
-	lowHit         bool            // an own order waits within the candle below its open …
-	topHit         bool            // … and one above: the candle is ambiguous
-	tradesRecorded bool            // a trade has come: a ticker's last price is not one more
-	shown          *shown          // the recorded book; nil: the path alone
+	bids, asks *depth   // of a Book: limit orders that rest; the ladders have triggers alone
+	met        []*order // triggers of a Book that are met and have not fired yet
+	house      house    // of a Book
+
+	shown          *shown // the recorded book; nil: the path alone
+	tradesRecorded bool   // a trade has come: a ticker's last price is not one more
+}
+
+// path is where the price of a market stands, and the points between which it moves.
+type path struct {
+	last   market.Price
+	time   market.Time // of the path, as far as it has been walked
+	leg    int         // the point that the path is walking to
+	candle market.Candle
+	points [4]market.Price
+	times  [4]market.Time
+	lowHit bool // an own order waits within the candle below its open …
+	topHit bool // … and one above: the candle is ambiguous
+}
+
+// quote is what a ticker or a book says of a market.
+type quote struct {
+	bid, ask market.Price // 0: made from the path and the spread
+	stands   bool         // the latest movement was a ticker or a trade: its price stands until the next one
+}
+
+// watcher knows which watched prices of a market the engine has been told of.
+type watcher struct {
+	watch    *market.Watch   // prices that the engine wants events of
+	notified [2]market.Price // of the latest events in this movement; 0: none
 }
 
 // ladder is the orders that wait for the price on one side of it: limit orders that fill there, and
@@ -142,7 +156,7 @@ func (b *book) reachedInBook(l *ladder, p market.Price) bool { return b.sooner(l
 // sooner returns the order that a price on its way to p reaches first: the trigger o, or the first
 // order of a Book, which the house takes.
 func (b *book) sooner(l *ladder, o *order, p market.Price) *order {
-	if b.bids == nil || b.liquidity.Levels == 0 {
+	if b.bids == nil || b.house.Levels == 0 {
 		return o
 	}
 	side := b.asks
@@ -179,20 +193,20 @@ func (b *book) side(o *order) *ladder {
 }
 
 // rest enters an order into its ladder, as a limit order or as a waiting trigger.
-func (v *Venue) rest(b *book, o *order) {
+func (v *matching) rest(b *book, o *order) {
 	o.resting, o.missed = true, false
 	switch waits := waitsForTrigger(&o.Order); {
 	case waits:
-		o.level = v.fireLevel(b, &o.Order)
+		o.level = b.fireLevel(&o.Order)
 	default:
-		o.level = v.fillLevel(o)
+		o.level = v.config.LimitFill.level(o)
 		if b.bids != nil {
 			b.queue(o).add(o)
 			return
 		}
 		o.rank = nil
 		if b.shown != nil {
-			v.joinQueue(b, o)
+			b.joinQueue(o)
 		}
 	}
 	b.enter(b.side(o), o)
@@ -225,10 +239,10 @@ func (b *book) remove(o *order) {
 	o.resting = false
 }
 
-// fillLevel is the price of the path at which a limit order fills.
-func (v *Venue) fillLevel(o *order) market.Price {
+// level is the price of the path at which a limit order fills.
+func (l LimitFill) level(o *order) market.Price {
 	switch {
-	case v.config.LimitFill == Touch:
+	case l == Touch:
 		return o.Price
 	case o.Side == market.Buy:
 		return o.Price - 1
@@ -244,37 +258,37 @@ func waitsForTrigger(o *market.Order) bool { return o.Type.HasTrigger() && !o.Tr
 func firesBelow(o *market.Order) bool { return o.Type.IsStop() == (o.Side == market.Sell) }
 
 // fireLevel is the price of the path at which the order's reference reaches its trigger.
-func (v *Venue) fireLevel(b *book, o *market.Order) market.Price {
+func (b *book) fireLevel(o *market.Order) market.Price {
 	level := o.TriggerAmount
-	if v.config.HalfSpread == 0 || o.TriggerReference == market.LastTrade || o.TriggerReference == market.MidPrice {
+	if b.spread.Half == 0 || o.TriggerReference == market.LastTrade || o.TriggerReference == market.MidPrice {
 		return level
 	}
 	step := market.Price(1)
 	if firesBelow(o) {
 		step = -1
 	}
-	half := v.half(level)
+	half := b.half(level)
 	if o.TriggerReference == market.BestAsk {
 		half = -half
 	}
 	level += half
-	for !v.fires(o, level) { // the spread at the level differs by a unit or two from that at the trigger
+	for !b.fires(o, level) { // the spread at the level differs by a unit or two from that at the trigger
 		level += step
 	}
-	for v.fires(o, level-step) {
+	for b.fires(o, level-step) {
 		level -= step
 	}
 	return level
 }
 
 // fires reports whether the order's reference has reached its trigger when the path stands at p.
-func (v *Venue) fires(o *market.Order, p market.Price) bool {
+func (b *book) fires(o *market.Order, p market.Price) bool {
 	reference := p
 	switch o.TriggerReference {
 	case market.BestBid:
-		reference = p - v.half(p)
+		reference = p - b.half(p)
 	case market.BestAsk:
-		reference = p + v.half(p)
+		reference = p + b.half(p)
 	}
 	if firesBelow(o) {
 		return reference <= o.TriggerAmount
@@ -288,10 +302,10 @@ func (b *book) quotes(o *order) bool {
 	return (b.bid != 0 || b.ask != 0 || b.bids != nil) && o.TriggerReference > market.LastTrade
 }
 
-// met reports whether the order's reference has reached its trigger where the book stands.
-func (v *Venue) met(b *book, o *order) bool {
+// isMet reports whether the order's reference has reached its trigger where the book stands.
+func (b *book) isMet(o *order) bool {
 	if !b.quotes(o) {
-		return b.last != 0 && v.fires(&o.Order, b.last)
+		return b.last != 0 && b.fires(&o.Order, b.last)
 	}
 	var beyond market.Price // the distance of the reference from the trigger; of the middle, twice the distance
 	switch o.TriggerReference {
@@ -312,13 +326,13 @@ func (v *Venue) met(b *book, o *order) bool {
 }
 
 // fireQuoted fires the triggers whose reference a ticker has brought to their price.
-func (v *Venue) fireQuoted(b *book) {
+func (v *matching) fireQuoted(b *book) {
 	if b.market.Status != market.Trading {
 		return
 	}
 	for _, l := range [...]*ladder{&b.below, &b.above} {
 		for v.err == nil && l.quoted > 0 {
-			o := v.quotedMet(b, l)
+			o := b.quotedMet(l)
 			if o == nil {
 				break
 			}
@@ -328,9 +342,9 @@ func (v *Venue) fireQuoted(b *book) {
 }
 
 // quotedMet returns the first trigger whose reference a ticker has brought to its price, or nil.
-func (v *Venue) quotedMet(b *book, l *ladder) *order {
+func (b *book) quotedMet(l *ladder) *order {
 	for e := range l.triggers.nearest {
-		if b.quotes(e.order) && v.met(b, e.order) {
+		if b.quotes(e.order) && b.isMet(e.order) {
 			return e.order
 		}
 	}
@@ -338,4 +352,9 @@ func (v *Venue) quotedMet(b *book, l *ladder) *order {
 }
 
 // half returns half the spread at a price, rounded up.
-func (v *Venue) half(p market.Price) market.Price { return exchange.Share(p, v.spread.Half) }
+func (b *book) half(p market.Price) market.Price { return exchange.Share(p, b.spread.Half) }
+
+// HalfSpread returns half the distance between bid and ask at a price, rounded up.
+func (v *Venue) HalfSpread(p market.Price) market.Price {
+	return exchange.Share(p, v.config.HalfSpread)
+}

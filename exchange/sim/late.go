@@ -15,7 +15,7 @@ func (v *Venue) PerformLate(id AccountID, at market.Time, c *market.Command) (re
 }
 
 // standAside keeps an order from the book.
-func (v *Venue) standAside(b *book, o *order, exec market.ExecutionType) {
+func (v *matching) standAside(b *book, o *order, exec market.ExecutionType) {
 	o.aside, o.Visible = true, false
 	o.exec = 0
 	if o.Status = market.StatusNew; o.FilledAmount > 0 {
@@ -30,7 +30,7 @@ func (v *Venue) standAside(b *book, o *order, exec market.ExecutionType) {
 // not trading an order that cannot rest expires. Release reports whether the order stood aside, and
 // the first arithmetic error.
 func (v *Venue) Release(id market.OrderID, at market.Time) (stood bool, err error) {
-	v.recycle()
+	v.orders.recycle()
 	o := v.orders.Get(id)
 	if o == nil || !o.aside {
 		return false, v.err

@@ -169,18 +169,18 @@ func TestFireLevelIsWhereTheReferenceTurns(t *testing.T) {
 	b := newBench(t)
 	book := &b.venue.books[1]
 	for _, half := range [...]market.Rate{0, 1, 333_333, 5_000_000} {
-		b.venue.config.HalfSpread = half
+		book.spread.Half = half
 		for reference := market.LastTrade; reference <= market.MidPrice; reference++ {
 			for _, side := range [...]market.Side{market.Buy, market.Sell} {
 				o := market.Order{Side: side, Type: market.TypeStopLoss,
 					OrderState: market.OrderState{TriggerAmount: 500}, TriggerReference: reference}
-				level := b.venue.fireLevel(book, &o)
+				level := book.fireLevel(&o)
 				for p := market.Price(400); p <= 600; p++ {
 					reached := p >= level
 					if firesBelow(&o) {
 						reached = p <= level
 					}
-					require.Equal(t, reached, b.venue.fires(&o, p), "%s %s, half spread %d, at %d", side, reference,
+					require.Equal(t, reached, book.fires(&o, p), "%s %s, half spread %d, at %d", side, reference,
 						half, p)
 				}
 			}

@@ -8,7 +8,7 @@ import (
 )
 
 // revise carries out an update or a cancel that has arrived.
-func (v *Venue) revise(b *book, c *market.Command, from *origin) {
+func (v *matching) revise(b *book, c *market.Command, from *origin) {
 	switch c.Kind {
 	case market.CommandUpdate:
 		v.update(b, c, from)
@@ -19,20 +19,20 @@ func (v *Venue) revise(b *book, c *market.Command, from *origin) {
 
 // place admits a new order or refuses it; accept gives an admitted order its place. point is where
 // the path stands, -1 for anywhere between. reference is what an order at market would pay or get.
-func (v *Venue) place(b *book, o *order, from *origin, point int) (reference market.Price, admitted bool) {
+func (v *matching) place(b *book, o *order, from *origin, point int) (reference market.Price, admitted bool) {
 	o.belongTo(from.account)
 	o.sequence, o.level = from.sequence, b.last
 	if point > 0 && o.Type == market.TypeMarket {
-		o.level = b.priceAt(from.at, point, o.Side)
+		o.level = b.priceAt(from.at, point, o.Side, b.market.TickSize)
 	}
 	o.AmountRemaining, o.AmountQuoteRemaining = o.Amount, o.AmountQuote
 	reference = o.level
 	if o.Type == market.TypeMarket { // only such an order has no price of its own
-		_, reference = v.taken(b, o.Side, o.level)
+		_, reference = b.taken(o.Side, o.level)
 	}
 	hold, refused := exchange.CheckPlace(b.market, &o.Order, v.facts(b, o, reference))
 	if refused != nil {
-		v.spare = append(v.spare, o)
+		v.orders.spare = append(v.orders.spare, o)
 		v.reject(b, market.CommandPlace, o.ID, refused)
 		return 0, false
 	}
@@ -42,7 +42,7 @@ func (v *Venue) place(b *book, o *order, from *origin, point int) (reference mar
 
 // accept gives an admitted or updated order its place: it waits for its trigger, rests while
 // nothing matches, or takes. exec is the report to send when it comes to rest, 0 for none.
-func (v *Venue) accept(b *book, o *order, exec market.ExecutionType) {
+func (v *matching) accept(b *book, o *order, exec market.ExecutionType) {
 	o.aside, o.Visible = false, true
 	if waitsForTrigger(&o.Order) {
 		if v.awaitTrigger(b, o, exec) {
@@ -60,7 +60,7 @@ func (v *Venue) accept(b *book, o *order, exec market.ExecutionType) {
 	switch {
 	case b.market.Status != market.Trading:
 		v.restOpen(b, o, exec)
-	case v.config.PlacementLimit != 0 && v.tooFar(b, o):
+	case v.config.PlacementLimit != 0 && v.config.tooFar(b, o):
 		v.end(b, o, market.StatusCanceled, market.CancelOnPlacementPriceProtection)
 	case v.late:
 		v.standAside(b, o, exec)
@@ -72,8 +72,8 @@ func (v *Venue) accept(b *book, o *order, exec market.ExecutionType) {
 
 // awaitTrigger lets an order wait for its trigger. It reports whether it does: a trigger that the
 // price has met already fires at once.
-func (v *Venue) awaitTrigger(b *book, o *order, exec market.ExecutionType) bool {
-	if b.market.Status == market.Trading && v.metAlready(b, o) {
+func (v *matching) awaitTrigger(b *book, o *order, exec market.ExecutionType) bool {
+	if b.market.Status == market.Trading && b.metAlready(o) {
 		return false
 	}
 	o.Status = market.StatusAwaitingTrigger
@@ -85,9 +85,9 @@ func (v *Venue) awaitTrigger(b *book, o *order, exec market.ExecutionType) bool 
 }
 
 // metAlready reports whether the price is there already that an order's trigger waits for.
-func (v *Venue) metAlready(b *book, o *order) bool {
-	v.requote(b)
-	return v.met(b, o)
+func (b *book) metAlready(o *order) bool {
+	b.requote()
+	return b.isMet(o)
 }
 
 // enqueue adds an order to the takers, once: it may be updated twice at an instant.
@@ -99,7 +99,7 @@ func (b *book) enqueue(o *order) {
 }
 
 // restOpen puts a limit order on the book.
-func (v *Venue) restOpen(b *book, o *order, exec market.ExecutionType) {
+func (v *matching) restOpen(b *book, o *order, exec market.ExecutionType) {
 	o.Status = market.StatusNew
 	if o.FilledAmount > 0 {
 		o.Status = market.StatusPartiallyFilled
@@ -113,8 +113,8 @@ func (v *Venue) restOpen(b *book, o *order, exec market.ExecutionType) {
 
 // tooFar reports whether placement price protection cancels the order: its price is too far through
 // the market.
-func (v *Venue) tooFar(b *book, o *order) bool {
-	limit := v.config.PlacementLimit
+func (c *Config) tooFar(b *book, o *order) bool {
+	limit := c.PlacementLimit
 	if !o.Type.HasPrice() || b.last == 0 {
 		return false
 	}
@@ -125,7 +125,7 @@ func (v *Venue) tooFar(b *book, o *order) bool {
 }
 
 // facts is the state of an order's account at its arrival.
-func (v *Venue) facts(b *book, o *order, reference market.Price) *exchange.Facts {
+func (v *matching) facts(b *book, o *order, reference market.Price) *exchange.Facts {
 	in, f := o.in, &v.fact
 	f.Reference, f.Open, f.Available, f.Fees, f.HoldLater = reference, in.open, in.held[o.Side].Available(), in.fees,
 		v.config.HoldLater
@@ -134,8 +134,8 @@ func (v *Venue) facts(b *book, o *order, reference market.Price) *exchange.Facts
 
 // update changes an open order (specification 4.4): it keeps id and created, leaves the book, and
 // comes back as the youngest.
-func (v *Venue) update(b *book, c *market.Command, from *origin) {
-	o := v.orderIn(b, c, from.account)
+func (v *matching) update(b *book, c *market.Command, from *origin) {
+	o := v.orders.orderIn(b, c, from.account)
 	if o == nil {
 		v.reject(b, c.Kind, c.Order.ID, exchange.ErrCode(exchange.CodeNotFound))
 		return
@@ -150,7 +150,7 @@ func (v *Venue) update(b *book, c *market.Command, from *origin) {
 	hold := v.changed.OnHold
 	v.changed.OnHold = o.OnHold
 	o.Order = v.changed
-	v.hold(o, hold)
+	o.hold(hold)
 	o.sequence = from.sequence
 	o.level = b.last
 	v.accept(b, o, market.ExecUpdated)
@@ -158,16 +158,16 @@ func (v *Venue) update(b *book, c *market.Command, from *origin) {
 
 // orderIn returns the open order that a command names if it is one of the account's in the book's
 // market, or nil.
-func (v *Venue) orderIn(b *book, c *market.Command, a *account) *order {
-	if o := v.orders.Get(c.Order.ID); o != nil && o.Market == b.market.ID && o.account == a {
+func (r *register) orderIn(b *book, c *market.Command, a *account) *order {
+	if o := r.Get(c.Order.ID); o != nil && o.Market == b.market.ID && o.account == a {
 		return o
 	}
 	return nil
 }
 
 // cancel ends an open order.
-func (v *Venue) cancel(b *book, c *market.Command, from *origin) {
-	o := v.orderIn(b, c, from.account)
+func (v *matching) cancel(b *book, c *market.Command, from *origin) {
+	o := v.orders.orderIn(b, c, from.account)
 	refused := exchange.CheckCancel(b.market)
 	if refused == nil && o == nil {
 		refused = exchange.ErrCode(exchange.CodeNotFound)
@@ -196,7 +196,7 @@ func (v *Venue) Cancel(id market.OrderID, at market.Time, reason market.Restatem
 }
 
 // match trades the orders that have arrived, oldest first.
-func (v *Venue) match(b *book) {
+func (v *matching) match(b *book) {
 	switch len(b.takers) {
 	case 0:
 	case 1:
@@ -212,7 +212,7 @@ func (v *Venue) match(b *book) {
 }
 
 // matchMany is match for more than one order.
-func (v *Venue) matchMany(b *book) {
+func (v *matching) matchMany(b *book) {
 	takers := b.takers
 	b.takers, b.spareTakers = b.spareTakers[:0], nil // nil: a fill on the way may bring more orders to match
 	if !slices.IsSortedFunc(takers, byArrival) {
@@ -228,7 +228,7 @@ func (v *Venue) matchMany(b *book) {
 func byArrival(x, y *order) int { return int(x.sequence - y.sequence) }
 
 // fire fires a trigger with the path at price.
-func (v *Venue) fire(b *book, o *order, price market.Price) {
+func (v *matching) fire(b *book, o *order, price market.Price) {
 	b.leave(o)
 	o.Triggered = true
 	o.exec = market.ExecTriggered
@@ -241,7 +241,7 @@ func (v *Venue) fire(b *book, o *order, price market.Price) {
 
 // take trades an order against the market with the path at price. The rest of it rests, or ends as
 // its type and time in force demand.
-func (v *Venue) take(b *book, o *order, price market.Price) {
+func (v *matching) take(b *book, o *order, price market.Price) {
 	if o.Done() { // ended by another order of the same moment
 		return
 	}
@@ -257,9 +257,9 @@ func (v *Venue) take(b *book, o *order, price market.Price) {
 		o.weighed = true
 		v.counts.Blind++
 	}
-	offered, paid := v.taken(b, o.Side, price)
+	offered, paid := b.taken(o.Side, price)
 	matches := !o.Type.HasPrice() || crosses(o.Side, o.Price, offered)
-	if o.PostOnly && (matches || v.crossing(b, o, o.Price) != nil) {
+	if o.PostOnly && (matches || b.crossing(o, o.Price) != nil) {
 		v.end(b, o, market.StatusCanceled, market.CancelPostOnly)
 		return
 	}
@@ -272,7 +272,7 @@ func (v *Venue) take(b *book, o *order, price market.Price) {
 
 // takeMarket trades an order at the price that a taker pays, as far as volume and funds allow, and
 // reports whether a part of it is left.
-func (v *Venue) takeMarket(b *book, o *order, offered, paid market.Price) bool {
+func (v *matching) takeMarket(b *book, o *order, offered, paid market.Price) bool {
 	if b.empty() && o.Type == market.TypeMarket && !o.ByQuote() && v.fillWhole(b, o, paid) {
 		return false
 	}
@@ -282,7 +282,7 @@ func (v *Venue) takeMarket(b *book, o *order, offered, paid market.Price) bool {
 	if o.Type.HasPrice() {
 		paid = better(o.Side, paid, o.Price)
 	}
-	amount, err := v.wanted(b, o, paid)
+	amount, err := o.wanted(b.market, paid)
 	if err != nil {
 		v.fail(o, err)
 		return false
@@ -300,12 +300,12 @@ func (v *Venue) takeMarket(b *book, o *order, offered, paid market.Price) bool {
 // wanted is the base that an order still wants at a price. A triggered market buy that the balance
 // no longer covers wants nothing: its hold was made at the trigger price, and the market has moved
 // away.
-func (v *Venue) wanted(b *book, o *order, price market.Price) (market.Qty, error) {
+func (o *order) wanted(m *market.Market, price market.Price) (market.Qty, error) {
 	switch {
 	case o.ByQuote() && o.Side == market.Buy:
-		return exchange.BaseForMoney(b.market, o.AmountQuoteRemaining, price, o.fees().Taker), nil
+		return exchange.BaseForMoney(m, o.AmountQuoteRemaining, price, o.fees().Taker), nil
 	case o.ByQuote():
-		amount, err := o.remainingBase(b.market, price)
+		amount, err := o.remainingBase(m, price)
 		if available := o.in.held[market.Sell].Available() + o.OnHold; market.Money(amount) > available {
 			return 0, err
 		}
@@ -313,15 +313,15 @@ func (v *Venue) wanted(b *book, o *order, price market.Price) (market.Qty, error
 	case o.Side == market.Sell || o.Type.HasPrice() || o.Type == market.TypeMarket: // held in full at admission
 		return o.AmountRemaining, nil
 	}
-	cost, err := exchange.Cost(b.market, price, o.AmountRemaining, o.fees().Taker)
-	if err != nil || cost > v.spendable(o) { // a cost that overflows is more than any balance
+	cost, err := exchange.Cost(m, price, o.AmountRemaining, o.fees().Taker)
+	if err != nil || cost > o.spendable() { // a cost that overflows is more than any balance
 		return 0, nil
 	}
 	return o.AmountRemaining, nil
 }
 
 // settleRest lets the rest of an order rest in the book, or ends it.
-func (v *Venue) settleRest(b *book, o *order) {
+func (v *matching) settleRest(b *book, o *order) {
 	if b.bids == nil && o.Type.HasPrice() && o.TimeInForce != market.FOK && !v.preventSelfTrade(b, o, o.Price) {
 		return
 	}
@@ -333,7 +333,7 @@ func (v *Venue) settleRest(b *book, o *order) {
 }
 
 // end closes an order.
-func (v *Venue) end(b *book, o *order, status market.Status, reason market.RestatementReason) {
+func (v *matching) end(b *book, o *order, status market.Status, reason market.RestatementReason) {
 	if o.owesReport() {
 		v.announce(b, o, o.exec)
 	}
@@ -342,7 +342,7 @@ func (v *Venue) end(b *book, o *order, status market.Status, reason market.Resta
 	if reason != 0 {
 		o.RestatementReason = reason
 	}
-	v.hold(o, 0)
+	o.hold(0)
 	exec := market.ExecCanceled
 	if status == market.StatusExpired {
 		exec = market.ExecExpired
@@ -358,7 +358,7 @@ func (o *order) owesReport() bool {
 
 // announce reports what has happened to an order of a Book before more happens to it
 // (websocket-facts 6): the order is on its way, not in the book. A Path has one report for both.
-func (v *Venue) announce(b *book, o *order, exec market.ExecutionType) {
+func (v *matching) announce(b *book, o *order, exec market.ExecutionType) {
 	if b.bids == nil {
 		return
 	}
@@ -368,27 +368,6 @@ func (v *Venue) announce(b *book, o *order, exec market.ExecutionType) {
 	o.exec, o.Visible = 0, false
 	v.emit(b, o, exec, 0)
 	o.Visible = true
-}
-
-// quote is the offered price for a taker: half the spread away from the path, or the ticker's or
-// Book's.
-func (v *Venue) quote(b *book, side market.Side, price market.Price) market.Price {
-	switch {
-	case b.bids != nil:
-		if best := v.offered(b, side).price; best != 0 {
-			return best
-		}
-		return price
-	case b.shown != nil:
-		if best := b.shown.offered(side).price; best != 0 {
-			return best
-		}
-		return price
-	}
-	if quoted := b.quotedOn(side); quoted != 0 {
-		return quoted
-	}
-	return v.spread.Offered(side, price)
 }
 
 // quotedOn is the ticker's price for a taker of that side; 0: there is none.
@@ -401,12 +380,15 @@ func (b *book) quotedOn(side market.Side) market.Price {
 
 // taken is the price that is offered to a taker, and the one that it pays or gets: the offered
 // price and the slippage, or half the spread and the slippage around the path.
-func (v *Venue) taken(b *book, side market.Side, price market.Price) (offered, paid market.Price) {
-	if b.bids != nil || b.shown != nil || b.quotedOn(side) != 0 {
-		offered = v.quote(b, side, price)
-		return offered, v.spread.Taken(side, offered)
+func (b *book) taken(side market.Side, price market.Price) (offered, paid market.Price) {
+	if b.bids == nil && b.shown == nil {
+		if offered = b.quotedOn(side); offered == 0 {
+			return b.spread.Offered(side, price), b.spread.Paid(side, price, b.market.TickSize)
+		}
+	} else if offered = b.firstOffer(side).price; offered == 0 {
+		offered = price
 	}
-	return v.spread.Offered(side, price), v.spread.Paid(side, price, b.market.TickSize)
+	return offered, b.spread.Taken(side, offered)
 }
 
 // crosses reports whether a limit of that side accepts the offered price.

@@ -6,15 +6,23 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
+// misses is the touches of a market that fill nothing.
+type misses struct {
+	chance market.Rate // Config.MissProbability, or that of MissTouches
+	seed   uint64
+	every  market.Duration // Config.DrawEvery
+	orders []*order        // touched in this movement without being filled
+}
+
 // misses reports whether touches of its price do not fill a resting limit order that the price has
 // reached, and notes it: until the end of the movement the order waits for the next price beyond
 // its own. An order has one draw for each movement, whatever reaches it and in whichever order.
-func (v *Venue) misses(b *book, o *order) bool {
-	if o.missed || !v.drawMiss(b, o.ID) {
+func (b *book) misses(o *order) bool {
+	if o.missed || !b.drawMiss(o.ID) {
 		return false
 	}
 	o.missed = true
-	b.missed = append(b.missed, o)
+	b.missing.orders = append(b.missing.orders, o)
 	b.moveEntry(o, o.Price+beyondStep(o.Side))
 	return true
 }
@@ -41,22 +49,22 @@ func (b *book) moveEntry(o *order, level market.Price) {
 
 // forgetMissed lets the next movement's touches fill again.
 func (b *book) forgetMissed() {
-	for _, o := range b.missed {
+	for _, o := range b.missing.orders {
 		if o.missed && o.resting {
 			b.moveEntry(o, o.Price)
 		}
 		o.missed = false
 	}
-	b.missed = b.missed[:0]
+	b.missing.orders = b.missing.orders[:0]
 }
 
 // drawMiss draws, by a hash of seed, order and time of the movement: of a candle its start, of a
 // ticker or trade by Config.DrawEvery.
-func (v *Venue) drawMiss(b *book, id market.OrderID) bool {
+func (b *book) drawMiss(id market.OrderID) bool {
 	const whole = 100_000_000 // of a market.Rate
-	draw := mix(mix(mix(v.config.MissSeed)^uint64(id)) ^ uint64(v.drawnAt(b)))
+	draw := mix(mix(mix(b.missing.seed)^uint64(id)) ^ uint64(b.drawnAt()))
 	part, _ := bits.Mul64(draw, whole)
-	return part < uint64(b.missing)
+	return part < uint64(b.missing.chance)
 }
 
 // mix is the step of the generator SplitMix64 (Steele, Lea & Flood 2014) as a hash.
@@ -67,10 +75,9 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// MissTouches sets Config.MissProbability in a market, and Config.MissSeed, from the next movement
-// on.
+// MissTouches sets Config.MissProbability and Config.MissSeed in a market, from the next movement on.
 func (v *Venue) MissTouches(id market.ID, probability market.Rate, seed uint64) {
-	v.books[id].missing, v.config.MissSeed = probability, seed
+	v.books[id].missing.chance, v.books[id].missing.seed = probability, seed
 }
 
 // unmissed returns the first of a level's orders that a price which only touches the level fills,

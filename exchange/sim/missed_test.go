@@ -41,12 +41,12 @@ func TestAVenueWhoseTouchesAllMissFillsOnlyWhatIsTradedThrough(t *testing.T) {
 // TestTheShareOfMissedTouchesIsTheProbability counts draws.
 func TestTheShareOfMissedTouchesIsTheProbability(t *testing.T) {
 	for _, rate := range []market.Rate{0, 1, 10_000_000, 50_000_000, 99_999_999, 100_000_000} {
-		v, b := New(&market.Catalog{}, Config{MissSeed: 3}, func(*market.Event) {}), &book{missing: rate}
+		b := &book{missing: misses{chance: rate, seed: 3}}
 		const draws = 100_000
 		missed := 0
 		for i := range draws {
 			b.times[0] = market.Time(i/100) * 60_000_000_000
-			if v.drawMiss(b, market.OrderID(i%100+1)) {
+			if b.drawMiss(market.OrderID(i%100 + 1)) {
 				missed++
 			}
 		}

@@ -84,7 +84,7 @@ func (v *Venue) begin(b *book, c *market.Candle) {
 	b.candle = *c
 	b.bid, b.ask, b.stands = 0, 0, false
 	if b.shown != nil {
-		v.hide(b)
+		b.hide()
 	}
 	end := c.End()
 	third := (end - c.Start) / 3
@@ -93,13 +93,13 @@ func (v *Venue) begin(b *book, c *market.Candle) {
 	clear(b.notified[:])
 	b.volume = noCap
 	if v.config.VolumeShare != 0 && !v.config.Book {
-		b.volume = v.volumeCap(b.market, c.Volume)
+		b.volume = v.config.volumeCap(b.market, c.Volume)
 	}
 }
 
 // volumeCap is the amount that own orders may take of a candle.
-func (v *Venue) volumeCap(m *market.Market, volume market.Volume) market.Qty {
-	exact, err := market.ValueOf(int64(volume)).MulRate(v.config.VolumeShare)
+func (c *Config) volumeCap(m *market.Market, volume market.Volume) market.Qty {
+	exact, err := market.ValueOf(int64(volume)).MulRate(c.VolumeShare)
 	if err != nil {
 		return noCap
 	}
@@ -191,7 +191,7 @@ func (v *Venue) beginPath(b *book) {
 // leaveOpen chooses the rest of the path, once the open has been matched.
 func (v *Venue) leaveOpen(b *book) {
 	if b.watch.Any() { // the price may be past the target of an entry that has just filled
-		v.notifyReached(b)
+		v.notifyHere(b)
 		v.notifyPeak(b)
 		v.notifyTactic(b, b.last, false)
 	}
@@ -205,9 +205,9 @@ func (v *Venue) leaveOpen(b *book) {
 // choosePath chooses the order of low and high.
 func (v *Venue) choosePath(b *book) {
 	low, high := b.candle.Low, b.candle.High
-	if b.missing != 0 {
-		v.reachedNext(b, &b.below, low)
-		v.reachedNext(b, &b.above, high)
+	if b.missing.chance != 0 {
+		b.reachedNext(&b.below, low)
+		b.reachedNext(&b.above, high)
 	}
 	b.lowHit = low <= b.below.level || b.watchedBelow(low)
 	b.topHit = high >= b.above.level || b.watchedAbove(high)
@@ -262,7 +262,7 @@ func (v *Venue) open(b *book) {
 func (v *Venue) reach(b *book, gap bool) {
 	for _, l := range [...]*ladder{&b.below, &b.above} {
 		for v.err == nil {
-			o := v.reachedNext(b, l, b.last)
+			o := b.reachedNext(l, b.last)
 			if o == nil {
 				break
 			}
@@ -270,6 +270,3 @@ func (v *Venue) reach(b *book, gap bool) {
 		}
 	}
 }
-
-// HalfSpread returns half the distance between bid and ask at a price, rounded up.
-func (v *Venue) HalfSpread(p market.Price) market.Price { return v.half(p) }

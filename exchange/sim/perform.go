@@ -15,14 +15,15 @@ func (v *Venue) makeBook(b *book) {
 	unit := max(1, b.market.TickSize)
 	b.bids, b.asks = &depth{bids: true, unit: unit}, &depth{unit: unit}
 	b.volume = noCap
+	b.house.market = b.market
 	if v.config.Liquidity != nil {
-		b.liquidity.Liquidity = v.config.Liquidity(b.market)
-		if b.liquidity.HalfSpread == 0 {
-			b.liquidity.HalfSpread = v.config.HalfSpread
+		b.house.Liquidity = v.config.Liquidity(b.market)
+		if b.house.HalfSpread == 0 {
+			b.house.HalfSpread = v.config.HalfSpread
 		}
 	}
-	for side := range b.liquidity.taken {
-		b.liquidity.taken[side] = make([]market.Qty, b.liquidity.Levels)
+	for side := range b.house.taken {
+		b.house.taken[side] = make([]market.Qty, b.house.Levels)
 	}
 }
 
@@ -32,14 +33,14 @@ func (v *Venue) makeBook(b *book) {
 // nothing. err is the first arithmetic error, after which the venue stands still. The venue must
 // have a Book.
 func (v *Venue) Perform(id AccountID, at market.Time, c *market.Command) (refused *exchange.Error, err error) {
-	v.recycle()
+	v.orders.recycle()
 	b := &v.books[c.Order.Market]
 	b.time = max(b.time, at)
 	v.sequence++
 	v.performing, v.refused = true, nil
-	from := origin{account: v.accounts[id], at: at, sequence: v.sequence}
+	from := origin{account: v.accounts.list[id], at: at, sequence: v.sequence}
 	if c.Kind == market.CommandPlace {
-		o := v.newOrder()
+		o := v.orders.fresh()
 		o.Order = c.Order
 		if _, admitted := v.place(b, o, &from, -1); admitted {
 			v.accept(b, o, market.ExecNew)
@@ -56,12 +57,12 @@ func (v *Venue) Perform(id AccountID, at market.Time, c *market.Command) (refuse
 // side is empty.
 func (v *Venue) Best(id market.ID) (bid, ask market.Level) {
 	b := &v.books[id]
-	return v.bestLevel(b, market.Sell), v.bestLevel(b, market.Buy)
+	return b.bestLevel(market.Sell), b.bestLevel(market.Buy)
 }
 
-func (v *Venue) bestLevel(b *book, taker market.Side) market.Level {
+func (b *book) bestLevel(taker market.Side) market.Level {
 	var one [1]market.Level
-	if best := v.appendSide(one[:0], b, taker, 1); len(best) == 1 {
+	if best := b.appendSide(one[:0], taker, 1); len(best) == 1 {
 		return best[0]
 	}
 	return market.Level{}
@@ -71,33 +72,31 @@ func (v *Venue) bestLevel(b *book, taker market.Side) market.Level {
 // included. A level's amount is all that rests there.
 func (v *Venue) AppendDepth(id market.ID, levels int, bids, asks []market.Level) ([]market.Level, []market.Level) {
 	b := &v.books[id]
-	return v.appendSide(bids, b, market.Sell, levels), v.appendSide(asks, b, market.Buy, levels)
+	return b.appendSide(bids, market.Sell, levels), b.appendSide(asks, market.Buy, levels)
 }
 
 // appendSide appends the levels for a taker of that side: the accounts' and the house's, merged.
-func (v *Venue) appendSide(to []market.Level, b *book, taker market.Side, levels int) []market.Level {
+func (b *book) appendSide(to []market.Level, taker market.Side, levels int) []market.Level {
 	side := b.opposite(taker)
 	l, place := side.first, 0
 	for ; levels > 0; levels-- {
-		house := v.liquidityLevel(b, taker, place)
-		for house.Price != 0 && house.Amount <= 0 {
-			place++
-			house = v.liquidityLevel(b, taker, place)
-		}
-		switch {
-		case l == nil && house.Price == 0:
+		house := b.house.from(taker, place)
+		if l == nil && house.price == 0 {
 			return to
-		case house.Price == 0, l != nil && l.price != house.Price && crosses(taker, house.Price, l.price):
-			to = append(to, market.Level{Price: l.price, Amount: l.size()})
-			l = side.next(l)
-		case l != nil && l.price == house.Price:
-			to = append(to, market.Level{Price: l.price, Amount: sum(l.size(), house.Amount)})
-			l = side.next(l)
-			place++
-		default:
-			to = append(to, house)
-			place++
 		}
+		next := market.Level{Price: house.price, Amount: house.amount}
+		switch {
+		case house.price == 0, l != nil && l.price != house.price && crosses(taker, house.price, l.price):
+			next = market.Level{Price: l.price, Amount: l.size()}
+			l = side.next(l)
+		case l != nil && l.price == house.price:
+			next.Amount = sum(l.size(), house.amount)
+			l = side.next(l)
+			place = house.place + 1
+		default:
+			place = house.place + 1
+		}
+		to = append(to, next)
 	}
 	return to
 }

@@ -94,7 +94,7 @@ func (v *Venue) Ahead(id market.OrderID) (ahead market.Qty, known bool) {
 
 // joinQueue gives an order that comes to rest its place, behind all that is displayed at its price.
 // An order beyond the last level stands behind an unknown amount until a book reaches it.
-func (v *Venue) joinQueue(b *book, o *order) {
+func (b *book) joinQueue(o *order) {
 	level, known := b.shown.at(o.Side, o.Price)
 	if !known {
 		level.amount = noCap
@@ -104,12 +104,12 @@ func (v *Venue) joinQueue(b *book, o *order) {
 
 // standIn brings the places of resting orders up to date with a new snapshot. joining: there was no
 // book before.
-func (v *Venue) standIn(b *book, at market.Time, joining bool) {
+func (v *matching) standIn(b *book, at market.Time, joining bool) {
 	b.time, b.volume = max(b.time, at), noCap
 	for _, l := range [...]*ladder{&b.below, &b.above} {
 		for e := range l.limits.nearest {
 			if o := e.order; joining {
-				v.joinQueue(b, o)
+				b.joinQueue(o)
 			} else if level, known := b.shown.at(o.Side, o.Price); known {
 				o.rank.see(level.amount, level.time)
 			}
@@ -120,7 +120,7 @@ func (v *Venue) standIn(b *book, at market.Time, joining bool) {
 
 // fillCrossedByBook fills the orders that displayed offers of the other side have reached, the best
 // price first: the offers would have met them on their way.
-func (v *Venue) fillCrossedByBook(b *book) {
+func (v *matching) fillCrossedByBook(b *book) {
 	if b.market.Status != market.Trading {
 		return
 	}
@@ -159,7 +159,7 @@ func (s *share) stands() bool {
 }
 
 // fillMaker fills a resting order at its price.
-func (v *Venue) fillMaker(b *book, o *order, amount market.Qty, count *int64) {
+func (v *matching) fillMaker(b *book, o *order, amount market.Qty, count *int64) {
 	*count++
 	b.filled++
 	v.trade(b, o, o.Price, amount, false)
@@ -168,7 +168,7 @@ func (v *Venue) fillMaker(b *book, o *order, amount market.Qty, count *int64) {
 // tradeInQueue gives a recorded trade to the orders that it reaches, its amount once: first to
 // those at a better price than its own, which it went through, then at its price to each after the
 // others that stand before it.
-func (v *Venue) tradeInQueue(b *book, t *market.Trade, at market.Time) {
+func (v *matching) tradeInQueue(b *book, t *market.Trade, at market.Time) {
 	b.time, b.volume = max(b.time, at), noCap
 	v.reached = v.reached[:0]
 	rest := t.Amount
@@ -195,7 +195,7 @@ func (v *Venue) tradeInQueue(b *book, t *market.Trade, at market.Time) {
 
 // shareOut notes the shares of the orders of one ladder in a trade of which rest is left, moves
 // their places forward, and returns what is left then.
-func (v *Venue) shareOut(b *book, l *ladder, t *market.Trade, rest market.Qty) market.Qty {
+func (v *matching) shareOut(b *book, l *ladder, t *market.Trade, rest market.Qty) market.Qty {
 	passed, first := market.Qty(0), len(v.reached) // passed: what others at the trade's price got
 	for e := range l.limits.nearest {
 		o := e.order
@@ -226,7 +226,7 @@ func (v *Venue) shareOut(b *book, l *ladder, t *market.Trade, rest market.Qty) m
 // tickInQueue takes what a ticker says of a recorded book: bid and ask are its best levels. In a
 // market without recorded trades a new last price is a trade of unknown amount: it fills what it
 // goes through.
-func (v *Venue) tickInQueue(b *book, t *market.Ticker, at market.Time) {
+func (v *matching) tickInQueue(b *book, t *market.Ticker, at market.Time) {
 	b.time, b.volume = max(b.time, at), noCap
 	b.shown.quote(market.Buy, t.Ask, t.AskSize, at)
 	b.shown.quote(market.Sell, t.Bid, t.BidSize, at)
@@ -255,7 +255,7 @@ func (l *ladder) seeQuote(best market.Price, size market.Qty, at market.Time) {
 }
 
 // fillPassed fills the orders that a price has gone through.
-func (v *Venue) fillPassed(b *book, last market.Price) {
+func (v *matching) fillPassed(b *book, last market.Price) {
 	v.reached = v.reached[:0]
 	for _, l := range [...]*ladder{&b.below, &b.above} {
 		for e := range l.limits.nearest {
@@ -275,17 +275,17 @@ func (v *Venue) fillPassed(b *book, last market.Price) {
 
 // weigh counts an order that meets a recorded book, once, and whether it is large there: its own
 // effect on the market is then no longer small, and nothing here knows it.
-func (v *Venue) weigh(b *book, o *order, best *offer) {
+func (c *QueueCounts) weigh(b *book, o *order, best *offer) {
 	taker, amount := o.Side.Opposite(), o.AmountRemaining
 	if o.accepts(best.price) {
 		taker = o.Side
-		amount, _ = v.wantedOf(b, o, best.price) // an overflow comes again where it trades
+		amount, _ = o.affordable(b.market, best.price) // an overflow comes again where it trades
 	}
 	if !o.weighed {
-		v.counts.Orders++
+		c.Orders++
 	}
 	if large := amount > b.shown.depth(taker)/largePart; large && !o.large {
-		v.counts.Large++
+		c.Large++
 		o.large = true
 	}
 	o.weighed = true

@@ -42,7 +42,7 @@ func (b *book) quiet(c *market.Candle) bool {
 
 // setQuietRange ends a movement: it computes the prices that QuietRange returns.
 func (b *book) setQuietRange() {
-	if len(b.missed) > 0 {
+	if len(b.missing.orders) > 0 {
 		b.forgetMissed()
 	}
 	b.quietLow = math.MinInt64

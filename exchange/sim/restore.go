@@ -31,9 +31,9 @@ func (v *Venue) Restore(a AccountID, r *Resting) error {
 	if err := v.restorable(a, r); err != nil {
 		return fmt.Errorf("restore order %d: %w", r.Order.ID, err)
 	}
-	o := v.newOrder()
+	o := v.orders.fresh()
 	o.Order, o.settlement, o.sequence = r.Order, r.Settlement, r.Sequence
-	o.belongTo(v.accounts[a])
+	o.belongTo(v.accounts.list[a])
 	o.in.held[o.Side].Held += o.OnHold
 	if o.Type != market.TypeMarket {
 		o.in.open++
@@ -49,14 +49,14 @@ func (v *Venue) Restore(a AccountID, r *Resting) error {
 // restorable returns an error that says why an order cannot be one of a Snapshot.
 func (v *Venue) restorable(a AccountID, r *Resting) error {
 	o := &r.Order
-	if a < 0 || int(a) >= len(v.accounts) {
+	if a < 0 || int(a) >= len(v.accounts.list) {
 		return fmt.Errorf("there is no account %d", a)
 	}
 	if o.Market == 0 || int(o.Market) >= len(v.books) {
 		return fmt.Errorf("there is no market %d", o.Market)
 	}
 	b := &v.books[o.Market]
-	switch balance := v.accounts[a].balances; {
+	switch balance := v.accounts.list[a].balances; {
 	case o.ID <= 0 || v.orders.Get(o.ID) != nil:
 		return fmt.Errorf("the id is none, or taken")
 	case o.Side != market.Buy && o.Side != market.Sell:
@@ -128,7 +128,7 @@ type LiquidityState struct {
 // BookState returns the state of a market's Book. It shares no memory with the venue.
 func (v *Venue) BookState(id market.ID) BookState {
 	b := &v.books[id]
-	h := &b.liquidity
+	h := &b.house
 	s := BookState{Last: b.last, Bid: b.bid, Ask: b.ask, Time: b.time, Placed: b.placed, Filled: b.filled}
 	s.Liquidity = LiquidityState{Price: h.price, Step: h.step, Best: h.best, Sequence: h.sequence}
 	for side, taken := range h.taken {
@@ -142,7 +142,7 @@ func (v *Venue) BookState(id market.ID) BookState {
 func (v *Venue) Resume(id market.ID, s *BookState) {
 	b := &v.books[id]
 	b.last, b.bid, b.ask, b.time, b.placed, b.filled = s.Last, s.Bid, s.Ask, s.Time, s.Placed, s.Filled
-	h := &b.liquidity
+	h := &b.house
 	h.price, h.step, h.best, h.sequence = s.Liquidity.Price, s.Liquidity.Step, s.Liquidity.Best, s.Liquidity.Sequence
 	for side := range h.taken {
 		copy(h.taken[side], s.Liquidity.Taken[side])

@@ -88,7 +88,7 @@ func (l *lived) view() string {
 	text := fmt.Sprintln(bids, asks, l.venue.AppendCounts(1, market.Buy, bids, nil), l.venue.Last(1),
 		l.catalog.Market(1).Status)
 	for a := range AccountID(3) {
-		text += fmt.Sprintln(l.venue.BalanceOf(a, 1), l.venue.BalanceOf(a, 2), l.venue.accounts[a].markets[1].open)
+		text += fmt.Sprintln(l.venue.BalanceOf(a, 1), l.venue.BalanceOf(a, 2), l.venue.accounts.list[a].markets[1].open)
 	}
 	for id := range market.OrderID(200) {
 		if o := l.venue.Order(id); o != nil {

@@ -5,9 +5,9 @@ import "github.com/tidemark-trading/tidemark/market"
 // preventSelfTrade resolves the account's own orders on the other side that an incoming order would
 // meet at prices up to best. The incoming order's mode decides (specification 4.4). It reports
 // whether the incoming order is still alive.
-func (v *Venue) preventSelfTrade(b *book, o *order, best market.Price) bool {
+func (v *matching) preventSelfTrade(b *book, o *order, best market.Price) bool {
 	for !o.Done() {
-		resting := v.crossing(b, o, best)
+		resting := b.crossing(o, best)
 		if resting == nil {
 			return true
 		}
@@ -17,7 +17,7 @@ func (v *Venue) preventSelfTrade(b *book, o *order, best market.Price) bool {
 }
 
 // resolve keeps an incoming order from trading with a resting one of its account, as its mode says.
-func (v *Venue) resolve(b *book, o, resting *order) {
+func (v *matching) resolve(b *book, o, resting *order) {
 	switch o.SelfTradePrevention {
 	case market.CancelNewest:
 		v.end(b, o, market.StatusCanceled, market.CancelOnSelfTradePrevention)
@@ -33,13 +33,13 @@ func (v *Venue) resolve(b *book, o, resting *order) {
 
 // crossing returns the best own resting order that an order would meet at prices up to best, or
 // nil.
-func (v *Venue) crossing(b *book, o *order, best market.Price) *order {
+func (b *book) crossing(o *order, best market.Price) *order {
 	l := &b.above
 	if o.Side == market.Sell {
 		l = &b.below
 	}
 	next := l.limits.next()
-	if len(b.missed) > 0 {
+	if len(b.missing.orders) > 0 {
 		next = l.limits.best()
 	}
 	if next != nil && crosses(o.Side, best, next.order.Price) {
@@ -50,11 +50,11 @@ func (v *Venue) crossing(b *book, o *order, best market.Price) *order {
 
 // decrement reduces both orders by the smaller one and cancels an order that reaches zero. An
 // incoming order that cannot pay for any amount at that price expires, and the other stays.
-func (v *Venue) decrement(b *book, o, resting *order) {
+func (v *matching) decrement(b *book, o, resting *order) {
 	if o.exec != 0 {
 		v.announce(b, o, o.exec)
 	}
-	wanted, err := v.wanted(b, o, resting.Price)
+	wanted, err := o.wanted(b.market, resting.Price)
 	if err != nil {
 		v.fail(o, err)
 		return
@@ -69,7 +69,7 @@ func (v *Venue) decrement(b *book, o, resting *order) {
 }
 
 // reduce subtracts amount from an order; empty says that nothing is left of it.
-func (v *Venue) reduce(b *book, o *order, amount market.Qty, price market.Price, empty bool) {
+func (v *matching) reduce(b *book, o *order, amount market.Qty, price market.Price, empty bool) {
 	if empty {
 		v.end(b, o, market.StatusCanceled, market.CancelOnSelfTradePrevention)
 		return
@@ -78,7 +78,7 @@ func (v *Venue) reduce(b *book, o *order, amount market.Qty, price market.Price,
 		v.fail(o, err)
 		return
 	}
-	v.holdRest(b, o, price)
+	o.holdRest(b.market, price)
 	o.RestatementReason = market.DecrementOnSelfTradePrevention
 	switch {
 	case o.resting:

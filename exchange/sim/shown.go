@@ -167,7 +167,7 @@ func (s *shown) offered(taker market.Side) offer {
 
 // hide forgets the recorded book: the market moves on by a candle, over a hole in the books. Own
 // orders lose their places.
-func (v *Venue) hide(b *book) {
+func (b *book) hide() {
 	b.shown = nil
 	for _, l := range [...]*ladder{&b.below, &b.above} {
 		for e := range l.limits.nearest {
@@ -178,16 +178,16 @@ func (v *Venue) hide(b *book) {
 
 // takeShown trades an order against the recorded book, level by level, each amount once. What the
 // levels do not offer rests, or ends as its type and time in force demand.
-func (v *Venue) takeShown(b *book, o *order) {
+func (v *matching) takeShown(b *book, o *order) {
 	best := b.shown.offered(o.Side)
 	switch {
-	case o.PostOnly && (o.accepts(best.price) || v.crossing(b, o, o.Price) != nil):
+	case o.PostOnly && (o.accepts(best.price) || b.crossing(o, o.Price) != nil):
 		v.end(b, o, market.StatusCanceled, market.CancelPostOnly)
 		return
 	case o.TimeInForce == market.FOK && v.endsUnfilled(b, o):
 		return
 	}
-	v.weigh(b, o, &best)
+	v.counts.weigh(b, o, &best)
 	at := best
 	for ; v.err == nil && o.accepts(at.price); at = b.shown.offered(o.Side) {
 		more := v.preventSelfTrade(b, o, at.price) && v.meet(b, o, &at)

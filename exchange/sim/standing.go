@@ -5,8 +5,8 @@ import "github.com/tidemark-trading/tidemark/market"
 // NextArrival is the earliest time at which a waiting command can arrive without another movement:
 // its market has moved by a ticker or a trade, whose price stands until the next one. Without such
 // a command it returns false.
-func (v *Venue) NextArrival() (at market.Time, any bool) {
-	for _, a := range v.waiting {
+func (in *inbox) NextArrival() (at market.Time, any bool) {
+	for _, a := range in.waiting {
 		if a.book.stands && (!any || a.at < at) {
 			at, any = a.at, true
 		}
@@ -18,7 +18,7 @@ func (v *Venue) NextArrival() (at market.Time, any bool) {
 // The error is the first arithmetic one.
 func (v *Venue) Arrive(at market.Time) error {
 	v.movement++
-	v.recycle()
+	v.orders.recycle()
 	v.active = v.active[:0]
 	for _, a := range v.waiting {
 		b := a.book
@@ -46,8 +46,8 @@ func (v *Venue) skipQuote(b *book, t *market.Ticker, at market.Time) bool {
 }
 
 // drawnAt is the time by which touches of a movement are drawn.
-func (v *Venue) drawnAt(b *book) market.Time {
-	at, span := b.times[0], market.Time(v.config.DrawEvery)
+func (b *book) drawnAt() market.Time {
+	at, span := b.times[0], market.Time(b.missing.every)
 	if span > 0 && b.stands {
 		at -= at % span
 	}
@@ -56,7 +56,7 @@ func (v *Venue) drawnAt(b *book) market.Time {
 
 // fillQuoted fills, at their limits, the resting orders that a ticker's bid or ask has reached, as
 // a price that is traded there does.
-func (v *Venue) fillQuoted(b *book) {
+func (v *matching) fillQuoted(b *book) {
 	if b.bids != nil || b.shown != nil || b.bid <= 0 || b.ask < b.bid || b.market.Status != market.Trading {
 		return
 	}
@@ -64,13 +64,13 @@ func (v *Venue) fillQuoted(b *book) {
 	v.fillQuotedSide(b, &b.above, b.bid)
 }
 
-func (v *Venue) fillQuotedSide(b *book, l *ladder, quoted market.Price) {
+func (v *matching) fillQuotedSide(b *book, l *ladder, quoted market.Price) {
 	for v.err == nil {
 		e := l.within(l.limits.next(), quoted)
 		if e == nil {
 			return
 		}
-		if b.missing == 0 || !v.misses(b, e.order) {
+		if b.missing.chance == 0 || !b.misses(e.order) {
 			v.execute(b, e.order, false)
 		}
 	}

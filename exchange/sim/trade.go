@@ -9,9 +9,9 @@ import (
 
 // trade executes amount of an order at a price, or stops the venue where a number overflows. The
 // fill's id is made from the market's present count of trades: both sides of a trade share it.
-func (v *Venue) trade(b *book, o *order, price market.Price, amount market.Qty, taker bool) {
+func (v *matching) trade(b *book, o *order, price market.Price, amount market.Qty, taker bool) {
 	d := deal{price: price, amount: amount, taker: taker}
-	if err := v.computeDeal(b, o, &d); err != nil {
+	if err := d.compute(b.market, o, v.config.FeeRounding); err != nil {
 		v.fail(o, err)
 		return
 	}
@@ -20,9 +20,9 @@ func (v *Venue) trade(b *book, o *order, price market.Price, amount market.Qty, 
 
 // tradeOrEnd executes amount of a resting order whose other side is the house. An order whose
 // numbers would overflow expires.
-func (v *Venue) tradeOrEnd(b *book, o *order, price market.Price, amount market.Qty) {
+func (v *matching) tradeOrEnd(b *book, o *order, price market.Price, amount market.Qty) {
 	d := deal{price: price, amount: amount}
-	if err := v.computeDeal(b, o, &d); err != nil {
+	if err := d.compute(b.market, o, v.config.FeeRounding); err != nil {
 		v.end(b, o, market.StatusExpired, 0)
 		return
 	}
@@ -45,12 +45,12 @@ type deal struct {
 	feePaid     market.Value
 }
 
-// computeDeal computes one side of a trade and changes nothing yet. Its errors wrap
+// compute computes one side of a trade and changes nothing yet. Its errors wrap
 // market.ErrOverflow.
-func (v *Venue) computeDeal(b *book, o *order, d *deal) error {
-	gross, err := b.market.Value(d.price, d.amount)
+func (d *deal) compute(m *market.Market, o *order, rounding exchange.FeeRounding) error {
+	gross, err := m.Value(d.price, d.amount)
 	if err == nil {
-		err = v.computeCash(b, o, gross, d)
+		err = d.computeCash(m, o, gross, rounding)
 	}
 	if err != nil {
 		return err
@@ -76,13 +76,13 @@ func (v *Venue) computeDeal(b *book, o *order, d *deal) error {
 
 // applyDeal carries out one side of a trade: it moves money and base, takes the fee, adjusts the
 // hold and reports to the sink.
-func (v *Venue) applyDeal(b *book, o *order, d *deal) {
+func (v *matching) applyDeal(b *book, o *order, d *deal) {
 	if o.owesReport() {
 		v.announce(b, o, o.exec)
 	}
 	o.in.held[market.Buy].Total, o.in.held[market.Sell].Total = d.quote, d.base
 	o.settlement = d.settlement
-	if err := v.record(b, o, d); err != nil {
+	if err := o.record(b.market, d); err != nil {
 		v.fail(o, err)
 		return
 	}
@@ -103,8 +103,8 @@ func (v *Venue) applyDeal(b *book, o *order, d *deal) {
 
 // tellFill makes the fill that the next report carries. Its id is made from the market's count of
 // trades.
-func (v *Venue) tellFill(b *book, o *order, price market.Price, amount market.Qty, fee market.Value, taker bool) {
-	f := &v.fill[0] // field by field: a literal would be built elsewhere and copied
+func (t *teller) tellFill(b *book, o *order, price market.Price, amount market.Qty, fee market.Value, taker bool) {
+	f := &t.fill[0] // field by field: a literal would be built elsewhere and copied
 	setName(&f.ID, b.market.ID, 0, b.filled)
 	f.Order, f.Market, f.Strategy, f.Side = o.ID, o.Market, o.Strategy, o.Side
 	f.Taker, f.Settled, f.FeeCurrency = taker, true, b.market.Quote
@@ -112,22 +112,22 @@ func (v *Venue) tellFill(b *book, o *order, price market.Price, amount market.Qt
 }
 
 // computeCash computes the quote that a deal of value gross moves (venue-facts 3.6).
-func (v *Venue) computeCash(b *book, o *order, gross market.Value, d *deal) (err error) {
+func (d *deal) computeCash(m *market.Market, o *order, gross market.Value, rounding exchange.FeeRounding) (err error) {
 	d.settlement = o.settlement
 	if o.ByQuote() && o.Side == market.Buy {
-		if d.amount == exchange.BaseForMoney(b.market, o.AmountQuoteRemaining, d.price, o.fees().Taker) {
-			return v.computeRest(b, o, gross, d)
+		if d.amount == exchange.BaseForMoney(m, o.AmountQuoteRemaining, d.price, o.fees().Taker) {
+			return d.computeRest(m, o, gross)
 		}
 	}
 	rate := o.fees().Maker
 	if d.taker {
 		rate = o.fees().Taker
 	}
-	d.cash, d.fee, err = d.settlement.Fill(b.market, o.Side, gross, rate, v.config.FeeRounding)
+	d.cash, d.fee, err = d.settlement.Fill(m, o.Side, gross, rate, rounding)
 	// several fills, each rounded up, may cost more than the hold
-	if excess := d.cash - v.spendable(o); err == nil && o.Side == market.Buy && excess > 0 {
+	if excess := d.cash - o.spendable(); err == nil && o.Side == market.Buy && excess > 0 {
 		d.cash -= excess
-		d.fee, err = d.fee.Sub(b.market.MoneyValue(excess))
+		d.fee, err = d.fee.Sub(m.MoneyValue(excess))
 	}
 	return err
 }
@@ -135,21 +135,21 @@ func (v *Venue) computeCash(b *book, o *order, gross market.Value, d *deal) (err
 // computeRest is computeCash of the fill behind which an order's money buys no more. What less than
 // the smallest amount costs stays cash. Where that amount costs less than a unit of money, as on
 // the exchange (venue-facts 3.6), nothing stays: the whole rest is debited.
-func (v *Venue) computeRest(b *book, o *order, gross market.Value, d *deal) error {
-	cost, err := exchange.Cost(b.market, d.price, d.amount, o.fees().Taker)
+func (d *deal) computeRest(m *market.Market, o *order, gross market.Value) error {
+	cost, err := exchange.Cost(m, d.price, d.amount, o.fees().Taker)
 	if err != nil {
 		return err
 	}
 	d.rest, d.cash = true, min(cost, o.AmountQuoteRemaining)
-	d.fee, err = d.settlement.FillRest(b.market, gross, d.cash)
+	d.fee, err = d.settlement.FillRest(m, gross, d.cash)
 	return err
 }
 
 // spendable is the balance that no other order holds.
-func (v *Venue) spendable(o *order) market.Money { return o.in.held[o.Side].Available() + o.OnHold }
+func (o *order) spendable() market.Money { return o.in.held[o.Side].Available() + o.OnHold }
 
 // record writes a deal into its order: filled and remaining amounts, fee, status, hold.
-func (v *Venue) record(b *book, o *order, d *deal) error {
+func (o *order) record(m *market.Market, d *deal) error {
 	o.FilledAmountQuote, o.FeePaid = d.filledQuote, d.feePaid
 	o.FilledAmount += d.amount
 	if o.ByQuote() {
@@ -159,37 +159,37 @@ func (v *Venue) record(b *book, o *order, d *deal) error {
 				o.AmountQuoteRemaining = 0
 			}
 		}
-		return v.recordByQuote(b, o, d.price)
+		return o.recordByQuote(m, d.price)
 	}
 	o.AmountRemaining -= d.amount
 	if o.AmountRemaining == 0 {
 		o.Status = market.StatusFilled
-		v.hold(o, 0)
+		o.hold(0)
 		return nil
 	}
-	v.recordPartFill(b, o, d.price)
+	o.recordPartFill(m, d.price)
 	return nil
 }
 
 // recordByQuote is record for an order over a quote amount. A buy is filled when its money is
 // spent, a sell when its rest is worth less than the smallest amount or the smallest unit of money.
-func (v *Venue) recordByQuote(b *book, o *order, price market.Price) error {
+func (o *order) recordByQuote(m *market.Market, price market.Price) error {
 	if o.Side == market.Sell {
-		proceeds, err := o.FilledAmountQuote.CeilMoney(b.market.MoneyDrop()) // up: less than a unit of money is no rest
+		proceeds, err := o.FilledAmountQuote.CeilMoney(m.MoneyDrop()) // up: less than a unit of money is no rest
 		if err != nil {
 			return err
 		}
 		o.AmountQuoteRemaining = max(0, o.AmountQuote-proceeds)
-		if more, err := o.remainingBase(b.market, price); err != nil || more == 0 {
+		if more, err := o.remainingBase(m, price); err != nil || more == 0 {
 			o.AmountQuoteRemaining = 0
 		}
 	}
 	if o.AmountQuoteRemaining == 0 {
 		o.Status = market.StatusFilled
-		v.hold(o, 0)
+		o.hold(0)
 		return nil
 	}
-	v.recordPartFill(b, o, price)
+	o.recordPartFill(m, price)
 	return nil
 }
 
@@ -202,17 +202,17 @@ func (o *order) remainingBase(m *market.Market, price market.Price) (market.Qty,
 }
 
 // recordPartFill makes an order partially filled.
-func (v *Venue) recordPartFill(b *book, o *order, price market.Price) {
+func (o *order) recordPartFill(m *market.Market, price market.Price) {
 	o.Status = market.StatusPartiallyFilled
-	v.holdRest(b, o, price)
+	o.holdRest(m, price)
 }
 
 // holdRest holds the amount that the rest of an order needs, at most its spendable balance: earlier
 // rounding up may leave a little less.
-func (v *Venue) holdRest(b *book, o *order, price market.Price) {
-	hold, err := exchange.Hold(b.market, &o.Order, o.fees(), price)
+func (o *order) holdRest(m *market.Market, price market.Price) {
+	hold, err := exchange.Hold(m, &o.Order, o.fees(), price)
 	if err != nil { // an overflow: more than any balance
 		hold = math.MaxInt64
 	}
-	v.hold(o, min(hold, v.spendable(o)))
+	o.hold(min(hold, o.spendable()))
 }

@@ -72,7 +72,7 @@ func newPair(t *rapid.T) *pair {
 			p.clever = append(p.clever, trade(f.Order, f.Amount, f.Price, f.Taker))
 		}
 	})
-	p.dumb.missed = func(id market.OrderID) bool { return p.venue.drawMiss(&p.venue.books[1], id) }
+	p.dumb.missed = func(id market.OrderID) bool { return p.venue.books[1].drawMiss(id) }
 	for asset := market.AssetID(1); asset <= 2; asset++ {
 		require.NoError(t, p.venue.Deposit(asset, 1e12)) // no order is ever too dear
 	}

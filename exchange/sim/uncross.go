@@ -10,7 +10,7 @@ import (
 // given one, or the one with the largest traded amount (specification 3.2). Better prices first,
 // older orders first; the house takes the rest at that price. Post-only orders that would match are
 // cancelled; the younger order's mode keeps orders of one account apart.
-func (v *Venue) uncross(b *book, given market.Price) {
+func (v *matching) uncross(b *book, given market.Price) {
 	price := given
 	if price == 0 {
 		price = b.openingPrice()
@@ -29,7 +29,7 @@ func (v *Venue) uncross(b *book, given market.Price) {
 		}
 		v.meetInAuction(b, bid, ask, price)
 	}
-	if b.liquidity.Levels > 0 && (given != 0 || b.liquidity.price != 0) {
+	if b.house.Levels > 0 && (given != 0 || b.house.price != 0) {
 		v.anchorAt(b, price)
 		v.fillRest(b, b.bids, price)
 		v.fillRest(b, b.asks, price)
@@ -46,7 +46,7 @@ func (d *depth) accepting(price market.Price) *order {
 }
 
 // meetInAuction matches the first bid and the first ask at the opening price.
-func (v *Venue) meetInAuction(b *book, bid, ask *order, price market.Price) {
+func (v *matching) meetInAuction(b *book, bid, ask *order, price market.Price) {
 	older, younger := bid, ask
 	if ask.sequence < bid.sequence {
 		older, younger = ask, bid
@@ -65,11 +65,11 @@ func (v *Venue) meetInAuction(b *book, bid, ask *order, price market.Price) {
 
 // tradeInAuction trades between two orders as much as both want. An order whose numbers would
 // overflow expires.
-func (v *Venue) tradeInAuction(b *book, older, younger *order, price market.Price) {
+func (v *matching) tradeInAuction(b *book, older, younger *order, price market.Price) {
 	both := deal{price: price, amount: min(older.AmountRemaining, younger.AmountRemaining)}
 	deals := [2]deal{both, both}
 	for i, o := range [...]*order{older, younger} {
-		if err := v.computeDeal(b, o, &deals[i]); err != nil {
+		if err := deals[i].compute(b.market, o, v.config.FeeRounding); err != nil {
 			v.end(b, o, market.StatusExpired, 0)
 			return
 		}
@@ -80,7 +80,7 @@ func (v *Venue) tradeInAuction(b *book, older, younger *order, price market.Pric
 }
 
 // fillRest fills the rest of one side at the opening price, against the house.
-func (v *Venue) fillRest(b *book, side *depth, price market.Price) {
+func (v *matching) fillRest(b *book, side *depth, price market.Price) {
 	for o := side.accepting(price); o != nil && v.err == nil; o = side.accepting(price) {
 		if o.PostOnly {
 			v.end(b, o, market.StatusCanceled, market.CancelPostOnlyOnAuctionMatching)

@@ -148,46 +148,64 @@ func (l LimitFill) String() string { return limitFills[l] }
 
 // Venue is the simulated exchange. It is a plain value owned by one goroutine.
 type Venue struct {
-	catalog  *market.Catalog
-	config   Config
-	spread   exchange.Spread
-	sink     func(*market.Event)
-	books    []book              // by market.ID
-	accounts []*account          // by AccountID
-	solo     *account            // account 0
-	orders   market.Index[order] // open, by our id
-	spare    []*order
-	done     []*order    // ended during this movement; spare from the next one on, when no pointer is left
-	waiting  []*arrival  // commands that have not arrived; behind the last up to the capacity, spare memory for more
-	due      []*arrival  // scratch: commands that arrive now; spare behind the last as well
-	active   []*book     // scratch: books that a group of candles moves
-	shown    []PathPoint // scratch: for Config.Point
-	now      market.Time
-	sequence int64 // arrivals so far: time priority
-	movement int64 // calls of Advance so far
-	err      error
+	matching
+	books  []book      // by market.ID
+	active []*book     // scratch: books that a group of candles moves
+	shown  []PathPoint // scratch: for Config.Point
 
 	rings     bool        // the engine's timers ring inside the path that is walked
 	ringsLeft int         // timers that may still ring on its present leg
 	until     market.Time // to which the path is walked now
 
-	across     bool // an attached buy was sent: it acts where its market's path stands
+	across    bool // an attached buy was sent: it acts where its market's path stands
+	ambiguous int64
+	pathUsed  bool // some candle was walked past its open
+}
+
+// matching is a venue without the movement of prices: accounts, open orders, commands on their way,
+// and how they trade where the price of a market stands.
+type matching struct {
+	accounts
+	teller
+	inbox
+	orders   register
+	config   Config
+	sequence int64 // arrivals so far: time priority
+	err      error
+
 	performing bool // a command of Perform is being carried out
 	late       bool // and an order that it brings to the book stands aside
 	refused    *exchange.Error
 
-	ambiguous  int64
-	pathUsed   bool         // some candle was walked past its open
+	fact    exchange.Facts
+	changed market.Order
+	reached []share // scratch: own orders that a trade or a book reaches
+	counts  QueueCounts
+}
+
+// register is the open orders, and the memory of those that have ended for the next ones.
+type register struct {
+	market.Index[order] // by our id
+	spare               []*order
+	done                []*order // ended during this movement; spare from the next one on, when no pointer is left
+}
+
+// inbox is the commands that have not arrived.
+type inbox struct {
+	movement int64      // calls of Advance so far
+	waiting  []*arrival // behind the last up to the capacity, spare memory for more
+	due      []*arrival // scratch: commands that arrive now; spare behind the last as well
+}
+
+// teller tells the sink: it has the events' memory and a time that never decreases.
+type teller struct {
+	sink       func(*market.Event)
+	now        market.Time
 	event      market.Event // reused for every report
-	priceEvent market.Event // reused for every watched price
+	priceEvent market.Event // reused for every watched price and timer
 	report     market.Report
 	fill       [1]market.Fill
 	public     market.Trade
-	fact       exchange.Facts
-	changed    market.Order
-
-	reached []share // scratch: own orders that a trade or a book reaches
-	counts  QueueCounts
 }
 
 // order is an order at the venue.
@@ -242,18 +260,16 @@ type origin struct {
 // Do and Walks and no other method of the venue. While Config.Watches[0] has Tactic, sink
 // also gets a timer event when the path of candles reaches the time of Config.Watches[0].Timer.
 func New(catalog *market.Catalog, config Config, sink func(*market.Event)) *Venue {
-	v := &Venue{
-		catalog: catalog, config: config, sink: sink,
-		spread: exchange.Spread{Half: config.HalfSpread, Slippage: config.Slippage},
-		books:  make([]book, len(catalog.Markets())+1),
-	}
-	v.solo = v.accounts[v.OpenAccount(config.Fees)]
+	v := &Venue{books: make([]book, len(catalog.Markets())+1)}
+	v.catalog, v.config, v.sink = catalog, config, sink
+	v.solo = v.accounts.list[v.OpenAccount(config.Fees)]
 	v.event = market.Event{Kind: market.KindReport, Report: &v.report}
 	for _, m := range catalog.Markets() {
 		b := &v.books[m.ID]
-		b.market = m
+		b.market, b.spread = m, exchange.Spread{Half: config.HalfSpread, Slippage: config.Slippage}
+		b.missing = misses{seed: config.MissSeed, every: config.DrawEvery}
 		if config.LimitFill == Touch {
-			b.missing = config.MissProbability
+			b.missing.chance = config.MissProbability
 		}
 		b.below, b.above = newLadder(true), newLadder(false)
 		v.makeBook(b)
@@ -280,15 +296,15 @@ func (v *Venue) Watch(watches []market.Watch) {
 
 // Trim gives up the memory that is kept for later orders and commands, before a copy is made of the
 // venue.
-func (v *Venue) Trim() { v.spare, v.due, v.waiting = nil, nil, slices.Clip(v.waiting) }
+func (v *Venue) Trim() { v.orders.spare, v.due, v.waiting = nil, nil, slices.Clip(v.waiting) }
 
 // Deposit adds money to the balance of account 0.
-func (v *Venue) Deposit(asset market.AssetID, money market.Money) error {
-	return v.Transfer(0, asset, money)
+func (a *accounts) Deposit(asset market.AssetID, money market.Money) error {
+	return a.Transfer(0, asset, money)
 }
 
 // Balance returns account 0's balance of an asset.
-func (v *Venue) Balance(asset market.AssetID) Balance { return v.solo.balances[asset] }
+func (a *accounts) Balance(asset market.AssetID) Balance { return a.solo.balances[asset] }
 
 // Last returns the latest price of a market, 0 before the first.
 func (v *Venue) Last(id market.ID) market.Price { return v.books[id].last }
@@ -314,10 +330,10 @@ func (v *Venue) Do(c *market.Command) {
 	if c.Order.Market == 0 {
 		b = v.bookOf(c)
 	}
-	a := v.newArrival()
+	a := v.inbox.fresh()
 	a.book, a.kind, a.attached, a.id, a.account = b, c.Kind, c.Attached && v.attaches(b), c.Order.ID, v.solo
 	if c.Kind == market.CommandPlace {
-		a.placed = v.newOrder()
+		a.placed = v.orders.fresh()
 		a.placed.Order = c.Order
 	} else {
 		a.revise(c)
@@ -345,14 +361,14 @@ func (a *arrival) revise(c *market.Command) {
 	*a.change = *c
 }
 
-// newArrival returns memory for one more waiting command.
-func (v *Venue) newArrival() *arrival {
-	n := len(v.waiting)
-	if n == cap(v.waiting) {
-		v.waiting = moreArrivals(v.waiting)
+// fresh returns memory for one more waiting command.
+func (in *inbox) fresh() *arrival {
+	n := len(in.waiting)
+	if n == cap(in.waiting) {
+		in.waiting = moreArrivals(in.waiting)
 	}
-	v.waiting = v.waiting[:n+1]
-	return v.waiting[n]
+	in.waiting = in.waiting[:n+1]
+	return in.waiting[n]
 }
 
 // moreArrivals returns a list with the same commands and spare memory behind them.
@@ -385,7 +401,7 @@ func (v *Venue) bookOf(c *market.Command) *book {
 // first arithmetic error; after one, the venue stands still.
 func (v *Venue) Advance(ev *market.Event) error {
 	v.movement++
-	v.recycle()
+	v.orders.recycle()
 	if ev.Kind == market.KindCandles {
 		v.candles(ev.Candles)
 	} else {
@@ -411,7 +427,7 @@ func (v *Venue) advanceOther(ev *market.Event) {
 		}
 	case market.KindTrade:
 		b := &v.books[ev.Trade.Market]
-		b.endQuote(ev.Trade.Price)
+		b.house.endQuote(ev.Trade.Price)
 		b.tradesRecorded = true
 		if b.shown != nil {
 			v.tradeInQueue(b, ev.Trade, ev.At)
@@ -426,22 +442,22 @@ func (v *Venue) advanceOther(ev *market.Event) {
 }
 
 // recycle frees the memory of orders that have ended.
-func (v *Venue) recycle() {
-	for _, o := range v.done {
-		v.spare = append(v.spare, o)
+func (r *register) recycle() {
+	for _, o := range r.done {
+		r.spare = append(r.spare, o)
 	}
-	v.done = v.done[:0]
+	r.done = r.done[:0]
 }
 
 // fail keeps the first arithmetic error.
-func (v *Venue) fail(o *order, err error) {
+func (v *matching) fail(o *order, err error) {
 	if v.err == nil {
 		v.err = fmt.Errorf("order %d: %w", o.ID, err)
 	}
 }
 
 // emit sends the sink a report of an order, with its latest fill where fills is 1.
-func (v *Venue) emit(b *book, o *order, exec market.ExecutionType, fills int) {
+func (v *matching) emit(b *book, o *order, exec market.ExecutionType, fills int) {
 	o.Updated = b.time
 	if o.queue != nil && o.shown != o.AmountRemaining {
 		b.resize(o)
@@ -459,7 +475,7 @@ func (v *Venue) emit(b *book, o *order, exec market.ExecutionType, fills int) {
 func (b *book) resize(o *order) { b.queue(o).resize(o) }
 
 // reject reports to the sink that a command was refused; Perform returns the refusal instead.
-func (v *Venue) reject(b *book, kind market.CommandKind, id market.OrderID, refused *exchange.Error) {
+func (v *matching) reject(b *book, kind market.CommandKind, id market.OrderID, refused *exchange.Error) {
 	if v.performing {
 		v.refused = refused
 		return
@@ -471,21 +487,21 @@ func (v *Venue) reject(b *book, kind market.CommandKind, id market.OrderID, refu
 	v.deliver(b, 0)
 }
 
-func (v *Venue) deliver(b *book, fills int) {
-	v.now = max(v.now, b.time)
-	v.event.At, v.event.Market, v.event.Fills = v.now, b.market.ID, v.fill[:fills]
-	v.sink(&v.event)
+func (t *teller) deliver(b *book, fills int) {
+	t.now = max(t.now, b.time)
+	t.event.At, t.event.Market, t.event.Fills = t.now, b.market.ID, t.fill[:fills]
+	t.sink(&t.event)
 }
 
 // admit accepts a new order and holds its funds.
-func (v *Venue) admit(b *book, o *order, hold market.Money) {
+func (v *matching) admit(b *book, o *order, hold market.Money) {
 	b.placed++
 	setName(&o.ExchangeID, b.market.ID, 1, b.placed)
 	o.Status = market.StatusNew
 	o.Created, o.Updated = b.time, b.time
 	o.Visible = true
 	o.FeeCurrency, o.OnHoldCurrency = b.market.Quote, exchange.HoldAsset(b.market, o.Side)
-	v.hold(o, hold)
+	o.hold(hold)
 	v.orders.Put(o.ID, o)
 	if o.Type != market.TypeMarket {
 		o.in.open++
@@ -493,40 +509,45 @@ func (v *Venue) admit(b *book, o *order, hold market.Money) {
 }
 
 // release drops an order that is done. Its memory serves the next one.
-func (v *Venue) release(b *book, o *order) {
-	v.orders.Delete(o.ID)
+func (v *matching) release(b *book, o *order) {
 	if o.Type != market.TypeMarket {
 		o.in.open--
 	}
-	v.done = append(v.done, o)
+	v.orders.drop(o)
 }
 
-// newOrder returns an order with a zero life. Its market.Order is left over from another: overwrite
+// drop removes an order that is done.
+func (r *register) drop(o *order) {
+	r.Delete(o.ID)
+	r.done = append(r.done, o)
+}
+
+// fresh returns an order with a zero life. Its market.Order is left over from another: overwrite
 // it.
-func (v *Venue) newOrder() *order {
-	if len(v.spare) == 0 {
-		v.moreOrders()
+func (r *register) fresh() *order {
+	if len(r.spare) == 0 {
+		r.grow()
 	}
-	last := len(v.spare) - 1
-	o := v.spare[last]
-	v.spare = v.spare[:last]
+	last := len(r.spare) - 1
+	o := r.spare[last]
+	r.spare = r.spare[:last]
 	o.life = life{}
 	return o
 }
 
-// moreOrders makes memory for orders. Like other functions of what is rare, it is not inlined: the
+// grow makes memory for orders. Like other functions of what is rare, it is not inlined: the
 // code that each order runs stays small, and more of it in the processor's cache.
 //
 //go:noinline
-func (v *Venue) moreOrders() {
-	slab := make([]order, min(64, 8+2*cap(v.spare)))
+func (r *register) grow() {
+	slab := make([]order, min(64, 8+2*cap(r.spare)))
 	for i := range slab {
-		v.spare = append(v.spare, &slab[len(slab)-1-i])
+		r.spare = append(r.spare, &slab[len(slab)-1-i])
 	}
 }
 
 // hold sets the amount that an order holds.
-func (v *Venue) hold(o *order, money market.Money) {
+func (o *order) hold(money market.Money) {
 	o.in.held[o.Side].Held += money - o.OnHold
 	o.OnHold = money
 }

@@ -24,7 +24,7 @@ func (v *Venue) walk(b *book, point int) {
 	}
 	b.last, b.time = to, b.times[point]
 	if b.watch.Any() {
-		v.notifyReached(b)
+		v.notifyHere(b)
 		v.notifyPeak(b)
 	}
 }
@@ -37,7 +37,7 @@ func (v *Venue) walkTo(b *book, to market.Price) bool {
 		l = &b.below
 	}
 	for v.err == nil {
-		next, stop := v.reachedNext(b, l, to), to
+		next, stop := b.reachedNext(l, to), to
 		if next != nil {
 			stop = between(next.level, b.last, to)
 		}
@@ -59,32 +59,32 @@ func (v *Venue) walkTo(b *book, to market.Price) bool {
 }
 
 // stand moves the path to a price of the leg it is on.
-func (b *book) stand(price market.Price) {
-	from, to := b.points[b.leg-1], b.points[b.leg]
-	b.last = price
-	at := b.times[b.leg-1] + interpolate(b.times[b.leg]-b.times[b.leg-1], price-from, to-from)
-	b.time = max(b.time, at) // a command of a timer may have acted since the point before
+func (p *path) stand(price market.Price) {
+	from, to := p.points[p.leg-1], p.points[p.leg]
+	p.last = price
+	at := p.times[p.leg-1] + interpolate(p.times[p.leg]-p.times[p.leg-1], price-from, to-from)
+	p.time = max(p.time, at) // a command of a timer may have acted since the point before
 }
 
 // watched reports whether a candle reaches a watched price.
-func (b *book) watched(c *market.Candle) bool {
-	return b.watchedBelow(c.Low) || b.watchedAbove(c.High)
+func (w *watcher) watched(c *market.Candle) bool {
+	return w.watchedBelow(c.Low) || w.watchedAbove(c.High)
 }
 
-func (b *book) watchedBelow(p market.Price) bool {
-	return b.watch.Below != 0 && p <= b.watch.Below || b.watch.Fall != 0 && p <= b.watch.Fall
+func (w *watcher) watchedBelow(p market.Price) bool {
+	return w.watch.Below != 0 && p <= w.watch.Below || w.watch.Fall != 0 && p <= w.watch.Fall
 }
 
-func (b *book) watchedAbove(p market.Price) bool {
-	return b.watch.Above != 0 && p >= b.watch.Above || b.watch.Peak != 0 && p > b.watch.Peak ||
-		b.watch.Rise != 0 && p >= b.watch.Rise
+func (w *watcher) watchedAbove(p market.Price) bool {
+	return w.watch.Above != 0 && p >= w.watch.Above || w.watch.Peak != 0 && p > w.watch.Peak ||
+		w.watch.Rise != 0 && p >= w.watch.Rise
 }
 
 // reachedNext is reachedEntry without the orders that a touch misses: they are drawn before the
 // path goes on, and a miss is no event at which a watched price comes first.
-func (v *Venue) reachedNext(b *book, l *ladder, p market.Price) *order {
+func (b *book) reachedNext(l *ladder, p market.Price) *order {
 	o := b.reachedEntry(l, p)
-	for b.missing != 0 && o != nil && !waitsForTrigger(&o.Order) && v.misses(b, o) {
+	for b.missing.chance != 0 && o != nil && !waitsForTrigger(&o.Order) && b.misses(o) {
 		o = b.reachedEntry(l, p)
 	}
 	return o
@@ -138,7 +138,7 @@ func afterTrades(trigger, limit *entry) bool {
 // execute executes one entry where the path stands. gap says that the price jumped there: with
 // GapOpen a limit order then fills at the price where that is better than its limit. In a Book the
 // house takes it at its limit in any case.
-func (v *Venue) execute(b *book, o *order, gap bool) {
+func (v *matching) execute(b *book, o *order, gap bool) {
 	if waitsForTrigger(&o.Order) {
 		v.anchorAt(b, b.last)
 		v.fire(b, o, b.last)
@@ -166,27 +166,32 @@ func better(side market.Side, a, b market.Price) market.Price {
 // notifyHere sends the engine the path's price if it is at or beyond a watched price, and reports
 // whether it did. It sends each watched price once in a row; both, where the price is beyond both.
 func (v *Venue) notifyHere(b *book) bool {
-	return b.watch.Any() && v.notifyReached(b)
+	told := b.watch.Any() && b.note(b.last)
+	if told {
+		v.notifyPrice(b)
+	}
+	return told
 }
 
-func (v *Venue) notifyReached(b *book) bool {
-	below, above := b.watch.Below, b.watch.Above
-	isBelow, isAbove := below != 0 && b.last <= below, above != 0 && b.last >= above
+// note notes the watched price that a price is at or beyond as notified, and reports whether it was
+// not yet.
+func (w *watcher) note(price market.Price) bool {
+	below, above := w.watch.Below, w.watch.Above
+	isBelow, isAbove := below != 0 && price <= below, above != 0 && price >= above
 	switch {
-	case isBelow && !slices.Contains(b.notified[:], below):
-		b.notified = [...]market.Price{below, b.notifiedIf(isAbove, above)}
-	case isAbove && !slices.Contains(b.notified[:], above):
-		b.notified = [...]market.Price{above, b.notifiedIf(isBelow, below)}
+	case isBelow && !slices.Contains(w.notified[:], below):
+		w.notified = [...]market.Price{below, w.notifiedIf(isAbove, above)}
+	case isAbove && !slices.Contains(w.notified[:], above):
+		w.notified = [...]market.Price{above, w.notifiedIf(isBelow, below)}
 	default:
 		return false
 	}
-	v.notifyPrice(b)
 	return true
 }
 
 // notifiedIf is level if it still counts as notified, else 0.
-func (b *book) notifiedIf(reached bool, level market.Price) market.Price {
-	if reached && slices.Contains(b.notified[:], level) {
+func (w *watcher) notifiedIf(reached bool, level market.Price) market.Price {
+	if reached && slices.Contains(w.notified[:], level) {
 		return level
 	}
 	return 0
@@ -226,11 +231,16 @@ func (v *Venue) notifyPeak(b *book) {
 
 // notifyPrice sends the engine the path's price as a trade.
 func (v *Venue) notifyPrice(b *book) {
-	v.now = max(v.now, b.time)
-	v.public = market.Trade{Market: b.market.ID, Price: b.last, Time: b.time}
-	v.priceEvent = market.Event{At: v.now, Kind: market.KindTrade, Market: b.market.ID, Trade: &v.public}
-	v.sink(&v.priceEvent)
+	v.tellPrice(b)
 	v.arriveAttached(b)
+}
+
+// tellPrice sends the price of a market as a trade.
+func (t *teller) tellPrice(b *book) {
+	t.now = max(t.now, b.time)
+	t.public = market.Trade{Market: b.market.ID, Price: b.last, Time: b.time}
+	t.priceEvent = market.Event{At: t.now, Kind: market.KindTrade, Market: b.market.ID, Trade: &t.public}
+	t.sink(&t.priceEvent)
 }
 
 // jump moves one market to the price of a ticker or a trade; entries on the way execute at their
@@ -284,20 +294,20 @@ func interpolate(span market.Time, part, whole market.Price) market.Time {
 
 // priceAt is the path's price at a moment between two points, rounded to the tick against the
 // order's side, but not beyond the two.
-func (b *book) priceAt(at market.Time, point int, side market.Side) market.Price {
-	if point == 0 || at <= b.times[point-1] || at >= b.times[point] {
-		return b.points[point]
+func (p *path) priceAt(at market.Time, point int, side market.Side, tick market.Price) market.Price {
+	if point == 0 || at <= p.times[point-1] || at >= p.times[point] {
+		return p.points[point]
 	}
-	from, to := b.points[point-1], b.points[point]
-	whole := market.Price(b.times[point] - b.times[point-1])
-	exact := from + towards(to-from, market.Price(at-b.times[point-1]), whole)
+	from, to := p.points[point-1], p.points[point]
+	whole := market.Price(p.times[point] - p.times[point-1])
+	exact := from + towards(to-from, market.Price(at-p.times[point-1]), whole)
 	if (to > from) == (side == market.Buy) { // counted from the end, rounding towards zero goes against the side
-		exact = to - towards(to-from, market.Price(b.times[point]-at), whole)
+		exact = to - towards(to-from, market.Price(p.times[point]-at), whole)
 	}
 	if side == market.Buy {
-		return between(market.CeilTo(exact, b.market.TickSize), from, to)
+		return between(market.CeilTo(exact, tick), from, to)
 	}
-	return between(market.FloorTo(exact, b.market.TickSize), from, to)
+	return between(market.FloorTo(exact, tick), from, to)
 }
 
 // towards returns way·part/whole, rounded towards zero; way may be negative.

@@ -16,8 +16,8 @@ type trial struct {
 // endsUnfilled ends a FOK order that the book cannot fill whole, and reports whether it did:
 // expired, or cancelled where a price protection would stop it. No part of it trades (specification
 // 4.4).
-func (v *Venue) endsUnfilled(b *book, o *order) bool {
-	whole, reason := v.fillsWhole(b, o)
+func (v *matching) endsUnfilled(b *book, o *order) bool {
+	whole, reason := b.fillsWhole(o, &v.config)
 	switch {
 	case whole:
 		return false
@@ -32,10 +32,10 @@ func (v *Venue) endsUnfilled(b *book, o *order) bool {
 // fillsWhole reports whether the whole of an order would trade now, and if not, the price
 // protection that would stop it, 0 for none. Where an own order stands in the way only cancelOldest
 // leads past it: every other mode would reduce the order.
-func (v *Venue) fillsWhole(b *book, o *order) (whole bool, reason market.RestatementReason) {
-	t := trial{order: *o, funds: v.spendable(o)}
-	best := v.firstOffer(b, o.Side).price
-	for at := range v.offers(b, o.Side) {
+func (b *book) fillsWhole(o *order, config *Config) (whole bool, reason market.RestatementReason) {
+	t := trial{order: *o, funds: o.spendable()}
+	best := b.firstOffer(o.Side).price
+	for at := range b.offers(o.Side) {
 		if !o.accepts(at.price) {
 			break
 		}
@@ -45,13 +45,13 @@ func (v *Venue) fillsWhole(b *book, o *order) (whole bool, reason market.Restate
 			}
 			continue
 		}
-		if b.shown != nil && o.SelfTradePrevention != market.CancelOldest && v.crossing(b, o, at.price) != nil {
+		if b.shown != nil && o.SelfTradePrevention != market.CancelOldest && b.crossing(o, at.price) != nil {
 			break
 		}
-		if reason := v.protection(o.Side, best, b.last, at.price); reason != 0 {
+		if reason := config.protection(o.Side, best, b.last, at.price); reason != 0 {
 			return false, reason
 		}
-		if done, able := t.take(v, b.market, &at); done || !able {
+		if done, able := t.take(b.market, &at, config.FeeRounding); done || !able {
 			return done, 0
 		}
 	}
@@ -60,7 +60,7 @@ func (v *Venue) fillsWhole(b *book, o *order) (whole bool, reason market.Restate
 
 // take trades with an offer on paper. done: the order wants nothing more. able is false where its
 // money or base does not suffice.
-func (t *trial) take(v *Venue, m *market.Market, at *offer) (done, able bool) {
+func (t *trial) take(m *market.Market, at *offer, rounding exchange.FeeRounding) (done, able bool) {
 	wanted, payable := t.wants(m, at.price)
 	if wanted == 0 { // dust completes an order that has traded
 		return t.FilledAmount > 0, false
@@ -73,7 +73,7 @@ func (t *trial) take(v *Venue, m *market.Market, at *offer) (done, able bool) {
 	if err != nil {
 		return false, false
 	}
-	cash, _, err := t.settlement.Fill(m, t.Side, gross, t.fees().Taker, v.config.FeeRounding)
+	cash, _, err := t.settlement.Fill(m, t.Side, gross, t.fees().Taker, rounding)
 	if err == nil {
 		t.FilledAmountQuote, err = t.FilledAmountQuote.Add(gross)
 	}
@@ -119,15 +119,15 @@ func (t *trial) sold(m *market.Market) bool {
 
 // offers yields all offers for a taker of that side: price by price, and at each price in the order
 // of arrival.
-func (v *Venue) offers(b *book, taker market.Side) iter.Seq[offer] {
+func (b *book) offers(taker market.Side) iter.Seq[offer] {
 	if b.shown != nil {
 		return b.shown.offers(taker)
 	}
 	return func(yield func(offer) bool) {
-		house, side := v.liquidityFrom(b, taker, 0), b.opposite(taker)
+		house, side := b.house.from(taker, 0), b.opposite(taker)
 		for l := side.first; l != nil; l = side.next(l) {
 			for o := l.first; o != nil; o = o.next {
-				for ; !b.ahead(o, house.price); house = v.liquidityFrom(b, taker, house.place+1) {
+				for ; !b.ahead(o, house.price); house = b.house.from(taker, house.place+1) {
 					if !yield(house) {
 						return
 					}
@@ -137,7 +137,7 @@ func (v *Venue) offers(b *book, taker market.Side) iter.Seq[offer] {
 				}
 			}
 		}
-		for ; house.price != 0 && yield(house); house = v.liquidityFrom(b, taker, house.place+1) {
+		for ; house.price != 0 && yield(house); house = b.house.from(taker, house.place+1) {
 		}
 	}
 }
