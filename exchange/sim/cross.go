@@ -149,8 +149,8 @@ func (o *order) room() market.Qty {
 	return noCap - market.Qty(o.in.held[market.Sell].Total)
 }
 
-// affordable is the base that a taker wants at a price and can pay for there: in a book, unlike on a
-// path, the next level can be dearer than the price of the hold.
+// affordable is the base that a taker wants at a price and can pay for there: in a book, unlike on
+// a path, the next level can be dearer than the price of the hold.
 func (o *order) affordable(m *market.Market, price market.Price) (market.Qty, error) {
 	if o.Side == market.Sell || o.ByQuote() || o.Type.HasPrice() {
 		return o.wanted(m, price)

@@ -7,11 +7,11 @@ import (
 
 // fillWhole fills an order at market over an amount of base, which it takes all, by one trade with
 // the house: what trade does to most orders of a backtest, without the steps for a part of an order
-// or an earlier fill. It reports whether it did. It changes nothing where the volume does not
-// suffice, the fill costs more than the order holds, or a number leaves its range: these are
-// trade's.
+// or an earlier fill. An order at market trades as it arrives, at the price of its hold: it has no
+// earlier fill, and the hold covers this one. fillWhole reports whether it filled. It changes
+// nothing where the volume does not suffice or a number leaves its range: these are trade's.
 func (v *matching) fillWhole(b *book, o *order, price market.Price) bool {
-	if o.Amount > b.volume || o.FilledAmount != 0 {
+	if o.Amount > b.volume {
 		return false
 	}
 	gross, err := b.market.Value(price, o.Amount)
@@ -27,8 +27,6 @@ func (v *matching) fillWhole(b *book, o *order, price market.Price) bool {
 	base, quote := market.Money(o.Amount), -cash
 	if o.Side == market.Sell {
 		base, quote = -base, cash
-	} else if cash > paid.Available()+o.OnHold {
-		return false
 	}
 	baseTotal, err := market.Add(got.Total, base)
 	if err != nil {

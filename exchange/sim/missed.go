@@ -75,7 +75,8 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// MissTouches sets Config.MissProbability and Config.MissSeed in a market, from the next movement on.
+// MissTouches sets Config.MissProbability and Config.MissSeed in a market, from the next movement
+// on.
 func (v *Venue) MissTouches(id market.ID, probability market.Rate, seed uint64) {
 	v.books[id].missing.chance, v.books[id].missing.seed = probability, seed
 }
