@@ -803,7 +803,8 @@ func (p *player) claims(path string, ask *operator.Request, code int, ledger map
 		least, _ := p.guard.Position(name, &l)
 		switch path {
 		case operator.PathFlatten:
-			p.guard.Holds("P24", least <= l.Dust, "%s %s: flatten said 0, and %d is held", at, name, least)
+			p.guard.Holds("P24", least <= l.Dust*p.guard.Setup.In(name), "%s %s: flatten said 0, and %d is held", at,
+				name, least)
 			p.guard.Holds("P24", l.Buys+l.Sells == 0, "%s %s: flatten said 0, and %d orders are open", at, name,
 				l.Buys+l.Sells)
 		case operator.PathHalt:

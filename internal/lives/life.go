@@ -185,6 +185,16 @@ func (s *Setup) Markets() (names []string) {
 	return names
 }
 
+// In is how many strategies trade a market: each may keep dust there.
+func (s *Setup) In(market string) (count int64) {
+	for _, one := range s.Strategies {
+		if _, names, _ := strings.Cut(one, "@"); slices.Contains(strings.Split(names, "+"), market) {
+			count++
+		}
+	}
+	return count
+}
+
 // Bare reports whether a strategy in a market buys without exits.
 func (s *Setup) Bare(market string) bool {
 	return slices.ContainsFunc(s.Strategies, func(one string) bool {
