@@ -15,7 +15,7 @@ import (
 // The twin of an agenda looks at every query each time.
 func TestTheAgendaKnowsWhatIsDueAsALookAtEveryQueryDoes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		a, now := newAgenda(), market.Time(0)
+		a, now := newQueryQueue(), market.Time(0)
 		known := func() *query {
 			if len(a.of) == 0 {
 				t.Skip("no query")
@@ -84,7 +84,7 @@ func TestTheAgendaKnowsWhatIsDueAsALookAtEveryQueryDoes(t *testing.T) {
 func BenchmarkQueriesDue(b *testing.B) {
 	for _, open := range []int{50, 400, 20_000} {
 		b.Run(fmt.Sprint(open), func(b *testing.B) {
-			a := newAgenda()
+			a := newQueryQueue()
 			for id := range open {
 				a.add(&query{id: market.OrderID(id + 1), next: market.Time(id + 1)})
 			}

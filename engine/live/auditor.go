@@ -1,6 +1,7 @@
 package live
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/google/uuid"
@@ -14,21 +15,30 @@ import (
 // auditor is what the loop remembers beside the account to check answers against: booked fills, the
 // terms of unanswered updates, past prices of the markets, and the rules that answers have broken.
 type auditor struct {
-	config   *Config                          // the loop's
+	base
+	index    *index
+	open     *openList
 	fills    map[market.OrderID][]market.Fill // of orders that still expect something
 	owners   owners
 	changes  map[market.OrderID]market.Order // of unanswered updates: the orders after them
 	prices   []priceLog                      // by market
 	breaches []Breach                        // of the last day, in order of time
+
+	insistences  insistences
+	restatements restatements
 }
 
 // HighestFees are the rates of the exchange's highest tier (venue-facts 3.5).
 var HighestFees = exchange.Fees{Maker: 200_000, Taker: 250_000}
 
-func newAuditor(c *Config) auditor {
-	j := auditor{config: c, fills: map[market.OrderID][]market.Fill{},
+func newAuditor(c base, x *index, open *openList) auditor {
+	j := auditor{base: c, index: x, open: open, fills: map[market.OrderID][]market.Fill{},
 		owners: owners{of: map[fillName]market.OrderID{}}, changes: map[market.OrderID]market.Order{},
-		breaches: slices.Clone(c.Breaches)}
+		breaches: slices.Clone(c.Breaches), insistences: insistences{},
+		restatements: restatements{seen: map[market.OrderID]restatement{}, changed: maps.Clone(c.ChangedByOthers)}}
+	if j.restatements.changed == nil {
+		j.restatements.changed = map[market.OrderID]string{}
+	}
 	if c.Booked != nil {
 		c.Booked(func(f *market.Fill) { j.owners.add(f) })
 		for _, o := range c.Account.Pending(nil) {
@@ -100,11 +110,11 @@ func (j *auditor) booked(a *state.Account, ev *market.Event) {
 }
 
 // audit is the verify of the loop: it checks a reply against the own order.
-func (l *Loop) audit(own *state.Order, r *reply) (problem string, ok bool) {
+func (j *auditor) audit(own *state.Order, r *reply) (problem string, ok bool) {
 	if r.from == fromRegular { // a regular list leads only to queries: nothing of it is booked
 		return "", true
 	}
-	known, check := l.auditor.knownOf(own, r), l.checkOf(own.Market)
+	known, check := j.knownOf(own, r), j.checkOf(own.Market)
 	var verdict verify.Verdict
 	switch {
 	case r.from == fromTrades:
@@ -117,43 +127,43 @@ func (l *Loop) audit(own *state.Order, r *reply) (problem string, ok bool) {
 		verdict = check.Event(known, r.record)
 	case r.write != nil && r.write.command.Kind == market.CommandCancel:
 		verdict.Broken = nameBroken(known.Order, r.record.Order.ExchangeID)
-	case r.write != nil && !l.overtakenBy(own, r):
+	case r.write != nil && !j.overtakenBy(own, r):
 		verdict = check.Record(known, r.write.command.Kind, r.record)
 	default:
 		verdict = check.Record(known, 0, r.record)
 	}
-	if len(verdict.Broken) > 0 && l.insistences.counts(own, r, verdict.Broken) {
+	if len(verdict.Broken) > 0 && j.insistences.counts(own, r, verdict.Broken) {
 		check.Coarse = true
 		if again := check.Record(known, 0, r.record); len(again.Broken) == 0 {
-			l.believe(own, verdict.Broken)
+			j.believe(own, verdict.Broken)
 			verdict = again
 		}
 	}
 	switch {
 	case r.trusted && (r.record == nil || r.record.Order.Market == own.Market):
-		l.bookAnyway(own, r, verdict.Broken)
+		j.bookAnyway(own, r, verdict.Broken)
 	case len(verdict.Broken) > 0:
-		if problem, ok, is := l.restated(own, r, known, check, verdict.Broken); is {
+		if problem, ok, is := j.restated(own, r, known, check, verdict.Broken); is {
 			return problem, ok
 		}
-		l.breach(own, verdict.Broken)
-		l.haltInsisted(own, verdict.Broken)
+		j.breach(own, verdict.Broken)
+		j.haltInsisted(own, verdict.Broken)
 		return verdict.Broken[0].String(), false
 	case verdict.Short && r.whole:
-		m := l.Account.Catalog().Market(own.Market)
+		m := j.Account.Catalog().Market(own.Market)
 		b := verify.Broken{Rule: verify.RuleFilled, Wanted: "the sum of the market's trades",
 			Seen: m.FormatQty(r.record.Order.FilledAmount)}
-		l.breach(own, []verify.Broken{b})
+		j.breach(own, []verify.Broken{b})
 		return b.String(), false
 	case verdict.Short:
-		l.queryRest(own.ID, r)
+		j.queryRest(own.ID, r)
 		return "filledAmount is above the fills: the trades are asked for", false
 	}
 	if r.from == fromQuery {
-		delete(l.insistences, own.ID)
+		delete(j.insistences, own.ID)
 	}
-	l.unrestated(own, r)
-	if !l.provesEnd(own, r) {
+	j.unrestated(own, r)
+	if !j.open.provesEnd(own, r) {
 		return "nothing proves its end: the open orders are listed, then it is asked for again", false
 	}
 	return "", true
@@ -162,8 +172,8 @@ func (l *Loop) audit(own *state.Order, r *reply) (problem string, ok bool) {
 // knownOf is what is known of an order before an answer.
 func (j *auditor) knownOf(own *state.Order, r *reply) *verify.Order {
 	fills, kept := j.fills[own.ID]
-	if !kept && j.config.FillsOf != nil && own.FilledAmount > 0 { // the account has forgotten it
-		fills = j.config.FillsOf(own.ID)
+	if !kept && j.FillsOf != nil && own.FilledAmount > 0 { // the account has forgotten it
+		fills = j.FillsOf(own.ID)
 	}
 	known := &verify.Order{Order: &own.Order, Ended: own.State.Terminal(), Fills: fills,
 		Counted: max(own.Booked(), sumOf(fills))}
@@ -190,8 +200,8 @@ func (j *auditor) changeOf(own *state.Order, r *reply) *verify.Change {
 	if order, known := j.changes[own.ID]; known {
 		return &verify.Change{Order: order}
 	}
-	if j.config.Asked != nil {
-		if order, known := j.config.Asked(own.ID); known {
+	if j.Asked != nil {
+		if order, known := j.Asked(own.ID); known {
 			j.changes[own.ID] = order
 			return &verify.Change{Order: order}
 		}
@@ -200,29 +210,29 @@ func (j *auditor) changeOf(own *state.Order, r *reply) *verify.Change {
 }
 
 // checkOf is the check of answers about orders of a market.
-func (l *Loop) checkOf(id market.ID) *verify.Check {
-	catalog := l.Account.Catalog()
+func (j *auditor) checkOf(id market.ID) *verify.Check {
+	catalog := j.Account.Catalog()
 	m := catalog.Market(id)
-	c := &verify.Check{Catalog: catalog, Market: m, Fees: HighestFees, Now: l.now,
-		Prices:  func(at market.Time) verify.Prices { return l.auditor.prices[id].about(at, l.Account.Last(id)) },
-		FillOf:  func(fill uuid.UUID) market.OrderID { return l.auditor.owners.of[fillName{id, fill}] },
-		OrderOf: func(name uuid.UUID) market.OrderID { return l.named(id, name) }}
-	if l.Fees != nil {
-		c.Fees = l.Fees(m)
+	c := &verify.Check{Catalog: catalog, Market: m, Fees: HighestFees, Now: j.now,
+		Prices:  func(at market.Time) verify.Prices { return j.prices[id].about(at, j.Account.Last(id)) },
+		FillOf:  func(fill uuid.UUID) market.OrderID { return j.owners.of[fillName{id, fill}] },
+		OrderOf: func(name uuid.UUID) market.OrderID { return j.named(id, name) }}
+	if j.Fees != nil {
+		c.Fees = j.Fees(m)
 	}
 	return c
 }
 
 // named is the own order of a market with this exchange id; 0: none.
-func (l *Loop) named(id market.ID, name uuid.UUID) market.OrderID {
-	l.followChanges()
-	for _, own := range l.index.names[orderName{id, name}] {
-		if o := l.Account.Known(own); o != nil && o.State != state.Rejected {
+func (j *auditor) named(id market.ID, name uuid.UUID) market.OrderID {
+	j.index.follow()
+	for _, own := range j.index.names[orderName{id, name}] {
+		if o := j.Account.Known(own); o != nil && o.State != state.Rejected {
 			return own
 		}
 	}
-	if l.OrderOf != nil {
-		return l.OrderOf(id, name)
+	if j.OrderOf != nil {
+		return j.OrderOf(id, name)
 	}
 	return 0
 }

@@ -26,31 +26,30 @@ const breachTTL = 24 * time.Hour
 
 // breach records an answer that breaks rules. Only the first of its rules counts: the others follow
 // from it.
-func (l *Loop) breach(own *state.Order, broken []verify.Broken) {
+func (j *auditor) breach(own *state.Order, broken []verify.Broken) {
 	first := broken[0]
 	if at := slices.IndexFunc(broken, func(b verify.Broken) bool { return b.Rule.Counts() }); at >= 0 {
 		first = broken[at]
 	}
-	j := &l.auditor
-	j.breaches = slices.DeleteFunc(j.breaches, func(b Breach) bool { return b.At.Add(breachTTL) < l.now })
-	b := Breach{At: l.now, Order: own.ID, Rule: string(first.Rule), Wanted: first.Wanted, Seen: first.Seen,
+	j.breaches = slices.DeleteFunc(j.breaches, func(b Breach) bool { return b.At.Add(breachTTL) < j.now })
+	b := Breach{At: j.now, Order: own.ID, Rule: string(first.Rule), Wanted: first.Wanted, Seen: first.Seen,
 		Counts: first.Rule.Counts()}
 	again := slices.ContainsFunc(j.breaches, func(o Breach) bool { return o.Order == b.Order && o.Rule == b.Rule })
-	line := l.Log.Error()
+	line := j.Log.Error()
 	if again {
-		line = l.Log.Debug()
+		line = j.Log.Debug()
 	}
 	line.Int64("order", int64(own.ID)).Str("rule", b.Rule).Str("want", b.Wanted).Str("got", b.Seen).
 		Strs("also", also(broken, first.Rule)).
 		Msg("an answer of the exchange about an own order cannot be true: nothing of it is booked")
 	if again {
-		l.ReconcileLog.Breached(l.now, &b, nil)
+		j.ReconcileLog.Breached(j.now, &b, nil)
 		return
 	}
 	j.breaches = append(j.breaches, b)
-	l.ReconcileLog.Breached(l.now, &b, j.breaches)
+	j.ReconcileLog.Breached(j.now, &b, j.breaches)
 	if b.Counts {
-		l.haltBreached(own, &b)
+		j.haltBreached(own, &b)
 	}
 }
 
@@ -66,10 +65,10 @@ func also(broken []verify.Broken, but verify.Rule) (rules []string) {
 
 // haltBreached halts the strategy at the second breach of a day, and all at the third. Exits of
 // brackets stay.
-func (l *Loop) haltBreached(own *state.Order, b *Breach) {
+func (j *auditor) haltBreached(own *state.Order, b *Breach) {
 	counted := 0
-	for i := range l.auditor.breaches {
-		if l.auditor.breaches[i].Counts {
+	for i := range j.breaches {
+		if j.breaches[i].Counts {
 			counted++
 		}
 	}
@@ -78,9 +77,9 @@ func (l *Loop) haltBreached(own *state.Order, b *Breach) {
 		counted, b.Order, b.Rule, b.Wanted, b.Seen, b.Order)
 	switch {
 	case counted >= 3:
-		l.haltAll(reason)
+		j.loop.halt(0, reason)
 	case counted == 2 && own.Strategy != 0:
-		l.input(&market.Input{Kind: market.InputHalt, Strategy: own.Strategy, Reason: reason})
+		j.loop.halt(own.Strategy, reason)
 	}
 }
 

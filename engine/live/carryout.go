@@ -10,7 +10,7 @@ import (
 // carryOut does a step: its outcome, its effect on the account, the time of the next query.
 func (l *Loop) carryOut(q *query, r *reply, s step) {
 	command := commandOf(q, r)
-	l.owes(q, r, s.do)
+	l.channel.owes(q, r, s.do)
 	l.prove(q.id, r, s.do)
 	l.enter(q, r, s.next)
 	l.carryEffect(q, r, s.do, command)

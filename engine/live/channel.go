@@ -15,8 +15,8 @@ const (
 )
 
 // firstPause is the time to the first query of an order.
-func (l *Loop) firstPause() market.Duration {
-	if l.channel.up {
+func (c *channel) firstPause() market.Duration {
+	if c.up {
 		return upFirst
 	}
 	return firstWait
@@ -24,71 +24,69 @@ func (l *Loop) firstPause() market.Duration {
 
 // longestPause is the longest time between two queries of an order. A write without an answer, and
 // a fee that is still to come, are asked for as often as without the channel.
-func (l *Loop) longestPause(q *query) market.Duration {
-	if own := l.ownOf(q); l.channel.up && q.unresolved == nil && own != nil && !own.State.Terminal() {
-		return l.QuietEvery
+func (c *channel) longestPause(q *query) market.Duration {
+	if own := q.own(c.Account); c.up && q.unresolved == nil && own != nil && !own.State.Terminal() {
+		return c.QuietEvery
 	}
 	return lastWait
 }
 
 // reached queries an order whose price the market has reached.
-func (l *Loop) reached(q *query) {
-	if l.channel.up {
-		q.at(min(q.next, l.now.Add(upReached)))
+func (c *channel) reached(q *query) {
+	if c.up {
+		q.at(min(q.next, c.now.Add(upReached)))
 		return
 	}
-	q.soon(l.now)
+	q.soon(c.now)
 }
 
 // pace is the time between two regular queries, which are rarer while the account channel is up.
-func (l *Loop) pace(every market.Duration) market.Duration {
-	if l.channel.up {
-		return max(every, l.QuietEvery)
+func (c *channel) pace(every market.Duration) market.Duration {
+	if c.up {
+		return max(every, c.QuietEvery)
 	}
 	return every
 }
 
-// channelUp begins to trust the account channel. What happened before at, no event tells: the state
+// rise begins to trust the account channel. What happened before at, no event tells: the state
 // is asked for as at a start, the list of all orders at most twice in its usual time.
-func (l *Loop) channelUp(at market.Time) {
-	c := &l.channel
+func (c *channel) rise(at market.Time) {
 	c.up = !c.mute
 	clear(c.owed)
-	l.Log.Info().Msg("the account channel is up: the state is asked for")
-	l.queryAll()
-	if l.evidence.asked < at {
-		l.open.next = max(l.now, l.evidence.asked.Add(l.OpenEvery/2))
+	c.Log.Info().Msg("the account channel is up: the state is asked for")
+	c.queryAll()
+	if c.open.evidence.asked < at {
+		c.open.next = max(c.now, c.open.evidence.asked.Add(c.OpenEvery/2))
 	}
-	l.holdings.next = l.now
+	c.holdings.next = c.now
 }
 
-// channelDown goes back to asking.
-func (l *Loop) channelDown() {
-	c := &l.channel
+// fall goes back to asking.
+func (c *channel) fall() {
 	if clear(c.owed); !c.up {
 		return
 	}
 	c.up = false
-	l.Log.Warn().Msg("the account channel is down: orders are asked for")
-	l.queryAll()
-	l.open.next = min(l.open.next, l.now.Add(l.OpenEvery))
-	l.holdings.next = min(l.holdings.next, l.now.Add(l.HoldingsEvery))
+	c.Log.Warn().Msg("the account channel is down: orders are asked for")
+	c.queryAll()
+	c.open.next = min(c.open.next, c.now.Add(c.OpenEvery))
+	c.holdings.next = min(c.holdings.next, c.now.Add(c.HoldingsEvery))
 }
 
 // queryAll queries each order that expects something.
-func (l *Loop) queryAll() {
-	for _, o := range l.Account.Pending(nil) {
-		l.queryOf(o.ID).soon(l.now)
+func (c *channel) queryAll() {
+	for _, o := range c.Account.Pending(nil) {
+		c.loop.queryOf(o.ID).soon(c.now)
 	}
 }
 
 // owes notes that an event has to come: an answer tells that an order was taken, changed, filled or
 // ended, and no event has told it yet. Call it before the answer is folded.
-func (l *Loop) owes(q *query, r *reply, do effect) {
-	if !l.channel.up || r.from == fromNotice || r.record == nil {
+func (c *channel) owes(q *query, r *reply, do effect) {
+	if !c.up || r.from == fromNotice || r.record == nil {
 		return
 	}
-	own, got := l.Account.Known(q.id), &r.record.Order
+	own, got := c.Account.Known(q.id), &r.record.Order
 	switch {
 	case do != fold && do != foldPlaced && do != foldUpdated && do != foldRefused, own == nil:
 		return
@@ -99,8 +97,8 @@ func (l *Loop) owes(q *query, r *reply, do effect) {
 	if d := q.doubted; d != nil && d.order && d.updated >= got.Updated && d.filled >= got.FilledAmount {
 		return // the event has come
 	}
-	l.channel.owed[got.ExchangeID] = owed{updated: got.Updated, filled: got.FilledAmount, ended: got.Done(),
-		until: l.now.Add(muteAfter)}
+	c.owed[got.ExchangeID] = owed{updated: got.Updated, filled: got.FilledAmount, ended: got.Done(),
+		until: c.now.Add(muteAfter)}
 }
 
 // pays reports whether an event is the one that had to come.
@@ -109,18 +107,18 @@ func (o *owed) pays(with *market.Order) bool {
 }
 
 // checkOwed stops to trust a channel of which an event has not come in time.
-func (l *Loop) checkOwed() {
-	for name, o := range l.channel.owed {
-		if o.until > l.now {
+func (c *channel) checkOwed() {
+	for name, o := range c.owed {
+		if o.until > c.now {
 			continue
 		}
-		l.Log.Warn().Stringer("exchange_id", name).Stringer("updated", o.updated).Stringer("waited", muteAfter).
+		c.Log.Warn().Stringer("exchange_id", name).Stringer("updated", o.updated).Stringer("waited", muteAfter).
 			Msg("the account channel has not told of a change of an order: it is connected anew")
-		l.channel.mute = true
-		l.channelDown()
-		if l.Muted != nil && l.now.Sub(l.channel.asked) >= lastWait {
-			l.channel.asked = l.now
-			l.Muted()
+		c.mute = true
+		c.fall()
+		if c.Muted != nil && c.now.Sub(c.asked) >= lastWait {
+			c.asked = c.now
+			c.Muted()
 		}
 		return
 	}
@@ -196,7 +194,7 @@ func (l *Loop) overtaken(q *query, own *state.Order, r *reply) {
 		l.ReconcileLog.Note("refused and carried out", orderText(q.id))
 		q.soon(l.now)
 		if r.record.BySocket && r.write.provedBy == fromQuery {
-			l.contradict(q.id, r.write.strategy)
+			l.channel.contradict(q.id, r.write.strategy)
 		}
 	default:
 		q.soon(l.now)
@@ -205,7 +203,7 @@ func (l *Loop) overtaken(q *query, own *state.Order, r *reply) {
 
 // overtakenBy reports whether an event has told of a later state of the order than the answer to a
 // write does: of such an answer only the fills are booked.
-func (l *Loop) overtakenBy(own *state.Order, r *reply) bool {
-	q := l.queries.of[own.ID]
+func (j *auditor) overtakenBy(own *state.Order, r *reply) bool {
+	q := j.queries.of[own.ID]
 	return q != nil && q.noticed != 0 && own.Reported && r.record.Order.Updated < own.Updated
 }

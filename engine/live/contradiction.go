@@ -74,7 +74,7 @@ func (q *query) doubt(d *doubt, now market.Time) {
 }
 
 // settle compares the answer to a query with what events have told.
-func (l *Loop) settle(q *query, strategy market.StrategyID, r *reply) {
+func (c *channel) settle(q *query, strategy market.StrategyID, r *reply) {
 	d := q.doubted
 	if d == nil || r.from != fromQuery || r.err != nil || r.asked < d.told {
 		return
@@ -86,32 +86,31 @@ func (l *Loop) settle(q *query, strategy market.StrategyID, r *reply) {
 	}
 	q.doubted = nil
 	if denied {
-		l.contradict(q.id, strategy)
+		c.contradict(q.id, strategy)
 	}
 }
 
 // contradict sets the channel aside, because the exchange denies what it has told of an order.
-func (l *Loop) contradict(id market.OrderID, strategy market.StrategyID) {
-	c := &l.channel
-	c.contradicted = append(c.contradicted, l.now)
+func (c *channel) contradict(id market.OrderID, strategy market.StrategyID) {
+	c.contradicted = append(c.contradicted, c.now)
 	c.contradicted = slices.DeleteFunc(c.contradicted,
-		func(at market.Time) bool { return l.now.Sub(at) >= falseWithin })
+		func(at market.Time) bool { return c.now.Sub(at) >= falseWithin })
 	c.mute = true
-	for _, q := range l.queries.of {
+	for _, q := range c.queries.of {
 		q.doubted = nil
 	}
-	l.channelDown()
-	l.Log.Error().Int64("order", int64(id)).Stringer("for", asideFor).
+	c.fall()
+	c.Log.Error().Int64("order", int64(id)).Stringer("for", asideFor).
 		Msg("the stream said that an order has filled, ended or been refused, and the exchange denies it over REST: " +
 			"the stream is set aside, orders are sent and asked for over REST")
-	if l.SetAside != nil {
-		l.SetAside(asideFor)
+	if c.SetAside != nil {
+		c.SetAside(asideFor)
 	}
-	l.ReconcileLog.Note("the stream told a false fill or end", orderText(id))
+	c.ReconcileLog.Note("the stream told a false fill or end", orderText(id))
 	if len(c.contradicted) >= falseTillHalt && strategy != 0 {
-		l.input(&market.Input{Kind: market.InputHalt, Strategy: strategy,
-			Reason: "three fills or ends of orders that the stream told of within a minute were false; the " +
-				"latest: " + orderText(id)})
+		c.loop.halt(strategy,
+			"three fills or ends of orders that the stream told of within a minute were false; the "+
+				"latest: "+orderText(id))
 	}
 }
 

@@ -39,11 +39,11 @@ func (l *Loop) Inspect(ctx context.Context, f func(at market.Time)) error {
 // It returns once the loop has begun to do so.
 func (l *Loop) End(ctx context.Context, why error) error {
 	return l.onLoop(ctx, func() error {
-		if l.ending == nil {
-			l.ending = fmt.Errorf("live: nothing more is traded: %w", why)
+		if l.ending.why == nil {
+			l.ending.why = fmt.Errorf("live: nothing more is traded: %w", why)
 		}
 		if !l.stopped {
-			l.haltAll(why.Error())
+			l.halt(0, why.Error())
 		}
 		return nil
 	})
@@ -65,4 +65,4 @@ func (l *Loop) Stopping() bool { return l.stopped }
 
 // Foreign is the number of the account's open orders that are not this bot's, by the last list.
 // Call it within Do.
-func (l *Loop) Foreign() int { return l.foreign }
+func (l *Loop) Foreign() int { return l.open.foreign }

@@ -13,7 +13,7 @@ import (
 // timer that may run is renewed or stopped. A group that the exchange refuses is asked for again
 // with each renewal.
 type disconnect struct {
-	config  *Config // the loop's
+	base
 	groups  []group // of Config.Groups, in its order; those that were asked for
 	off     bool    // nothing is renewed any more
 	next    market.Time
@@ -55,7 +55,7 @@ func (d *disconnect) notGuarded() (list []NotGuarded) {
 
 // armFirst stops the timers of an earlier run, and arms the groups before the first order. It
 // retries an exchange that cannot be reached; one that refuses is traded on without that group.
-func (d *disconnect) armFirst(ctx context.Context, now market.Time) error {
+func (d *disconnect) armFirst(ctx context.Context) error {
 	if err := d.disarmFormer(ctx); err != nil {
 		return err
 	}
@@ -63,72 +63,73 @@ func (d *disconnect) armFirst(ctx context.Context, now market.Time) error {
 	for i := range d.groups {
 		g := &d.groups[i]
 		g.asked = true
-		err := d.ask(ctx, g.id, d.config.GroupExpiry)
+		err := d.arm(ctx, g.id, d.GroupExpiry)
 		if err != nil && !refuses(err) {
 			g.armed = true // it may be
 			return fmt.Errorf("live: arm cancel on disconnect: %w", err)
 		}
-		d.note(g, err, now)
+		d.note(g, err)
 	}
+	d.armed()
 	return nil
 }
 
-// ask arms a group's timer, or stops it where expiry is 0. It retries an exchange that cannot be
+// arm arms a group's timer, or stops it where expiry is 0. It retries an exchange that cannot be
 // reached.
-func (d *disconnect) ask(ctx context.Context, id uint16, expiry market.Duration) error {
-	return RetryUntilReached(ctx, d.config.Log, func() error { return d.config.Trading.CancelAfter(ctx, id, expiry) })
+func (d *disconnect) arm(ctx context.Context, id uint16, expiry market.Duration) error {
+	return RetryUntilReached(ctx, d.Log, func() error { return d.Trading.CancelAfter(ctx, id, expiry) })
 }
 
-// armed notes a time at which all timers have been armed, or asked for.
-func (d *disconnect) armed(at market.Time) { d.next = at.Add(d.config.GroupExpiry / 5) }
+// armed notes that all timers have been armed now, or asked for.
+func (d *disconnect) armed() { d.next = d.stamp().Add(d.GroupExpiry / 5) }
 
 // list begins the list of groups.
 func (d *disconnect) list() {
-	for _, id := range d.config.Groups[len(d.groups):] {
+	for _, id := range d.Groups[len(d.groups):] {
 		d.groups = append(d.groups, group{id: id})
 	}
 }
 
 // disarmFormer stops the timers of groups that an earlier run had and this one does not.
 func (d *disconnect) disarmFormer(ctx context.Context) error {
-	for _, id := range d.config.FormerGroups {
-		err := d.ask(ctx, id, 0)
+	for _, id := range d.FormerGroups {
+		err := d.arm(ctx, id, 0)
 		if err != nil && !refuses(err) {
 			return fmt.Errorf("live: stop cancel on disconnect of group %d, which the last run had: %w", id, err)
 		}
 	}
-	d.config.FormerGroups = nil
+	d.FormerGroups = nil
 	return nil
 }
 
 // note notes the exchange's answer to a timer that was armed.
-func (d *disconnect) note(g *group, err error, now market.Time) {
+func (d *disconnect) note(g *group, err error) {
 	switch {
 	case err == nil && g.refused != nil:
-		d.config.Log.Info().Uint16("group", g.id).
+		d.Log.Info().Uint16("group", g.id).
 			Msg("the exchange takes the timer of this cancel-on-disconnect group again")
 		d.tell(fmt.Sprintf("group %d is guarded again", g.id))
 	case err != nil && g.refused == nil:
-		d.config.Log.Warn().Err(err).Uint16("group", g.id).
+		d.Log.Warn().Err(err).Uint16("group", g.id).
 			Msg("the exchange refuses cancel on disconnect: orders of this group outlive this bot")
 		d.tell(fmt.Sprintf("refused: group %d is not guarded: %s", g.id, err))
-		g.since = now
+		g.since = d.now
 	}
 	g.refused, g.armed = err, g.armed || err == nil
 }
 
 // tell records a note about the groups.
-func (d *disconnect) tell(text string) { d.config.ReconcileLog.Note("cancel on disconnect", text) }
+func (d *disconnect) tell(text string) { d.ReconcileLog.Note("cancel on disconnect", text) }
 
 // share notes which groups open orders of others carry.
-func (d *disconnect) share(foreign map[uint16]int, now market.Time) {
+func (d *disconnect) share(foreign map[uint16]int) {
 	for i := range d.groups {
 		g := &d.groups[i]
 		if n := foreign[g.id]; n > 0 && g.shared == 0 {
 			if g.refused == nil {
-				g.since = now
+				g.since = d.now
 			}
-			d.config.Log.Warn().Uint16("group", g.id).Int("orders", n).
+			d.Log.Warn().Uint16("group", g.id).Int("orders", n).
 				Msg("another program's orders carry this cancel-on-disconnect group: use one group a bot")
 			d.tell(fmt.Sprintf("group %d is another program's, too", g.id))
 		}
@@ -137,41 +138,35 @@ func (d *disconnect) share(foreign map[uint16]int, now market.Time) {
 }
 
 // renew restarts the timers every fifth of their expiry.
-func (l *Loop) renew(work context.Context) {
-	d := &l.disconnect
-	if !d.due(l.now) || l.failed != nil {
+func (d *disconnect) renew(work context.Context) {
+	if d.next == 0 || d.off || d.pending || len(d.groups) == 0 || d.next > d.now {
 		return
 	}
 	d.pending = true
 	groups := slices.Clone(d.groups)
-	l.workers.Go(func() {
+	d.ask(func() func() {
 		answers := make([]error, len(groups))
 		for i := range groups {
-			answers[i] = l.Trading.CancelAfter(work, groups[i].id, l.GroupExpiry)
+			answers[i] = d.Trading.CancelAfter(work, groups[i].id, d.GroupExpiry)
 		}
-		l.replies <- func() { d.renewed(answers, l.stamp()) }
+		return func() { d.renewed(answers) }
 	})
 }
 
-// due reports whether it is time to restart the timers.
-func (d *disconnect) due(now market.Time) bool {
-	return d.next != 0 && !d.off && !d.pending && len(d.groups) > 0 && d.next <= now
-}
-
 // renewed takes the answers to a round of renewals. A timer that may run is tried again soon.
-func (d *disconnect) renewed(answers []error, now market.Time) {
+func (d *disconnect) renewed(answers []error) {
 	d.pending = false
-	d.armed(now)
+	d.armed()
 	for i, err := range answers {
 		g := &d.groups[i]
 		if err == nil || refuses(err) {
-			d.note(g, err, now)
+			d.note(g, err)
 		}
 		if err == nil || !g.armed {
 			continue
 		}
-		d.next = now.Add(d.config.GroupExpiry / 25)
-		d.config.Log.Warn().Err(err).Uint16("group", g.id).Msg("cancel on disconnect could not be renewed")
+		d.next = d.now.Add(d.GroupExpiry / 25)
+		d.Log.Warn().Err(err).Uint16("group", g.id).Msg("cancel on disconnect could not be renewed")
 	}
 }
 
@@ -179,7 +174,7 @@ func (d *disconnect) renewed(answers []error, now market.Time) {
 // confirm. Nothing is renewed afterwards.
 func (l *Loop) disarm(ctx, work context.Context) error {
 	d, kept := &l.disconnect, l.keptGroups()
-	if len(kept)+len(d.config.FormerGroups) == 0 {
+	if len(kept)+len(d.FormerGroups) == 0 {
 		return nil
 	}
 	d.off = true
@@ -200,7 +195,7 @@ func (d *disconnect) disarm(ctx context.Context, kept []uint16) error {
 		if !slices.Contains(kept, g.id) || g.refused != nil && !g.armed {
 			continue
 		}
-		err := d.ask(ctx, g.id, 0)
+		err := d.arm(ctx, g.id, 0)
 		if refuses(err) && !g.asked {
 			continue // the exchange has no timers; this run had not asked yet
 		}
@@ -214,11 +209,11 @@ func (d *disconnect) disarm(ctx context.Context, kept []uint16) error {
 
 // keptGroups are the groups that are to be stopped: all of them where a stop keeps orders, also of
 // a run that has died; otherwise those of the exits that it keeps.
-func (l *Loop) keptGroups() (groups []uint16) {
-	if l.keeps(false) {
-		return l.Groups
+func (e *ending) keptGroups() (groups []uint16) {
+	if e.keeps(false) {
+		return e.Groups
 	}
-	for _, o := range l.kept() {
+	for _, o := range e.kept() {
 		if o.CodGroupID != 0 && !slices.Contains(groups, o.CodGroupID) {
 			groups = append(groups, o.CodGroupID)
 		}

@@ -86,64 +86,64 @@ func (x *explanation) text() string {
 }
 
 // conclude acts on an explanation.
-func (l *Loop) conclude(x *explanation) {
-	said, short := l.holdings.reported[x.asset.ID]
+func (h *holdings) conclude(x *explanation) {
+	said, short := h.reported[x.asset.ID]
 	switch {
 	case x.surplus >= 0 && !x.compared: // what the account had before this bot
 	case x.surplus >= 0:
-		l.logDiscrepancy(x, x.text()+"; the surplus is unallocated, and is not traded")
-	case x.explained() && l.canCorrect(x.asset.ID, -x.surplus):
-		l.logDiscrepancy(x, x.text()+"; taken out of the books: "+l.correct(x.asset, -x.surplus))
+		h.logDiscrepancy(x, x.text()+"; the surplus is unallocated, and is not traded")
+	case x.explained() && h.canCorrect(x.asset.ID, -x.surplus):
+		h.logDiscrepancy(x, x.text()+"; taken out of the books: "+h.correct(x.asset, -x.surplus))
 		x.surplus = 0
 	case short && said == x.surplus:
 		return
 	case x.doubted:
-		l.postpone(x, x.text())
+		h.postpone(x, x.text())
 		return
 	default:
-		l.halt(x)
+		h.halt(x)
 		return
 	}
-	delete(l.holdings.differ, x.asset.ID)
-	l.checkpoint(x.asset.ID, BalanceCheckpoint{At: x.to, Surplus: x.surplus})
+	delete(h.differ, x.asset.ID)
+	h.checkpoint(x.asset.ID, BalanceCheckpoint{At: x.to, Surplus: x.surplus})
 }
 
 // postpone tells, once, of a shortfall that is not booked yet. The regular comparison books what is
 // explained by then, or halts. It comes at once after a doubt, and else in its time.
-func (l *Loop) postpone(x *explanation, why string) {
+func (h *holdings) postpone(x *explanation, why string) {
 	if x.doubted {
-		l.holdings.next = min(l.holdings.next, l.now)
+		h.next = min(h.next, h.now)
 	}
-	if said, any := l.holdings.postponed[x.asset.ID]; !any || said != x.surplus {
-		l.holdings.postponed[x.asset.ID] = x.surplus
-		l.logDiscrepancy(x, why+"; not booked yet, the balances are compared again")
+	if said, any := h.postponed[x.asset.ID]; !any || said != x.surplus {
+		h.postponed[x.asset.ID] = x.surplus
+		h.logDiscrepancy(x, why+"; not booked yet, the balances are compared again")
 	}
 }
 
 // canCorrect reports whether the books can lack money that has left the exchange's account. Money
 // held by orders cannot have left.
-func (l *Loop) canCorrect(asset market.AssetID, lack market.Money) bool {
-	return l.Account.Total(asset).Available() >= lack
+func (h *holdings) canCorrect(asset market.AssetID, lack market.Money) bool {
+	return h.Account.Total(asset).Available() >= lack
 }
 
 // correct books money that has left the exchange's account: of a base asset from the positions of
 // its holders first; then from the shared money, then from the strategies' own in their order. It
 // returns whose money it was.
-func (l *Loop) correct(asset *market.Asset, lack market.Money) string {
-	owners := l.Account.Strategies() + 1
+func (h *holdings) correct(asset *market.Asset, lack market.Money) string {
+	owners := h.Account.Strategies() + 1
 	taken := make([]market.Money, owners)
 	take := func(owner market.StrategyID, m market.ID, most market.Money) {
-		available, _ := l.Account.Balance(owner, asset.ID)
+		available, _ := h.Account.Balance(owner, asset.ID)
 		if money := min(lack, most, available); money > 0 {
 			lack -= money
 			taken[owner] += money
-			l.step(&market.Event{Kind: market.KindTransfer, Asset: asset.ID, Money: -money, Owner: owner, Market: m})
+			h.loop.step(&market.Event{Kind: market.KindTransfer, Asset: asset.ID, Money: -money, Owner: owner, Market: m})
 		}
 	}
 	for owner := range market.StrategyID(owners) {
-		for _, m := range l.Account.Catalog().Markets() {
+		for _, m := range h.Account.Catalog().Markets() {
 			if m.Base == asset.ID {
-				take(owner, m.ID, market.Money(l.unheld(owner, m.ID)))
+				take(owner, m.ID, market.Money(h.unheld(owner, m.ID)))
 			}
 		}
 	}
@@ -151,7 +151,7 @@ func (l *Loop) correct(asset *market.Asset, lack market.Money) string {
 		take(owner, 0, lack)
 	}
 	var parts []string
-	names := append([]string{"shared"}, l.Engine.Names()...)
+	names := append([]string{"shared"}, h.Engine.Names()...)
 	for owner, money := range taken {
 		if money > 0 {
 			parts = append(parts, names[owner]+" "+market.FormatFixed(int64(money), asset.Digits))
@@ -161,9 +161,9 @@ func (l *Loop) correct(asset *market.Asset, lack market.Money) string {
 }
 
 // unheld is the part of a strategy's position in a market that no sell holds: that has not left.
-func (l *Loop) unheld(owner market.StrategyID, m market.ID) market.Qty {
-	free := l.Account.Position(owner, m).Amount
-	for _, o := range l.Account.Open(nil, owner, m) {
+func (h *holdings) unheld(owner market.StrategyID, m market.ID) market.Qty {
+	free := h.Account.Position(owner, m).Amount
+	for _, o := range h.Account.Open(nil, owner, m) {
 		if o.Side == market.Sell && owner != 0 {
 			free -= market.Qty(o.OnHold)
 		}
@@ -172,20 +172,20 @@ func (l *Loop) unheld(owner market.StrategyID, m market.ID) market.Qty {
 }
 
 // halt halts all strategies: money is missing, and no movement explains it.
-func (l *Loop) halt(x *explanation) {
-	l.holdings.reported[x.asset.ID] = x.surplus
+func (h *holdings) halt(x *explanation) {
+	h.reported[x.asset.ID] = x.surplus
 	text := x.format(-x.surplus) + " " + x.asset.Symbol
-	l.logDiscrepancy(x, x.text()+"; halted")
-	l.ReconcileLog.Note("reconcile difference", text)
-	l.Log.Error().Str("missing", text).Msg("the exchange has less than this bot's books: all strategies are halted")
-	l.haltAll("the exchange has " + text + " less than this bot's books")
+	h.logDiscrepancy(x, x.text()+"; halted")
+	h.ReconcileLog.Note("reconcile difference", text)
+	h.Log.Error().Str("missing", text).Msg("the exchange has less than this bot's books: all strategies are halted")
+	h.loop.halt(0, "the exchange has "+text+" less than this bot's books")
 }
 
 // logDiscrepancy records a difference and its conclusion.
-func (l *Loop) logDiscrepancy(x *explanation, conclusion string) {
+func (h *holdings) logDiscrepancy(x *explanation, conclusion string) {
 	d := state.Discrepancy{What: "balance " + x.asset.Symbol, Ours: x.format(x.books),
 		Theirs: x.format(x.books + x.surplus), Conclusion: conclusion}
-	l.ReconcileLog.Discrepancy(l.stamp(), &d)
-	l.Log.Warn().Str("asset", x.asset.Symbol).Str("books", d.Ours).Str("exchange", d.Theirs).
+	h.ReconcileLog.Discrepancy(h.stamp(), &d)
+	h.Log.Warn().Str("asset", x.asset.Symbol).Str("books", d.Ours).Str("exchange", d.Theirs).
 		Str("conclusion", conclusion).Msg("a balance has changed beside the bot's own trades")
 }

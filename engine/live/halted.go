@@ -27,14 +27,12 @@ func (r *retry) later(now market.Time, left, tried bool) {
 // endHalted cancels orders of halted strategies again, at growing intervals. A halt cancels once;
 // that cancel may have been lost, have outlived its window in a ban, or have met a halted market.
 func (l *Loop) endHalted() {
-	h := &l.halted
-	if l.stopped || l.failed != nil || h.next > l.now {
+	if l.halted.next > l.now {
 		return
 	}
 	var a engine.Answer
 	if l.Engine.HaltedOpen() {
-		a = l.door.Enter(&market.Input{Kind: market.InputCancelHalted, At: l.engineTime()})
+		a = l.input(&market.Input{Kind: market.InputCancelHalted})
 	}
-	h.later(l.now, a.Left > 0, len(a.Commands) > 0)
-	l.queueCommands(a.Commands)
+	l.halted.later(l.now, a.Left > 0, len(a.Commands) > 0)
 }

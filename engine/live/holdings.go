@@ -20,8 +20,10 @@ type BalanceCheckpoint struct {
 	Surplus market.Money // of the exchange's balance over this bot's account
 }
 
-// holdings is the comparison of the exchange's balances with the account.
+// holdings compares the exchange's balances with the account: no money that has left stays in the
+// books, and no shortfall without an explanation leaves a strategy trading.
 type holdings struct {
+	base
 	regular
 	checkpoints map[market.AssetID]BalanceCheckpoint
 	// differ are surpluses that differed from the checkpoint at the last comparison: a difference
@@ -31,6 +33,8 @@ type holdings struct {
 	reported map[market.AssetID]market.Money // shortfalls that have halted already
 	// postponed are shortfalls that were told, and are neither booked nor halted for yet.
 	postponed map[market.AssetID]market.Money
+	newer     *newer
+	open      *openList
 	doubted   bool // the exchange has refused a sale for lack of base: asked at once
 }
 
@@ -38,26 +42,23 @@ type holdings struct {
 // overflow.
 const maxBalance = market.Money(1) << 60
 
-// queryHoldings queries the balances when they are due. A comparison counts only while nothing is
-// in flight.
-func (l *Loop) queryHoldings(work context.Context) {
-	h := &l.holdings
-	if h.pending || h.next > l.now && !h.doubted || !l.quiet() {
+// query queries the balances when they are due. A comparison counts only while nothing is in flight.
+func (h *holdings) query(work context.Context) {
+	if h.pending || h.next > h.now && !h.doubted || !h.loop.quiet() {
 		return
 	}
-	asked, books, doubted := l.now, l.books(), h.next > l.now
+	asked, books, doubted := h.now, h.books(), h.next > h.now
 	if h.pending, h.doubted = true, false; !doubted {
-		h.next = l.now.Add(l.pace(l.HoldingsEvery))
+		h.next = h.now.Add(h.channel.pace(h.HoldingsEvery))
 	}
-	l.workers.Go(func() {
-		held, err := l.Trading.Holdings(work)
-		l.replies <- func() {
-			l.holdings.pending = false
-			switch {
-			case err != nil:
-				l.Log.Warn().Err(err).Msg("balances could not be asked for")
-			case l.quiet():
-				l.compareHoldings(work, asked, books, held, doubted)
+	h.ask(func() func() {
+		held, err := h.Trading.Holdings(work)
+		return func() {
+			h.pending = false
+			if err != nil {
+				h.Log.Warn().Err(err).Msg("balances could not be asked for")
+			} else if h.loop.quiet() {
+				h.inquire(work, h.differences(asked, books, held, doubted))
 			}
 		}
 	})
@@ -65,7 +66,7 @@ func (l *Loop) queryHoldings(work context.Context) {
 
 // books is how often each asset has moved in the account. An equal total does not show that nothing
 // moved: a buy and a sale of one size leave it.
-func (l *Loop) books() map[market.AssetID]int { return maps.Clone(l.holdings.moves) }
+func (h *holdings) books() map[market.AssetID]int { return maps.Clone(h.moves) }
 
 // count counts the assets that an event moves.
 func (h *holdings) count(ev *market.Event, catalog *market.Catalog) {
@@ -79,95 +80,84 @@ func (h *holdings) count(ev *market.Event, catalog *market.Catalog) {
 	}
 }
 
-// compareHoldings compares the exchange's balances with the account's. A difference that is seen
-// twice in a row, with nothing in flight, is inquired into; so is the first surplus of an account,
-// because two own fills of one size, each not yet booked, show one difference twice. An asset is
-// left out while it has moved since the query, or own fees in it are not settled yet. Of doubted
-// balances a shortfall is inquired into at once, and counts where it is explained.
-func (l *Loop) compareHoldings(work context.Context, asked market.Time, books map[market.AssetID]int,
-	held []exchange.Holding, doubted bool) {
-	if q := l.differences(asked, books, held, doubted); len(q.surplus) > 0 {
-		l.inquire(work, q)
-	}
-}
-
-// differences are what compareHoldings is to inquire into.
-func (l *Loop) differences(asked market.Time, books map[market.AssetID]int, held []exchange.Holding,
+// differences compares the exchange's balances with the account's. A difference that is seen twice
+// in a row, with nothing in flight, is inquired into; so is the first surplus of an account, because
+// two own fills of one size, each not yet booked, show one difference twice. An asset is left out
+// while it has moved since the query, or own fees in it are not settled yet. Of doubted balances a
+// shortfall is inquired into at once, and counts where it is explained.
+func (h *holdings) differences(asked market.Time, books map[market.AssetID]int, held []exchange.Holding,
 	doubted bool) *inquiry {
 	q, differ := &inquiry{asked: asked, books: books, doubted: doubted,
 		surplus: map[market.AssetID]market.Money{}}, map[market.AssetID]market.Money{}
 	there := map[market.AssetID]market.Money{}
-	for _, h := range held {
-		total, err := market.Add(h.Available, h.Orders)
-		if err != nil || h.Available < 0 || h.Orders < 0 || total > maxBalance {
-			symbol := l.Account.Catalog().Asset(h.Asset).Symbol
-			l.Log.Error().Str("asset", symbol).Int64("available", int64(h.Available)).
-				Int64("in_order", int64(h.Orders)).
+	for _, one := range held {
+		total, err := market.Add(one.Available, one.Orders)
+		if err != nil || one.Available < 0 || one.Orders < 0 || total > maxBalance {
+			symbol := h.Account.Catalog().Asset(one.Asset).Symbol
+			h.Log.Error().Str("asset", symbol).Int64("available", int64(one.Available)).
+				Int64("in_order", int64(one.Orders)).
 				Msg("a balance of the exchange cannot be true: none of this answer is compared")
-			l.ReconcileLog.Note("false balance", symbol)
+			h.ReconcileLog.Note("false balance", symbol)
 			return q
 		}
-		there[h.Asset] = total
+		there[one.Asset] = total
 	}
-	h := &l.holdings
-	for _, a := range l.Account.Catalog().Assets() {
-		asset, now := a.ID, l.Account.Total(a.ID).Total
+	for _, a := range h.Account.Catalog().Assets() {
+		asset, now := a.ID, h.Account.Total(a.ID).Total
 		surplus := there[asset] - now
 		last := h.checkpoints[asset] // none: the two are to be equal
 		before, seen := h.differ[asset]
-		twice := seen && before == surplus
 		switch {
-		case h.moves[asset] != books[asset] || l.Account.Unsettled(asset):
+		case h.moves[asset] != books[asset] || h.Account.Unsettled(asset):
 			q.differs = q.differs || doubted
 		case surplus == last.Surplus:
-			l.checkpoint(asset, BalanceCheckpoint{At: asked, Surplus: surplus})
+			h.checkpoint(asset, BalanceCheckpoint{At: asked, Surplus: surplus})
 		case doubted:
 			if q.differs = true; surplus < 0 {
 				q.surplus[asset] = surplus
 			}
 		default:
-			differ[asset] = surplus
-			if twice {
+			if differ[asset] = surplus; seen && before == surplus {
 				q.surplus[asset] = surplus
 			}
 		}
 	}
 	if !doubted {
 		if h.differ = differ; len(differ) > 0 { // it counts when it is seen again
-			h.next = min(h.next, l.now.Add(l.HoldingsEvery))
+			h.next = min(h.next, h.now.Add(h.HoldingsEvery))
 		}
 	}
 	return q
 }
 
-// reconcileHoldings takes out of the books, before a strategy or a bracket acts, what has left the
+// reconcile takes out of the books, before a strategy or a bracket acts, what has left the
 // account while no bot ran, as far as movements or trades of others explain it. The regular
 // comparison settles the rest.
-func (l *Loop) reconcileHoldings(ctx context.Context) {
-	if !l.quiet() { // as after a kill, or in a copy that was made while an order was on its way
-		l.adoptDiffering(ctx)
+func (h *holdings) reconcile(ctx context.Context) {
+	if !h.loop.quiet() { // as after a kill, or in a copy that was made while an order was on its way
+		h.newer.adoptDiffering(ctx)
 	}
-	for again := true; again && l.quiet() && (l.holds() || len(l.Newer.Runs) > 0); {
-		asked, books := l.stamp(), l.books()
-		held, err := l.Trading.Holdings(ctx)
+	for again := true; again && h.loop.quiet() && (h.holds() || len(h.Newer.Runs) > 0); {
+		asked, books := h.stamp(), h.books()
+		held, err := h.Trading.Holdings(ctx)
 		if err != nil {
-			l.Log.Warn().Err(err).Msg("balances could not be asked for")
+			h.Log.Warn().Err(err).Msg("balances could not be asked for")
 			return
 		}
-		q := l.differences(asked, books, held, true)
-		if again = q.differs && l.adoptDiffering(ctx); again || len(q.surplus) == 0 {
+		q := h.differences(asked, books, held, true)
+		if again = q.differs && h.newer.adoptDiffering(ctx); again || len(q.surplus) == 0 {
 			continue
 		}
-		since, markets := l.extent(q)
-		l.fetched(q, q.fetch(ctx, l.Trading, since, markets))
+		since, markets := h.extent(q)
+		h.fetched(q, q.fetch(ctx, h.Trading, since, markets))
 	}
 }
 
 // holds reports whether a strategy holds a position.
-func (l *Loop) holds() bool {
-	for _, m := range l.Account.Catalog().Markets() {
-		for owner := range market.StrategyID(l.Account.Strategies() + 1) {
-			if l.Account.Position(owner, m.ID).Amount > 0 {
+func (h *holdings) holds() bool {
+	for _, m := range h.Account.Catalog().Markets() {
+		for owner := range market.StrategyID(h.Account.Strategies() + 1) {
+			if h.Account.Position(owner, m.ID).Amount > 0 {
 				return true
 			}
 		}
@@ -176,11 +166,11 @@ func (l *Loop) holds() bool {
 }
 
 // checkpoint notes that the balance of an asset fits.
-func (l *Loop) checkpoint(asset market.AssetID, now BalanceCheckpoint) {
-	l.holdings.checkpoints[asset] = now
-	delete(l.holdings.reported, asset)
-	delete(l.holdings.postponed, asset)
-	l.ReconcileLog.Checkpoint(asset, now)
+func (h *holdings) checkpoint(asset market.AssetID, now BalanceCheckpoint) {
+	h.checkpoints[asset] = now
+	delete(h.reported, asset)
+	delete(h.postponed, asset)
+	h.ReconcileLog.Checkpoint(asset, now)
 }
 
 // Unallocate notes that money has left the books and not the account, so that the next comparison
@@ -188,7 +178,7 @@ func (l *Loop) checkpoint(asset market.AssetID, now BalanceCheckpoint) {
 func (l *Loop) Unallocate(asset market.AssetID, money market.Money) {
 	if now, compared := l.holdings.checkpoints[asset]; compared {
 		now.Surplus += money
-		l.checkpoint(asset, now)
+		l.holdings.checkpoint(asset, now)
 	}
 }
 
@@ -206,45 +196,48 @@ type inquiry struct {
 
 // inquire fetches what has moved the balances since they last fitted: deposits, withdrawals, and
 // trades.
-func (l *Loop) inquire(work context.Context, q *inquiry) {
-	since, markets := l.extent(q)
-	l.holdings.pending = true
-	l.workers.Go(func() {
-		err := q.fetch(work, l.Trading, since, markets)
-		l.replies <- func() {
-			l.holdings.pending = false
-			l.fetched(q, err)
+func (h *holdings) inquire(work context.Context, q *inquiry) {
+	if len(q.surplus) == 0 {
+		return
+	}
+	since, markets := h.extent(q)
+	h.pending = true
+	h.ask(func() func() {
+		err := q.fetch(work, h.Trading, since, markets)
+		return func() {
+			h.pending = false
+			h.fetched(q, err)
 		}
 	})
 }
 
 // fetched receives what an inquiry has fetched, or the error with which that ended.
-func (l *Loop) fetched(q *inquiry, err error) {
+func (h *holdings) fetched(q *inquiry, err error) {
 	switch {
 	case err != nil && !refuses(err):
-		l.Log.Warn().Err(err).Msg("what moved the balances could not be asked for")
-		l.postponeAll(q, "what moved it could not be asked for: "+err.Error())
-	case l.quiet():
-		l.explain(q, err)
+		h.Log.Warn().Err(err).Msg("what moved the balances could not be asked for")
+		h.postponeAll(q, "what moved it could not be asked for: "+err.Error())
+	case h.loop.quiet():
+		h.explain(q, err)
 	}
 }
 
 // postponeAll postpones the shortfalls of an inquiry.
-func (l *Loop) postponeAll(q *inquiry, why string) {
+func (h *holdings) postponeAll(q *inquiry, why string) {
 	for _, asset := range slices.Sorted(maps.Keys(q.surplus)) {
-		if x := l.explanationOf(q, asset, nil); x.surplus < 0 && l.holdings.moves[asset] == q.books[asset] {
-			l.postpone(x, why)
+		if x := h.explanationOf(q, asset, nil); x.surplus < 0 && h.moves[asset] == q.books[asset] {
+			h.postpone(x, why)
 		}
 	}
 }
 
 // extent is from when on, and in which markets, an inquiry asks for trades.
-func (l *Loop) extent(q *inquiry) (since market.Time, markets []market.ID) {
+func (h *holdings) extent(q *inquiry) (since market.Time, markets []market.ID) {
 	since = q.asked
 	for asset := range q.surplus {
-		since = min(since, l.since(asset))
+		since = min(since, h.since(asset))
 	}
-	for _, m := range l.Account.Catalog().Markets() {
+	for _, m := range h.Account.Catalog().Markets() {
 		_, base := q.surplus[m.Base]
 		if _, quote := q.surplus[m.Quote]; base || quote {
 			markets = append(markets, m.ID)
@@ -255,14 +248,14 @@ func (l *Loop) extent(q *inquiry) (since market.Time, markets []market.ID) {
 
 // since is when the balance of an asset fitted last. Without a checkpoint it is when the run began,
 // or when the oldest position was opened: an earlier run has ended before two comparisons.
-func (l *Loop) since(asset market.AssetID) market.Time {
-	if last := l.holdings.checkpoints[asset]; last.At != 0 {
+func (h *holdings) since(asset market.AssetID) market.Time {
+	if last := h.checkpoints[asset]; last.At != 0 {
 		return last.At
 	}
-	since := l.began
-	for i := range l.Engine.Names() {
-		for _, m := range l.Account.Catalog().Markets() {
-			if p := l.Account.Position(market.StrategyID(i+1), m.ID); p.Amount > 0 && p.Opened != 0 {
+	since := h.began
+	for i := range h.Engine.Names() {
+		for _, m := range h.Account.Catalog().Markets() {
+			if p := h.Account.Position(market.StrategyID(i+1), m.ID); p.Amount > 0 && p.Opened != 0 {
 				since = min(since, p.Opened)
 			}
 		}
@@ -310,63 +303,34 @@ func eachTrade(ctx context.Context, trading exchange.Trading, m market.ID, from 
 // recorded; an explained loss of the strategies' money is booked; an unexplained shortfall halts
 // all strategies. A missing fill of an own order explains itself: the order is queried. A fee of
 // someone else's trade is still to come: the balances are compared again.
-func (l *Loop) explain(q *inquiry, refusal error) {
-	foreign, lacks := l.foreignTrades(q)
+func (h *holdings) explain(q *inquiry, refusal error) {
+	foreign, lacks := h.foreignTrades(q)
 	switch lacks {
 	case ownFill:
 		return
 	case foreignFee:
-		l.postponeAll(q, "a trade that is not the bot's has no settled fee yet")
+		h.postponeAll(q, "a trade that is not the bot's has no settled fee yet")
 		return
 	}
 	for _, asset := range slices.Sorted(maps.Keys(q.surplus)) {
-		if l.holdings.moves[asset] != q.books[asset] {
+		if h.moves[asset] != q.books[asset] {
 			// An own fill was booked while the trades were fetched. It explains itself, and two
 			// equal fills look like one difference.
 			continue
 		}
-		x := l.explanationOf(q, asset, refusal)
+		x := h.explanationOf(q, asset, refusal)
 		x.add(q.moved)
 		x.add(foreign)
-		l.conclude(x)
+		h.conclude(x)
 	}
 }
 
 // explanationOf is the explanation of an asset's difference, before anything is found.
-func (l *Loop) explanationOf(q *inquiry, asset market.AssetID, refusal error) *explanation {
-	last, compared := l.holdings.checkpoints[asset]
-	return &explanation{compared: compared, asset: l.Account.Catalog().Asset(asset), from: l.since(asset), to: q.asked,
-		books: l.Account.Total(asset).Total, surplus: q.surplus[asset], before: last.Surplus, refusal: refusal,
+func (h *holdings) explanationOf(q *inquiry, asset market.AssetID, refusal error) *explanation {
+	last, compared := h.checkpoints[asset]
+	return &explanation{compared: compared, asset: h.Account.Catalog().Asset(asset), from: h.since(asset), to: q.asked,
+		books: h.Account.Total(asset).Total, surplus: q.surplus[asset], before: last.Surplus, refusal: refusal,
 		doubted: q.doubted}
-}
-
-// filledAfterEnd reports whether a trade is a fill of an own order that has ended in the account
-// without it: an answer about its end was false. The order is queried, and reopened as its record
-// says. While own fills are booked it is not: the trade may be one of them.
-func (l *Loop) filledAfterEnd(t *exchange.Trade, booking bool) bool {
-	if t.ClientOrderID == uuid.Nil {
-		return false
-	}
-	own := l.endedOrder(t.ClientOrderID)
-	if own == nil || own.Strategy == 0 || own.Knows(&t.Fill) {
-		return false
-	}
-	if booking {
-		return true
-	}
-	q := l.queryOf(own.ID)
-	if l.Account.Known(own.ID) == nil {
-		q.ended = own
-	}
-	if !q.listed {
-		q.listed = true
-		l.Log.Error().Int64("order", int64(q.id)).Stringer("client_order_id", own.ClientOrderID).
-			Stringer("books", own.State).
-			Msg("an order that had ended in the account has filled: it is queried, then reopened")
-		l.ReconcileLog.Note("filled after its end", orderText(q.id))
-	}
-	q.soon(l.now)
-	return true
 }
 
 // lack is what trades lack to explain a difference.
@@ -379,21 +343,21 @@ const (
 
 // foreignTrades are the account's trades that are not this bot's, as movements; lacks: what is
 // still to come before they count; 0: nothing.
-func (l *Loop) foreignTrades(q *inquiry) (moved []exchange.Movement, lacks lack) {
+func (h *holdings) foreignTrades(q *inquiry) (moved []exchange.Movement, lacks lack) {
 	own := map[uuid.UUID]*state.Order{}
-	for _, o := range l.Account.Pending(nil) {
+	for _, o := range h.Account.Pending(nil) {
 		own[o.ClientOrderID] = o
 	}
 	for i := range q.trades {
-		t, m := &q.trades[i], l.Account.Catalog().Market(q.markets[i])
+		t, m := &q.trades[i], h.Account.Catalog().Market(q.markets[i])
 		switch o := own[t.ClientOrderID]; {
 		case o != nil && !o.Knows(&t.Fill):
-			l.queryOf(o.ID).soon(l.now)
+			h.loop.queryOf(o.ID).soon(h.now)
 			lacks = ownFill
 		case o != nil:
-		case l.filledAfterEnd(t, q.books[m.Base] != l.holdings.moves[m.Base]):
+		case h.open.filledAfterEnd(t, q.books[m.Base] != h.moves[m.Base]):
 			lacks = ownFill
-		case t.ClientOrderID != uuid.Nil && l.Owns != nil && l.Owns(t.ClientOrderID):
+		case t.ClientOrderID != uuid.Nil && h.Owns != nil && h.Owns(t.ClientOrderID):
 		case t.Settled:
 			moved = appendTrade(moved, m, &t.Fill)
 		case lacks == 0:

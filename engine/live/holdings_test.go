@@ -94,15 +94,15 @@ func TestTwoFillsThatAreAlikeAreNoShortfall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := playing(t, nil)
 		now := p.loop.stamp()
-		q := inquiry{asked: now, books: p.loop.books(), surplus: map[market.AssetID]market.Money{1: -5_00}}
+		q := inquiry{asked: now, books: p.loop.holdings.books(), surplus: map[market.AssetID]market.Money{1: -5_00}}
 		p.loop.step(&market.Event{Kind: market.KindTransfer, Asset: 1, Money: -5_00}) // as the fill does
-		p.loop.explain(&q, nil)
+		p.loop.holdings.explain(&q, nil)
 		require.Empty(t, p.journal.concluded)
 		_, halted := p.loop.Engine.Halted(1)
 		require.False(t, halted)
 
-		q.books = p.loop.books()
-		p.loop.explain(&q, nil)
+		q.books = p.loop.holdings.books()
+		p.loop.holdings.explain(&q, nil)
 		require.Len(t, p.journal.concluded, 1, "books that stand still speak")
 	})
 }
@@ -157,7 +157,7 @@ func TestOnlyTradesOfOthersMoveWhatIsNobodys(t *testing.T) {
 			q := p.loop.queryOf(1)
 			q.at(p.loop.now.Add(time.Hour))
 			p.loop.step(&market.Event{Kind: market.KindFill, Market: 1, Fills: []market.Fill{known}})
-			moved, lacks := p.loop.foreignTrades(&inquiry{trades: []exchange.Trade{c.trade}, markets: []market.ID{1}})
+			moved, lacks := p.loop.holdings.foreignTrades(&inquiry{trades: []exchange.Trade{c.trade}, markets: []market.ID{1}})
 			require.Equal(t, c.lacks, lacks, name)
 			require.Len(t, moved, c.moved, name)
 			require.Equal(t, name == "own, not booked", q.next == p.loop.now, "it is asked for at once")
@@ -181,9 +181,9 @@ func TestWhatOrdersHoldIsNotTakenOutOfTheBooks(t *testing.T) {
 		all := p.account.Total(1).Total
 		p.account.Send(&market.Order{ID: 1, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit,
 			OrderState: market.OrderState{Amount: 8}}, all-10)
-		require.False(t, p.loop.canCorrect(1, 11))
-		require.True(t, p.loop.canCorrect(1, 10))
-		require.Equal(t, "shared 0.1", p.loop.correct(p.account.Catalog().Asset(1), 10))
+		require.False(t, p.loop.holdings.canCorrect(1, 11))
+		require.True(t, p.loop.holdings.canCorrect(1, 10))
+		require.Equal(t, "shared 0.1", p.loop.holdings.correct(p.account.Catalog().Asset(1), 10))
 		require.Equal(t, all-10, p.account.Total(1).Total)
 	})
 }

@@ -14,10 +14,12 @@ import (
 // index finds own orders by the exchange's id, by the client order id, and by the price that they
 // wait for, however many there are. It follows the changes that the account lists.
 type index struct {
+	account         *state.Account
+	outbox          *outbox
 	of              map[market.OrderID]indexed
 	names, clients  names
 	waiting         []prices         // by market
-	changed, nearby []market.OrderID // of followChanges and queryReached; reused
+	changed, nearby []market.OrderID // of follow, and of who reads waiting; reused
 }
 
 // indexed is what the index has of an order.
@@ -29,8 +31,8 @@ type indexed struct {
 	level        market.Price // 0: it waits for no price
 }
 
-func newIndex(markets int) index {
-	return index{of: map[market.OrderID]indexed{}, names: names{}, clients: names{}, waiting: make([]prices, markets)}
+func newIndex(a *state.Account, b *outbox, markets int) index {
+	return index{account: a, outbox: b, of: map[market.OrderID]indexed{}, names: names{}, clients: names{}, waiting: make([]prices, markets)}
 }
 
 // indexedOf is what the index has of an order; nothing of nil.
@@ -153,28 +155,27 @@ func (r *rungs) between(dst []market.OrderID, from, to market.Price) []market.Or
 	return dst
 }
 
-// followChanges brings the index up to date with the account, and notes which waiting writes may be
+// follow brings the index up to date with the account, and notes which waiting writes may be
 // unwanted.
-func (l *Loop) followChanges() {
-	x := &l.index
-	x.changed = l.Account.TakeChanges(x.changed[:0])
+func (x *index) follow() {
+	x.changed = x.account.TakeChanges(x.changed[:0])
 	for _, id := range x.changed {
-		x.set(id, l.Account.Known(id))
-		l.outbox.suspect(id)
+		x.set(id, x.account.Known(id))
+		x.outbox.suspect(id)
 	}
 }
 
 // orderNamed is the own order of a market that expects something, or whose refusal was inferred,
 // with the exchange's id, or else with the client order id; nil where there is none. A nil UUID
 // names none.
-func (l *Loop) orderNamed(m market.ID, name, client uuid.UUID) *state.Order {
-	l.followChanges()
-	ids := l.index.names[orderName{m, name}]
+func (x *index) orderNamed(m market.ID, name, client uuid.UUID) *state.Order {
+	x.follow()
+	ids := x.names[orderName{m, name}]
 	if len(ids) == 0 {
-		ids = l.index.clients[orderName{m, client}]
+		ids = x.clients[orderName{m, client}]
 	}
 	if len(ids) == 0 {
 		return nil
 	}
-	return l.Account.Known(ids[0])
+	return x.account.Known(ids[0])
 }

@@ -34,15 +34,15 @@ func (d *doubter) Commit(at market.Time) error {
 
 func (d *doubter) compare() error {
 	l := d.loop
-	l.followChanges()
+	l.index.follow()
 	for _, own := range l.Account.Pending(nil) {
 		d.seen.orders++
-		if have, want := l.named(1, own.ExchangeID), naiveNamed(l.Account, 1, own.ExchangeID); have != want {
+		if have, want := l.auditor.named(1, own.ExchangeID), naiveNamed(l.Account, 1, own.ExchangeID); have != want {
 			return fmt.Errorf("order %d: the exchange's id is that of %d, not of %d", own.ID, have, want)
 		} else if have != 0 {
 			d.seen.named++
 		}
-		if have := l.orderNamed(1, uuid.Nil, own.ClientOrderID); have != own {
+		if have := l.index.orderNamed(1, uuid.Nil, own.ClientOrderID); have != own {
 			return fmt.Errorf("order %d: the client order id is that of %v", own.ID, have)
 		}
 	}
@@ -101,7 +101,7 @@ func naiveReaches(o *market.Order, low, high market.Price) bool {
 
 func TestTheIndexFindsWhatAWalkOverAllOrdersFinds(t *testing.T) {
 	chance := rand.New(rand.NewPCG(5, 5))
-	x, naive := newIndex(3), map[market.OrderID]*state.Order{}
+	x, naive := newIndex(nil, nil, 3), map[market.OrderID]*state.Order{}
 	for range 20_000 {
 		id := market.OrderID(1 + chance.IntN(60))
 		own := naive[id]

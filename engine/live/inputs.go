@@ -33,14 +33,16 @@ func (d *Inputs) Enter(in *market.Input) engine.Answer {
 }
 
 // input enters an input at the loop's time, and queues the commands that follow.
-func (l *Loop) input(in *market.Input) {
+func (l *Loop) input(in *market.Input) engine.Answer {
 	in.At = l.engineTime()
-	l.queueCommands(l.door.Enter(in).Commands)
+	a := l.door.Enter(in)
+	l.queueCommands(a.Commands)
+	return a
 }
 
-// haltAll halts all strategies.
-func (l *Loop) haltAll(reason string) {
-	l.input(&market.Input{Kind: market.InputHalt, Reason: reason})
+// halt halts a strategy; 0: all strategies.
+func (l *Loop) halt(s market.StrategyID, reason string) {
+	l.input(&market.Input{Kind: market.InputHalt, Strategy: s, Reason: reason})
 }
 
 // withhold notes a command that never becomes an intent.

@@ -41,24 +41,24 @@ func (i insistences) counts(own *state.Order, r *reply, broken []verify.Broken) 
 
 // believe tells of an answer that is booked because the exchange repeats it, and other rules of the
 // market explain it.
-func (l *Loop) believe(own *state.Order, broken []verify.Broken) {
-	l.Log.Warn().Int64("order", int64(own.ID)).Str("rule", string(broken[0].Rule)).Str("want", broken[0].Wanted).
+func (j *auditor) believe(own *state.Order, broken []verify.Broken) {
+	j.Log.Warn().Int64("order", int64(own.ID)).Str("rule", string(broken[0].Rule)).Str("want", broken[0].Wanted).
 		Str("got", broken[0].Seen).Msg("the exchange repeats its answer, and fewer decimals of amounts explain it: " +
 		"it is booked")
-	l.ReconcileLog.Discrepancy(l.now, &state.Discrepancy{What: string(broken[0].Rule), Ours: broken[0].Wanted,
+	j.ReconcileLog.Discrepancy(j.now, &state.Discrepancy{What: string(broken[0].Rule), Ours: broken[0].Wanted,
 		Theirs: broken[0].Seen, Conclusion: "booked: repeated, and fewer decimals explain it", Order: own.ID})
 }
 
 // haltInsisted halts the strategy of an order about which the exchange repeats an answer that
 // cannot be true: what the order has done stays unknown until a person decides.
-func (l *Loop) haltInsisted(own *state.Order, broken []verify.Broken) {
-	if l.insistences[own.ID].times < insistedTimes || own.Strategy == 0 || !broken[0].Rule.Counts() {
+func (j *auditor) haltInsisted(own *state.Order, broken []verify.Broken) {
+	if j.insistences[own.ID].times < insistedTimes || own.Strategy == 0 || !broken[0].Rule.Counts() {
 		return
 	}
-	if _, halted := l.Engine.Halted(own.Strategy); halted {
+	if _, halted := j.Engine.Halted(own.Strategy); halted {
 		return
 	}
-	l.input(&market.Input{Kind: market.InputHalt, Strategy: own.Strategy,
-		Reason: fmt.Sprintf("the exchange repeats an answer about order %d that cannot be true, and nothing of it is "+
-			"booked: %s; see bot explain %d, then bot resolve %d", own.ID, broken[0].String(), own.ID, own.ID)})
+	j.loop.halt(own.Strategy,
+		fmt.Sprintf("the exchange repeats an answer about order %d that cannot be true, and nothing of it is "+
+			"booked: %s; see bot explain %d, then bot resolve %d", own.ID, broken[0].String(), own.ID, own.ID))
 }

@@ -24,6 +24,6 @@ func (l *Loop) countKeyRefusals(kind market.CommandKind, err error) {
 		l.keyRefused = 0
 		l.Log.Error().Err(err).Msg("the exchange refuses the key: all strategies are halted")
 		l.ReconcileLog.Note("key refused", err.Error())
-		l.haltAll("the exchange refuses the key: " + err.Error())
+		l.halt(0, "the exchange refuses the key: "+err.Error())
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
@@ -21,7 +22,7 @@ const (
 )
 
 // endedOrder is an own order with this client order id that has ended in the account; nil: none.
-func (l *Loop) endedOrder(client uuid.UUID) *state.Order {
+func (l *openList) endedOrder(client uuid.UUID) *state.Order {
 	for _, o := range l.Account.Pending(nil) {
 		if o.ClientOrderID == client && o.State.Terminal() {
 			return o
@@ -36,9 +37,18 @@ func (l *Loop) endedOrder(client uuid.UUID) *state.Order {
 	return l.Ended(client)
 }
 
+// queryEnded is the query of an order that has ended in the account.
+func (l *openList) queryEnded(own *state.Order) *query {
+	q := l.loop.queryOf(own.ID)
+	if l.Account.Known(own.ID) == nil {
+		q.ended = own
+	}
+	return q
+}
+
 // shownOpen handles an order that a list shows open and that is not open in the account. It reports
 // whether the order is this bot's. shown counts lists in a row by client order id.
-func (l *Loop) shownOpen(client uuid.UUID, asked market.Time, shown map[uuid.UUID]int) bool {
+func (l *openList) shownOpen(client uuid.UUID, asked market.Time, shown map[uuid.UUID]int) bool {
 	if client == uuid.Nil {
 		return false
 	}
@@ -47,37 +57,59 @@ func (l *Loop) shownOpen(client uuid.UUID, asked market.Time, shown map[uuid.UUI
 		return l.Owns != nil && l.Owns(client)
 	}
 	if own.State == state.Rejected && l.Account.Known(own.ID) != nil {
-		l.queryOf(own.ID).soon(l.now) // it had arrived after all
+		l.loop.queryOf(own.ID).soon(l.now) // it had arrived after all
 	}
 	if q := l.queries.of[own.ID]; own.Updated >= asked || q != nil && q.noticed >= asked {
 		return true
 	}
 	shown[client] = l.shown[client] + 1
 	if shown[client] < listsToBelieve {
-		l.open.next = min(l.open.next, l.now.Add(listAgainWait))
+		l.next = min(l.next, l.now.Add(listAgainWait))
 		return true
 	}
-	q := l.queryOf(own.ID)
-	if l.Account.Known(own.ID) == nil {
-		q.ended = own
-	}
-	l.receive(q, &reply{from: fromRegular, asked: asked, shown: shown[client]})
+	l.loop.receive(l.queryEnded(own), &reply{from: fromRegular, asked: asked, shown: shown[client]})
 	return true
 }
 
 // clearListed drops the discrepancies of orders that the latest list no longer shows.
-func (l *Loop) clearListed(shown map[uuid.UUID]int) {
+func (l *openList) clearListed(shown map[uuid.UUID]int) {
 	for id, q := range l.queries.of {
-		if own := l.ownOf(q); q.listed && own != nil && shown[own.ClientOrderID] == 0 {
+		if own := q.own(l.Account); q.listed && own != nil && shown[own.ClientOrderID] == 0 {
 			q.listed, q.cancelling, q.ended = false, false, nil
-			l.follow(id)
+			l.loop.follow(id)
 		}
 	}
 	l.shown = shown
 }
 
+// filledAfterEnd reports whether a trade is a fill of an own order that has ended in the account
+// without it: an answer about its end was false. The order is queried, and reopened as its record
+// says. While own fills are booked it is not: the trade may be one of them.
+func (l *openList) filledAfterEnd(t *exchange.Trade, booking bool) bool {
+	if t.ClientOrderID == uuid.Nil {
+		return false
+	}
+	own := l.endedOrder(t.ClientOrderID)
+	if own == nil || own.Strategy == 0 || own.Knows(&t.Fill) {
+		return false
+	}
+	if booking {
+		return true
+	}
+	q := l.queryEnded(own)
+	if !q.listed {
+		q.listed = true
+		l.Log.Error().Int64("order", int64(q.id)).Stringer("client_order_id", own.ClientOrderID).
+			Stringer("books", own.State).
+			Msg("an order that had ended in the account has filled: it is queried, then reopened")
+		l.ReconcileLog.Note("filled after its end", orderText(q.id))
+	}
+	q.soon(l.now)
+	return true
+}
+
 func (l *Loop) logListedEnded(q *query) {
-	own := l.ownOf(q)
+	own := q.own(l.Account)
 	l.Log.Error().Int64("order", int64(q.id)).Stringer("client_order_id", own.ClientOrderID).
 		Stringer("books", own.State).
 		Msg("two lists of the exchange show an order open that has ended in the account: " +
@@ -87,7 +119,7 @@ func (l *Loop) logListedEnded(q *query) {
 
 // reopen opens an ended order again as its record says. A record without news changes nothing.
 func (l *Loop) reopen(q *query, r *reply) {
-	own := l.ownOf(q)
+	own := q.own(l.Account)
 	order := r.record.Order
 	order.ID = q.id
 	if report := market.ReportOf(&order, market.ExecTrade); order.Done() && own.Shows(&report, r.record.Fills) {
@@ -111,9 +143,7 @@ func (l *Loop) reopenOwn(own *state.Order) error {
 	if err != nil {
 		return err
 	}
-	a := l.door.Enter(&market.Input{Kind: market.InputReopen, At: l.engineTime(), Saved: text})
-	l.queueCommands(a.Commands)
-	return a.Err
+	return l.input(&market.Input{Kind: market.InputReopen, Saved: text}).Err
 }
 
 // canReopen says why an order cannot be reopened as its record says.
@@ -132,7 +162,7 @@ func (l *Loop) canReopen(own *state.Order, r *reply) (problem string, ok bool) {
 func (l *Loop) cancelListed(q *query) {
 	l.Log.Error().Int64("order", int64(q.id)).
 		Msg("an order that has ended in the account is still listed as open and cannot be reopened: it is cancelled")
-	order := l.ownOf(q).Order
+	order := q.own(l.Account).Order
 	l.input(&market.Input{Kind: market.InputCancelEnded, Order: &order})
 }
 
@@ -144,5 +174,5 @@ func (l *Loop) haltListed(q *query) {
 	text := "the exchange lists " + orderText(q.id) +
 		" as open, which has ended in the account: it could be neither reopened nor cancelled"
 	l.Log.Error().Int64("order", int64(q.id)).Msg(text + ": all strategies are halted")
-	l.haltAll(text)
+	l.halt(0, text)
 }

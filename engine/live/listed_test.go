@@ -31,7 +31,7 @@ func fooled(t *testing.T, acts ...func(*strategy.Desk)) *play {
 		own := p.account.Own(1)
 		lie := own.Order
 		lie.Status, lie.Updated, lie.OnHold = market.StatusCanceled, at, 0
-		p.loop.evidence = evidence{asked: at + 1}
+		p.loop.open.evidence = evidence{asked: at + 1}
 		p.loop.receive(p.loop.queryOf(1), &reply{from: fromQuery, asked: at, record: &exchange.WireOrder{Order: lie}})
 		copied := state.Order{Order: lie, State: state.Canceled}
 		memory = &copied

@@ -10,20 +10,41 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// queryRegular queries the open orders and the balances when they are due.
-func (l *Loop) queryRegular(work context.Context) {
-	if !l.open.pending && l.open.next <= l.now {
-		l.open = regular{next: l.now.Add(l.pace(l.OpenEvery)), pending: true}
-		asked := l.now
-		l.workers.Go(func() {
-			records, err := l.Trading.OpenOrders(work)
-			l.replies <- func() {
-				l.open.pending, l.open.failed = false, err != nil
-				l.compareOrders(asked, records, err)
-			}
-		})
+// openList is the list of the account's open orders: no end of an own order counts that it denies,
+// and no order rests beside the books unseen.
+type openList struct {
+	base
+	regular
+	evidence
+	proof      proof
+	disconnect *disconnect
+	// shown counts by client order id how many lists in a row show an order open that has ended in
+	// the account.
+	shown   map[uuid.UUID]int
+	foreign int // orders that are not this bot's
+}
+
+// query queries the list when it is due.
+func (l *openList) query(work context.Context) {
+	if l.pending || l.next > l.now {
+		return
 	}
-	l.queryHoldings(work)
+	asked := l.now
+	l.regular = regular{next: asked.Add(l.channel.pace(l.OpenEvery)), pending: true}
+	l.ask(func() func() {
+		records, err := l.Trading.OpenOrders(work)
+		return func() {
+			l.pending, l.failed = false, err != nil
+			l.compare(asked, records, err)
+		}
+	})
+}
+
+// soon queries the list in the next turn, or uses the answer that is pending.
+func (l *openList) soon() {
+	if !l.pending {
+		l.next = min(l.next, l.now)
+	}
 }
 
 // quiet reports whether nothing is in flight that could explain a difference.
@@ -39,10 +60,10 @@ func (l *Loop) quiet() bool {
 	return true
 }
 
-// compareOrders queries the orders of which a list shows something new, or which it lacks. The list
+// compare queries the orders of which a list shows something new, or which it lacks. The list
 // counts only for orders whose last event came before the list was queried. Foreign orders are
 // counted and never touched.
-func (l *Loop) compareOrders(asked market.Time, records []exchange.WireOrder, err error) {
+func (l *openList) compare(asked market.Time, records []exchange.WireOrder, err error) {
 	if err != nil {
 		l.Log.Warn().Err(err).Msg("open orders could not be listed")
 		return
@@ -56,7 +77,7 @@ func (l *Loop) compareOrders(asked market.Time, records []exchange.WireOrder, er
 	for _, o := range l.Account.Open(nil, 0, 0) {
 		there := listed[o.ClientOrderID]
 		delete(listed, o.ClientOrderID)
-		q := l.queryOf(o.ID)
+		q := l.loop.queryOf(o.ID)
 		if q.unresolved != nil || max(o.Updated, q.noticed) >= asked || l.Account.Own(o.ID).InFlight != 0 {
 			continue
 		}
@@ -84,7 +105,7 @@ func (l *Loop) compareOrders(asked market.Time, records []exchange.WireOrder, er
 		l.ReconcileLog.Note("foreign orders", strconv.Itoa(foreign))
 	}
 	l.foreign = foreign
-	l.disconnect.share(groups, l.now)
+	l.disconnect.share(groups)
 }
 
 func orderText(id market.OrderID) string { return "order " + strconv.FormatInt(int64(id), 10) }

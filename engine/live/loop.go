@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -120,46 +118,31 @@ const maxListQueries = 3
 // Loop runs an engine against an exchange.
 type Loop struct {
 	Config
-	door    Inputs
-	replies chan func() // from the workers; the loop runs them
-	workers sync.WaitGroup
-	calls   chan call // from other goroutines
+	clock
+	workers
+	door  Inputs
+	calls chan call // from other goroutines
 
-	now          market.Time
-	outbox       outbox
-	sending      [ranks]int
-	writes       map[market.OrderID]*outgoing // in flight, where their outcome is not known yet
-	querying     int
-	queries      queryQueue
-	index        index
-	verify       verifier // checks every answer about an order before it is used
-	auditor      auditor
-	restatements restatements
-	insistences  insistences
-	proof        proof
-	plausible    plausibility
-	failed       error
-	ending       error // why the loop ends by itself, in good order where possible; nil: it does not
-	stopped      bool  // the engine has stopped: events are dropped, and the next run fetches them
-	guards       bool  // the stop places the exits that positions lack
-
-	finalCancels map[market.OrderID]bool // orders that the stop has tried to cancel
-
+	outbox   outbox
+	sending  [ranks]int
+	writes   map[market.OrderID]*outgoing // in flight, where their outcome is not known yet
+	querying int
+	queries  queryQueue
+	index    index
+	verify   verifier // checks every answer about an order before it is used
+	failed   error
+	ending
+	auditor    auditor
+	plausible  plausibility
 	disconnect disconnect
-	halted     retry
-	open       regular
+	channel    channel
+	open       openList
 	holdings   holdings
-	began      market.Time
-	resumed    market.Time                      // the engine's time when the run began
+	newer      newer
+	halted     retry
 	pages      map[market.OrderID][]market.Fill // fills that wait to be booked
 	paged      market.OrderID                   // the order whose fills were booked last
-	evidence   evidence
-	// shown counts by client order id how many lists in a row show an order open that has ended in
-	// the account.
-	shown      map[uuid.UUID]int
-	foreign    int
-	keyRefused int // commands in a row that were refused because of the key
-	channel    channel
+	keyRefused int                              // commands in a row that were refused because of the key
 }
 
 // regular is a query that is repeated at an interval.
@@ -180,27 +163,31 @@ func New(c Config) *Loop {
 	if c.Newer == nil {
 		c.Newer = &Newer{Owners: func(*market.Order, bool) []market.StrategyID { return nil }}
 	}
-	c.Newer.begin()
 	if c.Checkpoints == nil {
 		c.Checkpoints = map[market.AssetID]BalanceCheckpoint{}
 	}
-	l := &Loop{Config: c, door: Inputs{Engine: c.Engine, Recorder: c.Recorder},
-		replies: make(chan func(), (int(ranks)+1)*maxInFlight+maxListQueries),
-		calls:   make(chan call), queries: newAgenda(), pages: map[market.OrderID][]market.Fill{},
-		writes: map[market.OrderID]*outgoing{}, channel: newChannel(), insistences: insistences{},
-		holdings: holdings{checkpoints: c.Checkpoints, reported: map[market.AssetID]market.Money{},
-			postponed: map[market.AssetID]market.Money{}, moves: map[market.AssetID]int{}}}
-	l.verify, l.auditor, l.disconnect = l.audit, newAuditor(&l.Config), disconnect{config: &l.Config}
-	l.restatements = restatements{seen: map[market.OrderID]restatement{}, changed: maps.Clone(c.ChangedByOthers)}
-	if l.restatements.changed == nil {
-		l.restatements.changed = map[market.OrderID]string{}
-	}
+	l := new(Loop)
+	*l = Loop{Config: c, clock: clock{trading: c.Trading}, door: Inputs{Engine: c.Engine, Recorder: c.Recorder},
+		workers: workers{replies: make(chan func(), (int(ranks)+1)*maxInFlight+maxListQueries)},
+		calls:   make(chan call), queries: newQueryQueue(), pages: map[market.OrderID][]market.Fill{},
+		writes: map[market.OrderID]*outgoing{}, ending: ending{Config: &l.Config}}
+	b := base{&l.Config, &l.clock, &l.workers, &l.queries, &l.channel, l}
+	l.disconnect.base = b
+	l.newer = newNewer(b)
+	l.open = openList{base: b, disconnect: &l.disconnect}
+	l.auditor = newAuditor(b, &l.index, &l.open)
+	l.verify = l.auditor.audit
+	l.holdings = holdings{base: b, newer: &l.newer, open: &l.open, checkpoints: c.Checkpoints,
+		moves: map[market.AssetID]int{}, reported: map[market.AssetID]market.Money{},
+		postponed: map[market.AssetID]market.Money{}}
+	l.channel = channel{base: b, index: &l.index, auditor: &l.auditor, open: &l.open, holdings: &l.holdings,
+		owed: map[uuid.UUID]owed{}}
 	if c.Account != nil {
 		markets := len(c.Account.Catalog().Markets()) + 1
 		l.auditor.prices = make([]priceLog, markets)
 		l.plausible = plausibility{account: c.Account, log: c.Log, markets: make([]suspension, markets),
 			distrust: func(m market.ID) { l.input(&market.Input{Kind: market.InputUnreliable, Market: m}) }}
-		l.index = newIndex(markets)
+		l.index = newIndex(c.Account, &l.outbox, markets)
 		c.Account.Track()
 	}
 	return l
@@ -221,7 +208,7 @@ func defaults(d *market.Duration, otherwise market.Duration) {
 // unresolved.
 func (l *Loop) Run(ctx context.Context) error {
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx)) // the end waits for pending answers
-	defer l.workers.Wait()
+	defer l.group.Wait()
 	defer cancel()
 	l.now = l.Trading.Now()
 	l.began, l.resumed = l.now, l.Engine.Now()
@@ -244,7 +231,7 @@ func (l *Loop) Run(ctx context.Context) error {
 		l.Ready()
 	}
 	l.endTurn(work)
-	for ctx.Err() == nil && l.failed == nil && l.ending == nil {
+	for ctx.Err() == nil && l.failed == nil && l.ending.why == nil {
 		l.turn(ctx, work)
 	}
 	if l.failed != nil {
@@ -270,17 +257,16 @@ func (l *Loop) prepare(ctx context.Context) error {
 	if err := l.reconcile(ctx); err != nil {
 		return err
 	}
-	l.reconcileHoldings(ctx)
-	l.settleNewer()
-	if err := l.disconnect.armFirst(ctx, l.now); err != nil {
-		return err
-	}
-	l.disconnect.armed(l.stamp())
-	return nil
+	l.holdings.reconcile(ctx)
+	l.newer.settle()
+	return l.disconnect.armFirst(ctx)
 }
 
-func (l *Loop) retryUntilReached(ctx context.Context, try func() error) error {
-	return RetryUntilReached(ctx, l.Log, try)
+// onNotice receives an event of the account channel.
+func (l *Loop) onNotice(n *exchange.Notice) {
+	if l.failed == nil {
+		l.channel.receive(n)
+	}
 }
 
 // turn waits for an event, takes the others that are there, commits them, and sends.
@@ -317,10 +303,12 @@ func (l *Loop) turn(ctx, work context.Context) {
 	}
 	l.stamp()
 	l.bookPages()
-	l.checkOwed()
+	l.channel.checkOwed()
 	l.fireTimers()
-	l.endHalted()
-	l.endNewer()
+	if !l.stopped && l.failed == nil {
+		l.endHalted()
+		l.newer.cancelRest()
+	}
 	l.endTurn(work)
 }
 
@@ -347,7 +335,7 @@ func (l *Loop) commit() {
 	}
 	due := l.Engine.Unsaved()
 	for _, h := range due {
-		l.input(&market.Input{Kind: market.InputHalt, Strategy: h.Strategy, Reason: h.Reason})
+		l.halt(h.Strategy, h.Reason)
 	}
 	if len(due) > 0 {
 		l.write()
@@ -358,7 +346,7 @@ func (l *Loop) write() {
 	switch err := l.Journal.Commit(l.now); {
 	case err == nil || l.failed != nil:
 	case errors.Is(err, ErrLastRoom):
-		l.ending = fmt.Errorf("live: nothing more is traded: %w", err)
+		l.ending.why = fmt.Errorf("live: nothing more is traded: %w", err)
 		l.Log.Error().Err(err).Msg(
 			"the disk is full: all orders are cancelled but the exits of brackets, then the bot ends")
 	default:
@@ -366,39 +354,22 @@ func (l *Loop) write() {
 	}
 }
 
-// stamp moves the loop's time to the exchange's. It never goes back.
-func (l *Loop) stamp() market.Time {
-	l.now = max(l.now, l.Trading.Now())
-	return l.now
-}
-
-// engineTime is the time of the next step. The engine's time never goes back: where the last run's
-// clock was ahead, it goes on at half the pace until the exchange's has caught up, so that timers
-// still fire.
-func (l *Loop) engineTime() market.Time {
-	l.stamp()
-	return max(l.now, l.resumed+(l.now-l.began)/2)
-}
-
 // step folds an event and queues the strategies' commands.
 func (l *Loop) step(ev *market.Event) {
 	if l.failed != nil {
 		return
 	}
-	l.lend(ev.Fills)
-	bought := l.Newer.fills(l.Account, ev.Fills)
+	l.newer.lend(ev.Fills)
+	bought := l.newer.buys(ev.Fills)
 	ev.At = l.engineTime()
 	commands := l.stepEngine(ev)
 	l.Journal.Event(ev)
 	l.holdings.count(ev, l.Account.Catalog())
 	l.auditor.booked(l.Account, ev)
-	l.proof.ended(ev, l.now)
+	l.open.proof.ended(ev, l.now)
 	l.queueCommands(commands)
 	l.queryReached(ev)
-	l.giveBack(bought)
-	if bought.Amount > 0 && l.Newer.Settled {
-		l.haltBought()
-	}
+	l.newer.booked(bought)
 }
 
 // stepEngine steps the engine and reports the duration to Config.Stepped.
@@ -429,7 +400,7 @@ func (l *Loop) queueCommands(commands []market.Command) {
 	var refused []market.Command
 	for i := range commands {
 		c := commands[i]
-		if _, moved := l.restatements.seen[c.Order.ID]; moved && c.Kind == market.CommandUpdate {
+		if _, moved := l.auditor.restatements.seen[c.Order.ID]; moved && c.Kind == market.CommandUpdate {
 			l.Log.Debug().Int64("order", int64(c.Order.ID)).
 				Msg("someone else may have changed the order: it is not changed before that is known")
 			l.withhold(&c)

@@ -44,78 +44,84 @@ type Newer struct {
 	Unknown []UnknownExit
 	// Lent is base of the unallocated balance that newer purchases are to give back; Since is 0.
 	Lent []UnknownExit
+}
 
+// newer takes the orders that Newer tells of into the books. It places no second exit beside one of
+// them: strategies whose exits are not known are halted.
+type newer struct {
+	base
+	*Newer
 	numbers  map[uuid.UUID]market.OrderID
 	taken    map[market.OrderID]bool        // old numbers of orders that this start has booked
 	doubts   map[market.StrategyID][]string // by what may be exits of their positions
 	shared   map[market.StrategyID][]string // orders in the books that may be of another strategy
 	asked    map[uuid.UUID]bool             // names of trades whose orders have been asked for
 	searched bool                           // all trades have been looked through
-	ends     retry                          // of endNewer
+	ends     retry                          // of cancelRest
+}
+
+func newNewer(b base) newer {
+	return newer{base: b, Newer: b.Config.Newer, taken: map[market.OrderID]bool{},
+		doubts: map[market.StrategyID][]string{}, shared: map[market.StrategyID][]string{}, asked: map[uuid.UUID]bool{}}
+}
+
+// unbooked is what an order's fills bring that are not booked.
+func unbooked(own *state.Order, fills []market.Fill) (amount market.Qty) {
+	for i := range fills {
+		if !own.Knows(&fills[i]) {
+			amount += fills[i].Amount
+		}
+	}
+	return amount
 }
 
 // lend books base of the unallocated balance to a strategy of which the kill switch has sold more
 // than it holds. It is lent with the fill: before it, what own orders under way have bought or sold
 // may be unknown. A newer purchase gives it back.
-func (l *Loop) lend(fills []market.Fill) {
+func (n *newer) lend(fills []market.Fill) {
 	if len(fills) == 0 {
 		return
 	}
-	own := l.Account.Known(fills[0].Order)
+	own := n.Account.Known(fills[0].Order)
 	if own == nil || own.Side != market.Sell || own.Strategy == 0 || made(own.ClientOrderID) {
 		return
 	}
-	lacks := -l.Account.Position(own.Strategy, own.Market).Amount
-	for i := range fills {
-		if !own.Knows(&fills[i]) {
-			lacks += fills[i].Amount
-		}
-	}
+	lacks := unbooked(own, fills) - n.Account.Position(own.Strategy, own.Market).Amount
 	if lacks <= 0 {
 		return
 	}
-	m := l.Account.Catalog().Market(own.Market)
-	l.Log.Warn().Int64("order", int64(own.ID)).Str("market", m.Name).Str("amount", m.FormatQty(lacks)).
+	m := n.Account.Catalog().Market(own.Market)
+	n.Log.Warn().Int64("order", int64(own.ID)).Str("market", m.Name).Str("amount", m.FormatQty(lacks)).
 		Msg("more was sold than the strategies hold: the rest was unallocated, and is booked to the strategy")
-	l.Newer.lend(UnknownExit{Strategy: own.Strategy, Market: m.ID, Amount: lacks})
-	l.step(&market.Event{Kind: market.KindTransfer, Asset: m.Base, Market: m.ID, Money: market.Money(lacks),
-		Owner: own.Strategy, Price: max(1, l.Account.Last(m.ID))})
-}
-
-// lend adds a loan to those that newer purchases are to give back.
-func (n *Newer) lend(loan UnknownExit) {
+	loan := UnknownExit{Strategy: own.Strategy, Market: m.ID, Amount: lacks}
 	if at := slices.IndexFunc(n.Lent, loan.Same); at >= 0 {
-		n.Lent[at].Amount += loan.Amount
-		return
+		n.Lent[at].Amount += lacks
+	} else {
+		n.Lent = append(n.Lent, loan)
 	}
-	n.Lent = append(n.Lent, loan)
+	n.loop.step(&market.Event{Kind: market.KindTransfer, Asset: m.Base, Market: m.ID, Money: market.Money(lacks),
+		Owner: own.Strategy, Price: max(1, n.Account.Last(m.ID))})
 }
 
-// giveBack takes base that a newer purchase has brought out of the books again, as far as it was
-// lent.
-func (l *Loop) giveBack(bought UnknownExit) {
-	at := slices.IndexFunc(l.Newer.Lent, bought.Same)
-	if at < 0 {
-		return
+// booked acts on a newer purchase that the books have now: base goes out of them again as far as it
+// was lent, and after the start its strategy is halted.
+func (n *newer) booked(bought UnknownExit) {
+	if at := slices.IndexFunc(n.Lent, bought.Same); at >= 0 {
+		lent := &n.Lent[at]
+		amount := min(lent.Amount, bought.Amount)
+		if lent.Amount -= amount; lent.Amount == 0 {
+			n.Lent = slices.Delete(n.Lent, at, at+1)
+		}
+		n.loop.step(&market.Event{Kind: market.KindTransfer, Asset: n.Account.Catalog().Market(bought.Market).Base,
+			Market: bought.Market, Money: -market.Money(amount), Owner: bought.Strategy})
 	}
-	lent := &l.Newer.Lent[at]
-	amount := min(lent.Amount, bought.Amount)
-	if lent.Amount -= amount; lent.Amount == 0 {
-		l.Newer.Lent = slices.Delete(l.Newer.Lent, at, at+1)
+	if bought.Amount > 0 && n.Settled {
+		n.haltBought()
 	}
-	base := l.Account.Catalog().Market(bought.Market).Base
-	l.step(&market.Event{Kind: market.KindTransfer, Asset: base, Market: bought.Market, Money: -market.Money(amount),
-		Owner: bought.Strategy})
-}
-
-func (n *Newer) begin() {
-	n.taken, n.doubts, n.asked = map[market.OrderID]bool{}, map[market.StrategyID][]string{},
-		map[uuid.UUID]bool{}
-	n.shared = map[market.StrategyID][]string{}
 }
 
 // number is the number under which a run of the state file has sent an order.
-func (n *Newer) number(client uuid.UUID) (number market.OrderID, is bool) {
+func (n *newer) number(client uuid.UUID) (number market.OrderID, is bool) {
 	if n.numbers == nil {
 		n.numbers = make(map[uuid.UUID]market.OrderID, len(n.Runs)*newerNumbers)
 		for _, run := range n.Runs {
@@ -133,11 +139,11 @@ func (n *Newer) number(client uuid.UUID) (number market.OrderID, is bool) {
 func made(client uuid.UUID) bool { return client.Version() == 5 }
 
 // strange reports whether an order is none of the books.
-func (l *Loop) strange(client uuid.UUID) bool {
-	if !made(client) || l.Owns != nil && l.Owns(client) {
+func (n *newer) strange(client uuid.UUID) bool {
+	if !made(client) || n.Owns != nil && n.Owns(client) {
 		return false
 	}
-	for _, o := range l.Account.Pending(nil) {
+	for _, o := range n.Account.Pending(nil) {
 		if o.ClientOrderID == client {
 			return false
 		}
@@ -145,40 +151,40 @@ func (l *Loop) strange(client uuid.UUID) bool {
 	return true
 }
 
-// adoptNewer takes orders of the bot into the books that its state file does not know: open ones of
+// adoptOpen takes orders of the bot into the books that its state file does not know: open ones of
 // a list, and with the first of them all that have traded.
-func (l *Loop) adoptNewer(ctx context.Context, open []exchange.WireOrder) error {
+func (n *newer) adoptOpen(ctx context.Context, open []exchange.WireOrder) error {
 	found := map[market.OrderID]*market.Order{}
 	for i := range open {
 		o := &open[i].Order
-		if !l.strange(o.ClientOrderID) {
+		if !n.strange(o.ClientOrderID) {
 			continue
 		}
-		if number, is := l.Newer.number(o.ClientOrderID); is {
+		if number, is := n.number(o.ClientOrderID); is {
 			found[number] = o
 		} else {
-			l.doubt(o, "rests")
+			n.doubt(o, "rests")
 		}
 	}
 	if len(found) == 0 {
 		return nil
 	}
-	return l.adoptTraded(ctx, found)
+	return n.adoptTraded(ctx, found)
 }
 
 // adoptTraded adopts found orders and those with trades, in the order of their numbers.
-func (l *Loop) adoptTraded(ctx context.Context, found map[market.OrderID]*market.Order) error {
+func (n *newer) adoptTraded(ctx context.Context, found map[market.OrderID]*market.Order) error {
 	var others []market.Order
-	for _, m := range l.Account.Catalog().Markets() {
-		err := eachTrade(ctx, l.Trading, m.ID, max(1, l.Newer.Since.Add(-clockError)), func(t *exchange.Trade) {
-			if !l.strange(t.ClientOrderID) {
+	for _, m := range n.Account.Catalog().Markets() {
+		err := eachTrade(ctx, n.Trading, m.ID, max(1, n.Since.Add(-clockError)), func(t *exchange.Trade) {
+			if !n.strange(t.ClientOrderID) {
 				return
 			}
 			o := market.Order{Market: m.ID, ClientOrderID: t.ClientOrderID, ExchangeID: t.ExchangeID}
-			if number, is := l.Newer.number(t.ClientOrderID); is && found[number] == nil {
+			if number, is := n.number(t.ClientOrderID); is && found[number] == nil {
 				found[number] = &o
-			} else if !is && !l.Newer.asked[t.ClientOrderID] {
-				l.Newer.asked[t.ClientOrderID] = true
+			} else if !is && !n.asked[t.ClientOrderID] {
+				n.asked[t.ClientOrderID] = true
 				others = append(others, o)
 			}
 		})
@@ -187,15 +193,15 @@ func (l *Loop) adoptTraded(ctx context.Context, found map[market.OrderID]*market
 		}
 	}
 	for _, number := range slices.Sorted(maps.Keys(found)) {
-		if err := l.adopt(ctx, number, found[number]); err != nil {
+		if err := n.adopt(ctx, number, found[number]); err != nil {
 			return err
 		}
 	}
-	l.Newer.searched = true
+	n.searched = true
 	for i := range others {
-		record, err := l.Trading.Order(ctx, others[i].Market, others[i].ClientOrderID, others[i].ExchangeID)
+		record, err := n.Trading.Order(ctx, others[i].Market, others[i].ClientOrderID, others[i].ExchangeID)
 		if err == nil {
-			l.doubt(&record.Order, "has traded")
+			n.doubt(&record.Order, "has traded")
 		} else if !isNotFound(err) {
 			return err
 		}
@@ -205,143 +211,153 @@ func (l *Loop) adoptTraded(ctx context.Context, found map[market.OrderID]*market
 
 // adoptDiffering is adoptTraded once, where the balances are others than the books know or cannot
 // be compared with them. It reports whether the books have changed.
-func (l *Loop) adoptDiffering(ctx context.Context) bool {
-	before := len(l.Newer.taken)
-	if len(l.Newer.Runs) == 0 || l.Newer.searched {
+func (n *newer) adoptDiffering(ctx context.Context) bool {
+	before := len(n.taken)
+	if len(n.Runs) == 0 || n.searched {
 		return false
 	}
-	err := l.retryUntilReached(ctx, func() error { return l.adoptTraded(ctx, map[market.OrderID]*market.Order{}) })
+	err := RetryUntilReached(ctx, n.Log, func() error {
+		return n.adoptTraded(ctx, map[market.OrderID]*market.Order{})
+	})
 	if err != nil {
-		l.Log.Warn().Err(err).Msg("trades since the last entry of the state file could not be asked for")
+		n.Log.Warn().Err(err).Msg("trades since the last entry of the state file could not be asked for")
 	}
-	return len(l.Newer.taken) > before
+	return len(n.taken) > before
 }
 
 // adopt takes one order into the books, as its record says.
-func (l *Loop) adopt(ctx context.Context, number market.OrderID, o *market.Order) error {
-	if l.Newer.taken[number] {
+func (n *newer) adopt(ctx context.Context, number market.OrderID, o *market.Order) error {
+	if n.taken[number] {
 		return nil
 	}
-	asked := l.stamp()
-	record, err := l.Trading.Order(ctx, o.Market, o.ClientOrderID, o.ExchangeID)
+	asked := n.stamp()
+	record, err := n.Trading.Order(ctx, o.Market, o.ClientOrderID, o.ExchangeID)
 	var owners []market.StrategyID
 	if err == nil {
-		owners = l.Newer.Owners(&record.Order, true)
+		owners = n.Owners(&record.Order, true)
 	} else if !isNotFound(err) {
 		return err
 	}
 	if len(owners) == 0 {
-		l.Log.Error().Stringer("client_order_id", o.ClientOrderID).AnErr("record", err).
+		n.Log.Error().Stringer("client_order_id", o.ClientOrderID).AnErr("record", err).
 			Msg("an order that is newer than the state file fits no strategy: it counts as another's")
 		return nil
 	}
 	sent := record.Order
 	sent.Strategy, sent.FilledAmount = owners[0], 0
 	sent.FilledAmountQuote, sent.FeePaid = market.Value{}, market.Value{}
-	own := l.door.Enter(&market.Input{Kind: market.InputAdopt, At: l.engineTime(), Order: &sent}).Own
-	intent, err := l.Trading.Prepare(&market.Command{Kind: market.CommandPlace, At: l.engineTime(), Order: own.Order})
+	own := n.loop.input(&market.Input{Kind: market.InputAdopt, Order: &sent}).Own
+	intent, err := n.Trading.Prepare(&market.Command{Kind: market.CommandPlace, At: n.engineTime(), Order: own.Order})
 	if err != nil {
 		return fmt.Errorf("order %s: %w", o.ClientOrderID, err)
 	}
-	l.Journal.Intent(&intent)
-	m := l.Account.Catalog().Market(own.Market)
+	n.Journal.Intent(&intent)
+	m := n.Account.Catalog().Market(own.Market)
 	text := fmt.Sprintf("%s %s %s is newer than the state file: order %d then, order %d now", own.Side, m.Name,
 		own.ClientOrderID, number, own.ID)
 	if len(owners) > 1 {
 		var names []string
 		for _, id := range owners {
-			names = append(names, l.Engine.Names()[id-1])
+			names = append(names, n.Engine.Names()[id-1])
 		}
 		of := "of " + strings.Join(names, " or ") + ", booked to " + names[0]
 		text += "; it is " + of
 		for _, id := range owners {
-			l.Newer.shared[id] = append(l.Newer.shared[id], fmt.Sprintf("order %d (%s %s %s, %s)", own.ID, own.Side,
+			n.shared[id] = append(n.shared[id], fmt.Sprintf("order %d (%s %s %s, %s)", own.ID, own.Side,
 				m.FormatQty(own.Amount), m.Name, of))
 		}
 	}
-	l.Log.Warn().Int64("order", int64(own.ID)).Msg(text + "; it is in the books")
-	l.ReconcileLog.Note("newer than the state file", text)
-	l.Newer.taken[number] = true
-	l.Newer.Orders = append(l.Newer.Orders, own.ID)
-	q := l.queryOf(own.ID)
+	n.Log.Warn().Int64("order", int64(own.ID)).Msg(text + "; it is in the books")
+	n.ReconcileLog.Note("newer than the state file", text)
+	n.taken[number] = true
+	n.Orders = append(n.Orders, own.ID)
+	q := n.loop.queryOf(own.ID)
 	q.unresolved = &unresolved{outcome: placeUnresolved,
 		command: market.Command{Kind: market.CommandPlace, Order: own.Order}, until: asked}
-	l.receive(q, &reply{from: fromQuery, asked: l.stamp(), record: &record})
+	n.loop.receive(q, &reply{from: fromQuery, asked: n.stamp(), record: &record})
 	return nil
 }
 
 // doubt notes an order of a run that the state file does not know, with a strategy's operator id:
 // it may be the strategy's, and a sale the exit of its position. An order that is older than the
 // file is of another file or another bot.
-func (l *Loop) doubt(o *market.Order, does string) {
-	if o.Created < l.Newer.First {
+func (n *newer) doubt(o *market.Order, does string) {
+	if o.Created < n.First {
 		return
 	}
-	if o.Created < l.Newer.Since.Add(-clockError) {
+	if o.Created < n.Since.Add(-clockError) {
 		does += " and was made while the file was in use"
 	}
-	m, amount := l.Account.Catalog().Market(o.Market), o.AmountRemaining
+	m, amount := n.Account.Catalog().Market(o.Market), o.AmountRemaining
 	if o.Done() {
 		amount = o.FilledAmount
 	}
 	text := fmt.Sprintf("%s %s %s %s (order %s) %s", o.Side, o.Type, m.FormatQty(amount), m.Name, o.ClientOrderID, does)
-	for _, owner := range l.Newer.Owners(o, false) {
-		l.Newer.doubts[owner] = append(l.Newer.doubts[owner], text)
+	for _, owner := range n.Owners(o, false) {
+		n.doubts[owner] = append(n.doubts[owner], text)
 	}
 }
 
 // haltShared halts the strategies of which each may have sent a newer order: it is booked to one of
 // them. A later start knows that order as the strategy's, so the halt is durable with the booking.
-func haltShared(l *Loop) {
-	for _, id := range slices.Sorted(maps.Keys(l.Newer.shared)) {
-		l.input(&market.Input{Kind: market.InputHalt, Strategy: id, Reason: "the state file is a copy from before " +
-			strings.Join(l.Newer.shared[id], ", ") + ", and no operator_id tells whose that is: compare positions " +
-			"and exits in bot status with what each strategy has traded, then bot resume or bot flatten"})
+func (n *newer) haltShared() {
+	for _, id := range slices.Sorted(maps.Keys(n.shared)) {
+		n.loop.halt(id, "the state file is a copy from before "+
+			strings.Join(n.shared[id], ", ")+", and no operator_id tells whose that is: compare positions "+
+			"and exits in bot status with what each strategy has traded, then bot resume or bot flatten")
 	}
-	clear(l.Newer.shared)
+	clear(n.shared)
 }
 
-// settleNewer ends what the newer orders leave to do, before brackets act: orders that nothing
-// protects or expects are cancelled, and strategies whose positions are not known are halted.
-func (l *Loop) settleNewer() {
-	l.Newer.Settled = true
-	haltShared(l)
-	l.endNewer()
-	l.haltBought()
-	for _, id := range slices.Sorted(maps.Keys(l.Newer.doubts)) {
-		l.input(&market.Input{Kind: market.InputWithhold, Strategy: id, Reason: "not in the state file, and with " +
-			"its operator_id: " + strings.Join(l.Newer.doubts[id], ", ") + "; the file is a copy from before these " +
+// settle ends what the newer orders leave to do, before brackets act: orders that nothing protects
+// or expects are cancelled, and strategies whose positions are not known are halted.
+func (n *newer) settle() {
+	n.Settled = true
+	n.haltShared()
+	n.cancelRest()
+	n.haltBought()
+	for _, id := range slices.Sorted(maps.Keys(n.doubts)) {
+		n.loop.input(&market.Input{Kind: market.InputWithhold, Strategy: id, Reason: "not in the state file, and with " +
+			"its operator_id: " + strings.Join(n.doubts[id], ", ") + "; the file is a copy from before these " +
 			"orders, or another bot has the same operator_id. No exit is placed beside them: compare bot status with " +
 			"the exchange, cancel what is left (bot cancel-all --including-foreign), then bot resume"})
 	}
 }
 
-// endNewer cancels the newer orders that are open and no exits, at growing intervals: a halted
+// cancelRest cancels the newer orders that are open and no exits, at growing intervals: a halted
 // market refuses a cancel, and its answer may be lost.
-func (l *Loop) endNewer() {
-	again := &l.Newer.ends
-	if l.stopped || l.failed != nil || !l.Newer.Settled || len(l.Newer.Orders) == 0 || again.next > l.now {
+func (n *newer) cancelRest() {
+	if !n.Settled || len(n.Orders) == 0 || n.ends.next > n.now {
 		return
 	}
 	var cancels []market.OrderID
-	for _, id := range l.Newer.Orders {
-		if l.Account.Own(id) != nil && !l.Engine.Brackets().IsExit(id) {
+	for _, id := range n.Orders {
+		if n.Account.Own(id) != nil && !n.Engine.Brackets().IsExit(id) {
 			cancels = append(cancels, id)
 		}
 	}
-	again.later(l.now, len(cancels) > 0, true)
+	n.ends.later(n.now, len(cancels) > 0, true)
 	if len(cancels) > 0 {
-		l.input(&market.Input{Kind: market.InputCancel, Orders: cancels})
+		n.loop.input(&market.Input{Kind: market.InputCancel, Orders: cancels})
 	}
 }
 
-// haltBought halts the strategies for which newer orders have bought something since the last call.
-func (l *Loop) haltBought() {
-	bought := l.Newer.settle(l.Account, l.engineTime())
+// haltBought dates what newer purchases have brought since the last call, and halts the strategies
+// that hold it.
+func (n *newer) haltBought() {
+	bought, now := map[market.StrategyID][]string{}, n.engineTime()
+	for i := range n.Unknown {
+		u := &n.Unknown[i]
+		if u.Since == 0 && n.Account.Position(u.Strategy, u.Market).Amount > 0 {
+			m := n.Account.Catalog().Market(u.Market)
+			bought[u.Strategy] = append(bought[u.Strategy], m.FormatQty(u.Amount)+" "+m.Name)
+		}
+		u.Since = cmp.Or(u.Since, now)
+	}
 	for _, id := range slices.Sorted(maps.Keys(bought)) {
-		l.input(&market.Input{Kind: market.InputHalt, Strategy: id, Reason: "the state file is a copy from before " +
-			"its last orders: they bought " + strings.Join(bought[id], ", ") + ", and which exits it had is not " +
-			"known; look at bot status, then bot resume or bot flatten"})
+		n.loop.halt(id, "the state file is a copy from before "+
+			"its last orders: they bought "+strings.Join(bought[id], ", ")+", and which exits it had is not "+
+			"known; look at bot status, then bot resume or bot flatten")
 	}
 }
 
@@ -365,22 +381,18 @@ func (u *UnknownExit) position(a *state.Account) (p market.Position, open bool) 
 	return p, u.Since == 0 || p.Amount > 0 && p.Opened <= u.Since
 }
 
-// fills adds what fills of one order bring, and returns it where it is a newer purchase and they
-// are new; Amount is 0 otherwise. Call it before they are booked: they may come after the start,
-// until the order's cancel.
-func (n *Newer) fills(a *state.Account, fills []market.Fill) (bought UnknownExit) {
+// buys adds what fills of one order bring, and returns it where it is a newer purchase and they are
+// new; Amount is 0 otherwise. Call it before they are booked: they may come after the start, until
+// the order's cancel.
+func (n *newer) buys(fills []market.Fill) (bought UnknownExit) {
 	if len(fills) == 0 || !slices.Contains(n.Orders, fills[0].Order) {
 		return bought
 	}
-	own, amount := a.Known(fills[0].Order), market.Qty(0)
+	own := n.Account.Known(fills[0].Order)
 	if own == nil || own.Side != market.Buy {
 		return bought
 	}
-	for i := range fills {
-		if !own.Knows(&fills[i]) {
-			amount += fills[i].Amount
-		}
-	}
+	amount := unbooked(own, fills)
 	if amount == 0 {
 		return bought
 	}
@@ -391,26 +403,12 @@ func (n *Newer) fills(a *state.Account, fills []market.Fill) (bought UnknownExit
 		n.Unknown = append(n.Unknown, one)
 	}
 	u := &n.Unknown[at]
-	if _, open := u.position(a); !open {
+	if _, open := u.position(n.Account); !open {
 		u.Amount = 0
 	}
 	u.Amount, u.Since = u.Amount+amount, 0
 	one.Amount = amount
 	return one
-}
-
-// settle dates what newer purchases have brought, and returns it in words where it is still held.
-func (n *Newer) settle(a *state.Account, now market.Time) (bought map[market.StrategyID][]string) {
-	bought = map[market.StrategyID][]string{}
-	for i := range n.Unknown {
-		u := &n.Unknown[i]
-		if u.Since == 0 && a.Position(u.Strategy, u.Market).Amount > 0 {
-			m := a.Catalog().Market(u.Market)
-			bought[u.Strategy] = append(bought[u.Strategy], m.FormatQty(u.Amount)+" "+m.Name)
-		}
-		u.Since = cmp.Or(u.Since, now)
-	}
-	return bought
 }
 
 // Left drops what is held no more, and returns the rest for the next start, with the orders that

@@ -56,25 +56,25 @@ func (l *Loop) queryLists(work context.Context, q *query) {
 	own := l.Account.Known(q.id)
 	m, client, from := own.Market, own.ClientOrderID, own.Created.Add(-lastWait)
 	r := reply{from: fromLists, asked: l.now}
-	now := l.outcomeOf(q, own)
-	have := l.evidence.counts(q, now)
-	if !have && l.listAllInstead() {
+	now := q.outcome(own)
+	have := l.open.evidence.counts(q, now)
+	if !have && l.open.allInstead() {
 		q.in(firstWait, l.now)
 		return
 	}
 	if have {
-		r.asked, r.open = l.evidence.asked, l.evidence.names[client]
+		r.asked, r.open = l.open.evidence.asked, l.open.evidence.names[client]
 	}
 	q.begin()
 	l.querying++
-	l.workers.Go(func() {
+	l.ask(func() func() {
 		if !have {
-			r.open, r.err = l.isOpen(work, m, client)
+			r.open, r.err = isOpen(work, l.Trading, m, client)
 		}
 		if r.err == nil {
-			r.trades, r.err = l.tradesOf(work, m, client, from)
+			r.trades, r.err = tradesOf(work, l.Trading, m, client, from)
 		}
-		l.replies <- func() {
+		return func() {
 			l.querying--
 			q.lists = false
 			q.end()
@@ -84,17 +84,17 @@ func (l *Loop) queryLists(work context.Context, q *query) {
 	})
 }
 
-// listAllInstead reports whether the list of all markets is worth waiting for, and queries it then:
+// allInstead reports whether the list of all markets is worth waiting for, and queries it then:
 // so many orders wait for lists, or will after their second 240, that their own lists would cost
 // more.
-func (l *Loop) listAllInstead() bool {
+func (l *openList) allInstead() bool {
 	waiting := 0
 	for id, q := range l.queries.of {
 		own := l.Account.Known(id)
 		if own == nil || q.notFoundSince == 0 {
 			continue
 		}
-		now := l.outcomeOf(q, own)
+		now := q.outcome(own)
 		if (q.lists || now == placeUnresolved) && !l.evidence.counts(q, now) {
 			waiting++
 		}
@@ -103,25 +103,24 @@ func (l *Loop) listAllInstead() bool {
 		return false
 	}
 	switch {
-	case l.open.pending:
-	case l.open.failed:
-		l.open.next = min(l.open.next, l.now.Add(notFoundWait))
+	case l.failed && !l.pending:
+		l.next = min(l.next, l.now.Add(notFoundWait))
 	default:
-		l.open.next = min(l.open.next, l.now)
+		l.soon()
 	}
 	return true
 }
 
 // isOpen looks for a client order id in the list of a market's open orders.
-func (l *Loop) isOpen(work context.Context, m market.ID, client uuid.UUID) (bool, error) {
-	records, err := l.Trading.OpenOrdersIn(work, m)
+func isOpen(work context.Context, trading exchange.Trading, m market.ID, client uuid.UUID) (bool, error) {
+	records, err := trading.OpenOrdersIn(work, m)
 	return slices.ContainsFunc(records, func(r exchange.WireOrder) bool { return r.Order.ClientOrderID == client }), err
 }
 
 // tradesOf fetches the trades of an order since a time, by client order id.
-func (l *Loop) tradesOf(work context.Context, m market.ID, client uuid.UUID, from market.Time) (trades []exchange.Trade,
-	err error) {
-	err = eachTrade(work, l.Trading, m, from, func(t *exchange.Trade) {
+func tradesOf(work context.Context, trading exchange.Trading, m market.ID, client uuid.UUID,
+	from market.Time) (trades []exchange.Trade, err error) {
+	err = eachTrade(work, trading, m, from, func(t *exchange.Trade) {
 		if t.ClientOrderID == client {
 			trades = append(trades, *t)
 		}

@@ -14,9 +14,15 @@ import (
 // event.
 const muteAfter = 5 * time.Second
 
-// channel is what the loop keeps of the exchange's account channel. Its events race the answers of
-// the exchange: they are ordered by (updated, filledAmount, status), never by their arrival.
+// channel is the exchange's account channel. It books nothing that an answer over REST does not
+// confirm, and is trusted only while its events come. They race the answers of the exchange: they are
+// ordered by (updated, filledAmount, status), never by their arrival.
 type channel struct {
+	base
+	index        *index
+	auditor      *auditor
+	open         *openList
+	holdings     *holdings
 	up           bool               // its events are trusted to come: lists and queries are rarer
 	mute         bool               // an event has not come that had to; up again with the next event
 	contradicted contradictions     // of its events by the answers of the exchange
@@ -32,32 +38,28 @@ type owed struct {
 	until   market.Time
 }
 
-// onNotice receives an event of the account channel.
-func (l *Loop) onNotice(n *exchange.Notice) {
-	if l.failed != nil {
-		return
-	}
-	l.stamp()
+// receive receives an event of the account channel.
+func (c *channel) receive(n *exchange.Notice) {
+	c.stamp()
 	switch n.Kind {
 	case exchange.NoticeUp:
-		l.channelUp(n.At)
+		c.rise(n.At)
 	case exchange.NoticeDown:
-		l.channelDown()
+		c.fall()
 	case exchange.NoticeOrder:
-		l.heard(n)
-		l.noticeOrder(n)
+		c.heard(n)
+		c.noticeOrder(n)
 	case exchange.NoticeFill:
-		l.heard(n)
-		l.noticeFill(n)
+		c.heard(n)
+		c.noticeFill(n)
 	}
 }
 
 // heard notes that the channel speaks.
-func (l *Loop) heard(n *exchange.Notice) {
-	c := &l.channel
-	if c.mute && !c.contradicted.aside(l.now) {
+func (c *channel) heard(n *exchange.Notice) {
+	if c.mute && !c.contradicted.aside(c.now) {
 		c.mute, c.up = false, true
-		l.Log.Info().Msg("the account channel speaks again")
+		c.Log.Info().Msg("the account channel speaks again")
 	}
 	if o, owed := c.owed[n.Order.ExchangeID]; owed && o.pays(&n.Order) {
 		delete(c.owed, n.Order.ExchangeID)
@@ -66,53 +68,53 @@ func (l *Loop) heard(n *exchange.Notice) {
 
 // noticed is the query of the order that an event is about, which the exchange has therefore; nil:
 // it is no order of the account. A question that was put before the event says nothing about it.
-func (l *Loop) noticed(m market.ID, name, client uuid.UUID, at market.Time) (*query, *state.Order) {
-	own := l.orderNamed(m, name, client)
+func (c *channel) noticed(m market.ID, name, client uuid.UUID, at market.Time) (*query, *state.Order) {
+	own := c.index.orderNamed(m, name, client)
 	if own == nil {
 		return nil, nil
 	}
-	q := l.queryOf(own.ID)
+	q := c.loop.queryOf(own.ID)
 	q.noticed, q.notFoundSince, q.lists = max(q.noticed, at), 0, false
 	return q, own
 }
 
 // noticeOrder receives an order event.
-func (l *Loop) noticeOrder(n *exchange.Notice) {
-	q, own := l.noticed(n.Order.Market, n.Order.ExchangeID, n.Order.ClientOrderID, n.At)
+func (c *channel) noticeOrder(n *exchange.Notice) {
+	q, own := c.noticed(n.Order.Market, n.Order.ExchangeID, n.Order.ClientOrderID, n.At)
 	if own == nil {
-		l.noticeEnded(n)
+		c.noticeEnded(n)
 		return
 	}
 	got := &n.Order
-	switch aside := l.channel.contradicted.aside(l.now); {
-	case filledMore(own, got), aside && unasked(l.outcomeOf(q, own), own, got):
+	switch aside := c.contradicted.aside(c.now); {
+	case filledMore(own, got), aside && unasked(q.outcome(own), own, got):
 		q.doubt(&doubt{told: n.At, updated: got.Updated, filled: got.FilledAmount, ended: got.Done(), order: true},
-			l.now)
+			c.now)
 	case aside, q.refusal != nil, got.Status == market.StatusUnresolved:
 		// a status of no known name proves neither that the order rests nor that it has ended
-		q.soon(l.now)
+		q.soon(c.now)
 	case !own.Reported || later(got, &own.Order):
 		record := exchange.WireOrder{Order: *got}
 		record.Order.FeePaid = own.FeePaid // an event has none
-		l.receive(q, &reply{from: fromNotice, asked: q.noticed, record: &record, exec: n.Exec})
+		c.loop.receive(q, &reply{from: fromNotice, asked: q.noticed, record: &record, exec: n.Exec})
 	case !later(&own.Order, got) && differ(got, &own.Order):
-		q.soon(l.now) // two states of one moment: the exchange says which came last
+		q.soon(c.now) // two states of one moment: the exchange says which came last
 	}
 }
 
 // noticeFill receives a fill event.
-func (l *Loop) noticeFill(n *exchange.Notice) {
+func (c *channel) noticeFill(n *exchange.Notice) {
 	t := &n.Trade
-	q, own := l.noticed(t.Market, t.ExchangeID, t.ClientOrderID, n.At)
+	q, own := c.noticed(t.Market, t.ExchangeID, t.ClientOrderID, n.At)
 	if own == nil {
-		if l.auditor.owners.of[fillName{t.Market, t.ID}] == 0 {
-			l.filledAfterEnd(t, false)
+		if c.auditor.owners.of[fillName{t.Market, t.ID}] == 0 {
+			c.open.filledAfterEnd(t, false)
 		}
 		return
 	}
 	if broken := nameBroken(&own.Order, t.ExchangeID); broken != nil {
-		l.breach(own, broken)
-		q.soon(l.now)
+		c.auditor.breach(own, broken)
+		q.soon(c.now)
 		return
 	}
 	if fresh := own.Fresh([]market.Fill{t.Fill}); len(fresh) == 0 {
@@ -122,18 +124,18 @@ func (l *Loop) noticeFill(n *exchange.Notice) {
 	if !own.Knows(&t.Fill) {
 		d.filled += t.Amount
 	}
-	q.doubt(&d, l.now)
+	q.doubt(&d, c.now)
 }
 
 // noticeEnded handles an event about an order of which the account expects nothing: one that shows
 // an own order open after its end, and is newer than that end, leads to a list. The others are old,
 // or foreign.
-func (l *Loop) noticeEnded(n *exchange.Notice) {
-	if l.Ended == nil || n.Order.Done() || n.Order.ClientOrderID == uuid.Nil {
+func (c *channel) noticeEnded(n *exchange.Notice) {
+	if c.Ended == nil || n.Order.Done() || n.Order.ClientOrderID == uuid.Nil {
 		return
 	}
-	if own := l.Ended(n.Order.ClientOrderID); own != nil && later(&n.Order, &own.Order) {
-		l.open.next = l.now
+	if own := c.Ended(n.Order.ClientOrderID); own != nil && later(&n.Order, &own.Order) {
+		c.open.next = c.now
 	}
 }
 
@@ -152,9 +154,4 @@ func later(x, y *market.Order) bool {
 func differ(x, y *market.Order) bool {
 	return x.Status != y.Status || x.Amount != y.Amount || x.AmountQuote != y.AmountQuote ||
 		x.Type.HasPrice() && x.Price != y.Price || x.Type.HasTrigger() && x.TriggerAmount != y.TriggerAmount
-}
-
-// newChannel is a channel that is not up.
-func newChannel() channel {
-	return channel{owed: map[uuid.UUID]owed{}}
 }

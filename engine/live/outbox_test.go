@@ -146,7 +146,7 @@ func TestTheOutboxIsOneListThatIsWalked(t *testing.T) {
 // Orders that wait for the weight budget hold every lane of theirs, and a cancel leaves all the
 // same.
 func TestOrdersThatWaitForTheBudgetHoldUpNoCancel(t *testing.T) {
-	l := &Loop{replies: make(chan func(), 16), queries: newAgenda(), writes: map[market.OrderID]*outgoing{},
+	l := &Loop{workers: workers{replies: make(chan func(), 16)}, queries: newQueryQueue(), writes: map[market.OrderID]*outgoing{},
 		Config: Config{Journal: deaf{}, Trading: &stuck{}}}
 	for range 2 * maxInFlight {
 		l.outbox.put(by(1, market.CommandPlace, false))
@@ -159,7 +159,7 @@ func TestOrdersThatWaitForTheBudgetHoldUpNoCancel(t *testing.T) {
 	l.dispatch(ctx)
 	require.Equal(t, [ranks]int{cancels: 1, exits: 1, others: maxInFlight}, l.sending)
 	cancel()
-	l.workers.Wait()
+	l.group.Wait()
 }
 
 // deaf is a Journal that keeps nothing.

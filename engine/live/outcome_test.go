@@ -588,12 +588,12 @@ func TestTheLoopCarriesOutWhatTheTableSays(t *testing.T) {
 		s := set(t, c.outcome)
 		r := s.reply(c.answer, c.moment, c.outcome)
 		own := s.account.Known(1)
-		require.Equal(t, c.outcome, s.loop.outcomeOf(s.q, own), c)
+		require.Equal(t, c.outcome, s.q.outcome(own), c)
 		require.Equal(t, c.moment, s.q.moment(r.asked), c)
 		before := *s.q
 		s.loop.receive(s.q, r)
 
-		require.Equal(t, c.step.next, s.loop.outcomeOf(s.q, s.account.Known(1)), c)
+		require.Equal(t, c.step.next, s.q.outcome(s.account.Known(1)), c)
 		cancels := c.step.do == cancelListed || c.step.do == haltListed && c.outcome != endedCancelling
 		require.Equal(t, cancels, s.loop.outbox.holds(1), c)
 		require.False(t, cancels && s.loop.outbox.of[1][0].command.Kind != market.CommandCancel, c)

@@ -27,13 +27,15 @@ func (p *proof) ended(ev *market.Event, now market.Time) {
 // Proven reports whether a list of the open orders that was asked for after the latest end of an
 // own order shows none of them open, and asks for one where there was none. Orders that it shows
 // are queried and opened again. Call it within Do.
-func (l *Loop) Proven() bool {
+func (l *Loop) Proven() bool { return l.open.proven() }
+
+func (l *openList) proven() bool {
 	p := &l.proof
-	if p.since == 0 || l.evidence.asked >= p.since && p.shown == 0 {
+	if p.since == 0 || l.asked >= p.since && p.shown == 0 {
 		return true
 	}
-	if !l.open.pending && l.now >= p.asked.Add(firstWait) {
-		p.asked, l.open.next = l.now, l.now
+	if !l.pending && l.now >= p.asked.Add(firstWait) {
+		p.asked, l.next = l.now, l.now
 	}
 	return false
 }
@@ -46,14 +48,14 @@ const deniedTillHalt = 5 * time.Minute
 // rests: it counts once a list of the open orders that is newer than the order's state lacks it.
 // Until then the list is asked for, and then the order again. Where lists show the order on and on,
 // its strategy is halted.
-func (l *Loop) provesEnd(own *state.Order, r *reply) bool {
+func (l *openList) provesEnd(own *state.Order, r *reply) bool {
 	if r.from != fromQuery {
 		return true
 	}
-	q, e := l.queryOf(own.ID), &l.evidence
+	q, e := l.loop.queryOf(own.ID), &l.evidence
 	newer := e.asked > max(own.Updated, q.noticed)
 	switch {
-	case r.trusted, !unasked(l.outcomeOf(q, own), own, &r.record.Order), newer && !e.names[own.ClientOrderID]:
+	case r.trusted, !unasked(q.outcome(own), own, &r.record.Order), newer && !e.names[own.ClientOrderID]:
 		q.denied = 0
 		return true
 	case newer && q.denied == 0:
@@ -61,15 +63,13 @@ func (l *Loop) provesEnd(own *state.Order, r *reply) bool {
 	case newer && l.now.Sub(q.denied) >= deniedTillHalt:
 		l.haltDenied(own, r.record.Order.Status)
 	}
-	if !l.open.pending {
-		l.open.next = min(l.open.next, l.now)
-	}
+	l.soon()
 	return false
 }
 
 // haltDenied halts the strategy of an order that has ended by queries and is open by lists: which
 // of them is true stays unknown until a person decides.
-func (l *Loop) haltDenied(own *state.Order, status market.Status) {
+func (l *openList) haltDenied(own *state.Order, status market.Status) {
 	if _, halted := l.Engine.Halted(own.Strategy); halted || own.Strategy == 0 {
 		return
 	}
@@ -77,7 +77,7 @@ func (l *Loop) haltDenied(own *state.Order, status market.Status) {
 		Msg("queries say that an order has ended, and lists show it open: its strategy is halted")
 	l.ReconcileLog.Discrepancy(l.now, &state.Discrepancy{What: "end of " + orderText(own.ID),
 		Ours: own.State.String(), Theirs: status.String(), Conclusion: "not booked; halted", Order: own.ID})
-	l.input(&market.Input{Kind: market.InputHalt, Strategy: own.Strategy,
-		Reason: fmt.Sprintf("for five minutes the exchange has said that order %d is %s, and has listed it as open: "+
-			"it counts as open; look at the exchange, then bot resolve %d", own.ID, status, own.ID)})
+	l.loop.halt(own.Strategy,
+		fmt.Sprintf("for five minutes the exchange has said that order %d is %s, and has listed it as open: "+
+			"it counts as open; look at the exchange, then bot resolve %d", own.ID, status, own.ID))
 }

@@ -71,17 +71,17 @@ func (q *query) in(wait market.Duration, now market.Time) {
 func (l *Loop) queryOf(id market.OrderID) *query {
 	q := l.queries.of[id]
 	if q == nil {
-		wait := l.firstPause()
+		wait := l.channel.firstPause()
 		q = &query{id: id, next: l.now.Add(wait), wait: 2 * wait}
 		l.queries.add(q)
 	}
 	return q
 }
 
-// ownOf is the order of a query, as the account has it or had it; nil: the order has ended and
-// expects nothing more.
-func (l *Loop) ownOf(q *query) *state.Order {
-	if own := l.Account.Known(q.id); own != nil {
+// own is the order of a query, as the account has it or had it; nil: the order has ended and expects
+// nothing more.
+func (q *query) own(a *state.Account) *state.Order {
+	if own := a.Known(q.id); own != nil {
 		return own
 	}
 	return q.ended
@@ -109,11 +109,11 @@ func (l *Loop) queryReached(ev *market.Event) {
 	default:
 		return
 	}
-	l.followChanges()
+	l.index.follow()
 	l.index.nearby = l.index.waiting[m].reached(l.index.nearby[:0], low, high)
 	for _, id := range l.index.nearby {
 		if q := l.queries.of[id]; q != nil && q.wait > firstWait {
-			l.reached(q)
+			l.channel.reached(q)
 		}
 	}
 }
@@ -134,7 +134,7 @@ func (l *Loop) queryDue(work context.Context) {
 			break
 		}
 		switch {
-		case l.ownOf(q) == nil:
+		case q.own(l.Account) == nil:
 			l.queries.remove(q.id)
 		case q.short != nil:
 			l.queryTrades(work, q)
@@ -144,13 +144,14 @@ func (l *Loop) queryDue(work context.Context) {
 			l.queryOrder(work, q)
 		}
 	}
-	l.queryRegular(work)
-	l.renew(work)
+	l.open.query(work)
+	l.holdings.query(work)
+	l.disconnect.renew(work)
 }
 
 // queryOrder sends GET /order.
 func (l *Loop) queryOrder(work context.Context, q *query) {
-	own := l.ownOf(q)
+	own := q.own(l.Account)
 	id, client, name := own.Market, own.ClientOrderID, own.ExchangeID
 	question := l.Trading.Order
 	if l.stopped || q.doubted != nil || q.refusal != nil || own.InFlight == market.CommandCancel || own.CancelWanted {
@@ -163,11 +164,11 @@ func (l *Loop) queryOrder(work context.Context, q *query) {
 	}
 	q.begin()
 	l.querying++
-	l.workers.Go(func() {
+	l.ask(func() func() {
 		record, err := question(work, id, client, name)
-		l.replies <- func() {
+		return func() {
 			l.querying--
-			q.next, q.wait = l.stamp().Add(q.wait), min(2*q.wait, l.longestPause(q))
+			q.next, q.wait = l.stamp().Add(q.wait), min(2*q.wait, l.channel.longestPause(q))
 			q.end()
 			r.record, r.err = &record, err
 			if l.receive(q, &r); q.doubted != nil && q.doubted.told > r.asked {

@@ -15,7 +15,7 @@ type queryQueue struct {
 	waiting, due queryHeap
 }
 
-func newAgenda() queryQueue {
+func newQueryQueue() queryQueue {
 	return queryQueue{of: map[market.OrderID]*query{},
 		waiting: queryHeap{before: func(x, y *query) bool {
 			return cmp.Or(cmp.Compare(x.next, y.next),

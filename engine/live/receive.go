@@ -49,7 +49,7 @@ type verifier func(own *state.Order, r *reply) (problem string, ok bool)
 // receive handles every answer about an order, from any source: it verifies and reads the reply,
 // and carries out the step that transitions has for it.
 func (l *Loop) receive(q *query, r *reply) {
-	own := l.ownOf(q)
+	own := q.own(l.Account)
 	if own == nil && r.from != fromSend {
 		l.queries.remove(q.id)
 		return
@@ -64,17 +64,17 @@ func (l *Loop) receive(q *query, r *reply) {
 	if l.holdsBack(q, own, r) {
 		return
 	}
-	now := l.outcomeOf(q, own)
+	now := q.outcome(own)
 	a := l.read(q, now, own, r)
 	if l.judge(q, own, r, a) {
-		if own = l.ownOf(q); own == nil {
+		if own = q.own(l.Account); own == nil {
 			return
 		}
-		now = l.outcomeOf(q, own)
+		now = q.outcome(own)
 		a = readQuery(q, now, r)
 	}
 	if a != answerRefuted && own != nil {
-		defer l.settle(q, own.Strategy, r)
+		defer l.channel.settle(q, own.Strategy, r)
 	}
 	s := transitions[now][a][q.moment(r.asked)]
 	if s.next == 0 {
@@ -94,8 +94,8 @@ func (a answer) finds() bool {
 		a == accepted || a == acceptedEnded
 }
 
-// outcomeOf is what is known of an order and its last write; own is nil for an order that is done.
-func (l *Loop) outcomeOf(q *query, own *state.Order) resolution {
+// outcome is what is known of an order and its last write; own is nil for an order that is done.
+func (q *query) outcome(own *state.Order) resolution {
 	switch {
 	case own == nil:
 		return ended
@@ -156,7 +156,7 @@ func (l *Loop) read(q *query, now resolution, own *state.Order, r *reply) answer
 		}
 	}
 	if own != nil && errors.Is(r.err, exchange.ErrFalse) {
-		l.breach(own, []verify.Broken{{Rule: verify.RuleRecord, Wanted: "a record of this order", Seen: r.err.Error()}})
+		l.auditor.breach(own, []verify.Broken{{Rule: verify.RuleRecord, Wanted: "a record of this order", Seen: r.err.Error()}})
 	}
 	if r.from == fromSend && own != nil && r.err == nil && r.record.BySocket &&
 		r.write.command.Kind != market.CommandCancel {

@@ -17,33 +17,33 @@ import (
 // was never answered stays unknown, with its funds reserved, until a query resolves it.
 func (l *Loop) reconcile(ctx context.Context) error {
 	own := l.Account.Pending(nil)
-	if err := l.retryUntilReached(ctx, func() error { return l.catchUp(ctx, own) }); err != nil {
+	if err := RetryUntilReached(ctx, l.Log, func() error { return l.catchUp(ctx, own) }); err != nil {
 		return fmt.Errorf("live: reconcile trades: %w", err)
 	}
 	for _, o := range own {
-		if err := l.retryUntilReached(ctx, func() error { return l.reconcileOrder(ctx, o) }); err != nil {
+		if err := RetryUntilReached(ctx, l.Log, func() error { return l.reconcileOrder(ctx, o) }); err != nil {
 			return fmt.Errorf("live: reconcile order %s: %w", o.ClientOrderID, err)
 		}
 	}
-	err := l.retryUntilReached(ctx, func() error {
+	err := RetryUntilReached(ctx, l.Log, func() error {
 		asked := l.stamp()
 		records, err := l.Trading.OpenOrders(ctx)
 		if err != nil {
 			return err
 		}
 		l.stamp()
-		l.evidence = evidenceOf(asked, records)
-		if err := l.adoptNewer(ctx, records); err != nil {
+		l.open.evidence = evidenceOf(asked, records)
+		if err := l.newer.adoptOpen(ctx, records); err != nil {
 			return err
 		}
-		l.compareOrders(asked, records, nil)
+		l.open.compare(asked, records, nil)
 		return l.askAgain(ctx)
 	})
 	if err != nil {
 		return fmt.Errorf("live: reconcile open orders: %w", err)
 	}
-	l.open.next = l.now.Add(l.pace(l.OpenEvery))
-	haltShared(l)
+	l.open.next = l.now.Add(l.channel.pace(l.OpenEvery))
+	l.newer.haltShared()
 	l.commit()
 	return l.failed
 }
@@ -53,8 +53,8 @@ func (l *Loop) reconcile(ctx context.Context) error {
 // over, a stop that follows prices could be moved back.
 func (l *Loop) askAgain(ctx context.Context) error {
 	for _, o := range l.Account.Open(nil, 0, 0) {
-		_, changed := l.restatements.seen[o.ID]
-		lacks := !l.evidence.names[o.ClientOrderID]
+		_, changed := l.auditor.restatements.seen[o.ID]
+		lacks := !l.open.evidence.names[o.ClientOrderID]
 		if own := l.Account.Own(o.ID); own.Reported && own.InFlight == 0 && (lacks || changed) {
 			l.now++ // it is asked for later than the first time, also where no time has passed
 			if err := l.reconcileOrder(ctx, own); err != nil {

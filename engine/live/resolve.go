@@ -30,7 +30,7 @@ func (l *Loop) ResolveAsAbsent(id market.OrderID) error {
 		return nothingExpected(id)
 	}
 	q := l.queryOf(id)
-	l.logResolved(own, own.State.String(), "absent")
+	l.auditor.logResolved(own, own.State.String(), "absent")
 	if own.State.Terminal() {
 		return nil
 	}
@@ -59,10 +59,10 @@ func nothingExpected(id market.OrderID) error {
 
 // bookAnyway makes a record that breaks rules bookable, because a person says that the exchange is
 // right.
-func (l *Loop) bookAnyway(own *state.Order, r *reply, broken []verify.Broken) {
+func (j *auditor) bookAnyway(own *state.Order, r *reply, broken []verify.Broken) {
 	got := &r.record.Order
 	for i := range broken {
-		l.logResolved(own, broken[i].Wanted, string(broken[i].Rule)+" "+broken[i].Seen)
+		j.logResolved(own, broken[i].Wanted, string(broken[i].Rule)+" "+broken[i].Seen)
 		switch broken[i].Rule {
 		case verify.RuleOrderID:
 			got.ExchangeID = own.ExchangeID
@@ -71,17 +71,17 @@ func (l *Loop) bookAnyway(own *state.Order, r *reply, broken []verify.Broken) {
 		}
 	}
 	if len(broken) == 0 {
-		l.logResolved(own, own.State.String(), got.Status.String())
+		j.logResolved(own, own.State.String(), got.Status.String())
 	}
-	if q := l.queries.of[own.ID]; q != nil {
+	if q := j.queries.of[own.ID]; q != nil {
 		q.trusted = false
 	}
 }
 
 // logResolved records a person's decision, with both values.
-func (l *Loop) logResolved(own *state.Order, ours, theirs string) {
-	l.Log.Warn().Int64("order", int64(own.ID)).Str("books", ours).Str("exchange", theirs).
+func (j *auditor) logResolved(own *state.Order, ours, theirs string) {
+	j.Log.Warn().Int64("order", int64(own.ID)).Str("books", ours).Str("exchange", theirs).
 		Msg("an order is resolved as a person says")
-	l.ReconcileLog.Discrepancy(l.now, &state.Discrepancy{What: "resolve", Ours: ours, Theirs: theirs,
+	j.ReconcileLog.Discrepancy(j.now, &state.Discrepancy{What: "resolve", Ours: ours, Theirs: theirs,
 		Conclusion: "resolved by the operator", Order: own.ID})
 }

@@ -33,7 +33,7 @@ const byOthers = " changed by someone else"
 
 // restated decides about a record that breaks rules because someone else may have changed the
 // order. is reports whether that may be.
-func (l *Loop) restated(own *state.Order, r *reply, known *verify.Order, check *verify.Check,
+func (j *auditor) restated(own *state.Order, r *reply, known *verify.Order, check *verify.Check,
 	broken []verify.Broken) (problem string, ok, is bool) {
 	if r.from != fromQuery && r.from != fromNotice || r.trusted {
 		return "", false, false
@@ -59,39 +59,39 @@ func (l *Loop) restated(own *state.Order, r *reply, known *verify.Order, check *
 	case len(verdict.Broken) > 0 || verdict.Short && r.whole:
 		return "", false, false
 	case verdict.Short:
-		l.queryRest(own.ID, r)
+		j.queryRest(own.ID, r)
 		return "filledAmount is above the fills: the trades are asked for", false, true
 	}
-	q := l.queryOf(own.ID)
-	first, seen := l.restatements.seen[own.ID]
+	q := j.loop.queryOf(own.ID)
+	first, seen := j.restatements.seen[own.ID]
 	switch {
-	case !covers(l.Account, own, got):
-		l.haltRestated(own, got)
+	case !covers(j.Account, own, got):
+		j.haltRestated(own, got)
 		return "the strategy's money does not cover what someone else has made of the order", false, true
 	case seen && r.from == fromQuery && r.asked > first.asked && first.terms == state.TermsOf(got):
-		delete(l.restatements.seen, own.ID)
-		l.takeOver(own, got)
+		delete(j.restatements.seen, own.ID)
+		j.takeOver(own, got)
 		r.restated = true
 		return "", true, true
 	case seen && first.updated == got.Updated && first.terms != state.TermsOf(got):
-		delete(l.restatements.seen, own.ID)
+		delete(j.restatements.seen, own.ID)
 		return "", false, false // two states of one moment: one of them is false
 	}
-	l.restatements.seen[own.ID] = restatement{asked: r.asked, updated: got.Updated, terms: state.TermsOf(got),
+	j.restatements.seen[own.ID] = restatement{asked: r.asked, updated: got.Updated, terms: state.TermsOf(got),
 		broken: slices.Clone(broken)}
-	q.in(firstWait, l.now)
+	q.in(firstWait, j.now)
 	return "someone else may have changed the order: it is asked for again", false, true
 }
 
 // unrestated breaks the rule of a restatement that a later answer contradicts.
-func (l *Loop) unrestated(own *state.Order, r *reply) {
-	before, seen := l.restatements.seen[own.ID]
+func (j *auditor) unrestated(own *state.Order, r *reply) {
+	before, seen := j.restatements.seen[own.ID]
 	if !seen || r.from != fromQuery || r.asked <= before.asked {
 		return
 	}
-	delete(l.restatements.seen, own.ID)
+	delete(j.restatements.seen, own.ID)
 	if r.record.Order.Updated < before.updated {
-		l.breach(own, before.broken)
+		j.breach(own, before.broken)
 	}
 }
 
@@ -141,33 +141,33 @@ func covers(account *state.Account, own *state.Order, got *market.Order) bool {
 }
 
 // takeOver tells of a change by someone else that is taken over.
-func (l *Loop) takeOver(own *state.Order, got *market.Order) {
-	m := l.Account.Catalog().Market(own.Market)
+func (j *auditor) takeOver(own *state.Order, got *market.Order) {
+	m := j.Account.Catalog().Market(own.Market)
 	was, is := termsText(m, &own.Order, got), termsText(m, got, &own.Order)
-	changed := l.restatements.changed
+	changed := j.restatements.changed
 	changed[own.ID] = was + " to " + is
-	maps.DeleteFunc(changed, func(id market.OrderID, _ string) bool { return !l.Account.Expects(id) })
-	l.ReconcileLog.ChangedByOthers(changed)
-	l.Log.Warn().Int64("order", int64(own.ID)).Str("was", was).Str("is", is).
+	maps.DeleteFunc(changed, func(id market.OrderID, _ string) bool { return !j.Account.Expects(id) })
+	j.ReconcileLog.ChangedByOthers(changed)
+	j.Log.Warn().Int64("order", int64(own.ID)).Str("was", was).Str("is", is).
 		Msg("an order was changed by someone else: its new terms are taken over")
-	l.ReconcileLog.Discrepancy(l.now, &state.Discrepancy{What: orderText(own.ID) + byOthers, Ours: was, Theirs: is,
+	j.ReconcileLog.Discrepancy(j.now, &state.Discrepancy{What: orderText(own.ID) + byOthers, Ours: was, Theirs: is,
 		Conclusion: "taken over", Order: own.ID})
 }
 
 // haltRestated halts the strategy of an order that someone else has made larger than its money.
-func (l *Loop) haltRestated(own *state.Order, got *market.Order) {
-	if _, halted := l.Engine.Halted(own.Strategy); halted {
+func (j *auditor) haltRestated(own *state.Order, got *market.Order) {
+	if _, halted := j.Engine.Halted(own.Strategy); halted {
 		return
 	}
-	m := l.Account.Catalog().Market(own.Market)
+	m := j.Account.Catalog().Market(own.Market)
 	was, is := termsText(m, &own.Order, got), termsText(m, got, &own.Order)
 	reason := fmt.Sprintf("%s was changed by someone else, from %s to %s, and the strategy's money does not cover "+
 		"that: change it back or cancel it at the exchange, then bot resume", orderText(own.ID), was, is)
-	l.Log.Error().Int64("order", int64(own.ID)).Str("was", was).Str("is", is).
+	j.Log.Error().Int64("order", int64(own.ID)).Str("was", was).Str("is", is).
 		Msg("an order was changed by someone else beyond the money of its strategy: the strategy is halted")
-	l.ReconcileLog.Discrepancy(l.now, &state.Discrepancy{What: orderText(own.ID) + byOthers, Ours: was, Theirs: is,
+	j.ReconcileLog.Discrepancy(j.now, &state.Discrepancy{What: orderText(own.ID) + byOthers, Ours: was, Theirs: is,
 		Conclusion: "not booked; halted", Order: own.ID})
-	l.input(&market.Input{Kind: market.InputHalt, Strategy: own.Strategy, Reason: reason})
+	j.loop.halt(own.Strategy, reason)
 }
 
 // termsText are the terms of an order that differ from another's.
@@ -191,7 +191,7 @@ func termsText(m *market.Market, o, from *market.Order) string {
 // ChangedByOthers are the orders that someone else has changed and that still expect something, in
 // words. Call it within Look.
 func (l *Loop) ChangedByOthers() (list []string) {
-	changed := l.restatements.changed
+	changed := l.auditor.restatements.changed
 	maps.DeleteFunc(changed, func(id market.OrderID, _ string) bool { return !l.Account.Expects(id) })
 	for _, id := range slices.Sorted(maps.Keys(changed)) {
 		list = append(list, orderText(id)+": "+changed[id])

@@ -25,7 +25,7 @@ func prevented(own *state.Order, r *market.Report) bool {
 // queryMet queries the own orders that an order may have met: those of the other side whose price
 // its own reaches.
 func (l *Loop) queryMet(r *market.Report, side market.Side) {
-	l.followChanges()
+	l.index.follow()
 	met, near := &l.index.waiting[r.Market], l.index.nearby[:0]
 	switch {
 	case side == market.Sell:

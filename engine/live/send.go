@@ -30,9 +30,9 @@ func (l *Loop) send(work context.Context, r rank, o *outgoing) {
 		q.at(min(q.next, l.now.Add(firstWait))) // until the answer comes, also while the account channel is up
 	}
 	l.Journal.Sent(l.now, &o.intent)
-	l.workers.Go(func() {
+	l.ask(func() func() {
 		record, err := l.Trading.Send(work, &o.intent)
-		l.replies <- func() {
+		return func() {
 			l.sending[r]--
 			l.answered(o, record, err)
 		}
@@ -42,7 +42,7 @@ func (l *Loop) send(work context.Context, r rank, o *outgoing) {
 // dropUnwanted ends the waiting writes whose order is to end: a halt, a stop or a cancel came
 // first. The account sees them as refused by the exchange.
 func (l *Loop) dropUnwanted() {
-	l.followChanges()
+	l.index.follow()
 	for _, o := range l.outbox.takeBack(l.unwantedWrite) {
 		l.Journal.Outcome(l.now, &o.intent, fmt.Errorf("%w: taken back, because the order is to end",
 			exchange.ErrNotSent))

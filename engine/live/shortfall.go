@@ -8,24 +8,24 @@ import (
 
 // queryRest queries the trades that a record has left out. After a write the outcome is then
 // unresolved, and its order is queried first.
-func (l *Loop) queryRest(id market.OrderID, r *reply) {
-	if q := l.queries.of[id]; q != nil && r.from == fromQuery {
+func (j *auditor) queryRest(id market.OrderID, r *reply) {
+	if q := j.queries.of[id]; q != nil && r.from == fromQuery {
 		q.short = r
-		q.soon(l.now)
+		q.soon(j.now)
 	}
 }
 
 // queryTrades fetches the market's trades since an order began, adds to its record the fills that
 // it lacked, and receives the record again.
 func (l *Loop) queryTrades(work context.Context, q *query) {
-	own, r := l.ownOf(q), q.short
+	own, r := q.own(l.Account), q.short
 	m, client, from := own.Market, own.ClientOrderID, own.Created.Add(-lastWait)
 	q.short = nil
 	q.begin()
 	l.querying++
-	l.workers.Go(func() {
-		trades, err := l.tradesOf(work, m, client, from)
-		l.replies <- func() {
+	l.ask(func() func() {
+		trades, err := tradesOf(work, l.Trading, m, client, from)
+		return func() {
 			l.querying--
 			q.end()
 			l.stamp()

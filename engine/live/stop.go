@@ -14,12 +14,21 @@ import (
 // has then been refused five times, within seven seconds.
 const guardWait = market.Duration(5 * time.Second)
 
+// ending is the end of a run. It leaves at the exchange only what is to be kept.
+type ending struct {
+	*Config
+	why     error                   // why the loop ends by itself, in good order where possible; nil: it does not
+	stopped bool                    // the engine has stopped: events are dropped, and the next run fetches them
+	guards  bool                    // the stop places the exits that positions lack
+	cancels map[market.OrderID]bool // orders that the stop has tried to cancel
+}
+
 // stop ends a loop that has traded, in good order.
 func (l *Loop) stop(work context.Context) error {
 	commands := l.door.Enter(&market.Input{Kind: market.InputStop, At: l.engineTime()}).Commands
-	l.stopped, l.guards = true, l.KeepExits && l.ending == nil
+	l.stopped, l.guards = true, l.KeepExits && l.ending.why == nil
 	l.queueCommands(commands)
-	if !l.KeepExits && l.ending == nil {
+	if !l.KeepExits && l.ending.why == nil {
 		l.input(&market.Input{Kind: market.InputFinish})
 	}
 	return l.end(work)
@@ -45,7 +54,7 @@ func (l *Loop) end(work context.Context) error {
 	ctx, cancel := context.WithTimeout(work, within)
 	defer cancel()
 	if len(l.kept()) > 0 {
-		l.proof.since = l.now // what the stop leaves is said of a list, too
+		l.open.proof.since = l.now // what the stop leaves is said of a list, too
 	}
 	l.endTurn(work)
 	armed := l.disarm(ctx, work)
@@ -60,21 +69,21 @@ func (l *Loop) end(work context.Context) error {
 		l.turn(ctx, work)
 	}
 	if l.failed != nil {
-		return errors.Join(l.ending, armed, l.failed)
+		return errors.Join(l.ending.why, armed, l.failed)
 	}
-	return errors.Join(l.ending, armed, l.unfinished())
+	return errors.Join(l.ending.why, armed, l.unfinished())
 }
 
 // isFinalCancel reports whether a command is the first cancel of its order in a stop. It is sent in
 // spite of a ban.
-func (l *Loop) isFinalCancel(c *market.Command) bool {
-	if !l.stopped || c.Kind != market.CommandCancel || l.finalCancels[c.Order.ID] {
+func (e *ending) isFinalCancel(c *market.Command) bool {
+	if !e.stopped || c.Kind != market.CommandCancel || e.cancels[c.Order.ID] {
 		return false
 	}
-	if l.finalCancels == nil {
-		l.finalCancels = map[market.OrderID]bool{}
+	if e.cancels == nil {
+		e.cancels = map[market.OrderID]bool{}
 	}
-	l.finalCancels[c.Order.ID] = true
+	e.cancels[c.Order.ID] = true
 	return true
 }
 
@@ -98,34 +107,34 @@ func (l *Loop) endOrders() {
 
 // keeps reports whether a stop keeps the exits of brackets, or other orders. A loop that ends by
 // itself, as on a full disk, keeps the exits alone.
-func (l *Loop) keeps(exits bool) bool {
+func (e *ending) keeps(exits bool) bool {
 	switch {
-	case l.ending != nil:
+	case e.why != nil:
 		return exits
 	case exits:
-		return l.KeepExits
+		return e.KeepExits
 	}
-	return l.KeepOrders
+	return e.KeepOrders
 }
 
 // unwanted are the open orders that a stop is to end.
-func (l *Loop) unwanted() []*market.Order {
-	return slices.DeleteFunc(l.Account.Open(nil, 0, 0), func(o *market.Order) bool {
-		return l.keeps(l.Engine.Brackets().IsExit(o.ID)) || l.sells(o)
+func (e *ending) unwanted() []*market.Order {
+	return slices.DeleteFunc(e.Account.Open(nil, 0, 0), func(o *market.Order) bool {
+		return e.keeps(e.Engine.Brackets().IsExit(o.ID)) || e.sells(o)
 	})
 }
 
 // sells reports whether an order is the sale of a Close that has had no answer yet: the exit has
 // gone for it.
-func (l *Loop) sells(o *market.Order) bool {
-	return l.ending == nil && o.Type == market.TypeMarket && l.Engine.Brackets().IsExit(o.ID) &&
-		l.Account.Own(o.ID).InFlight == market.CommandPlace
+func (e *ending) sells(o *market.Order) bool {
+	return e.why == nil && o.Type == market.TypeMarket && e.Engine.Brackets().IsExit(o.ID) &&
+		e.Account.Own(o.ID).InFlight == market.CommandPlace
 }
 
 // kept are the open orders that a stop leaves at the exchange.
-func (l *Loop) kept() []*market.Order {
-	return slices.DeleteFunc(l.Account.Open(nil, 0, 0), func(o *market.Order) bool {
-		return !l.keeps(l.Engine.Brackets().IsExit(o.ID))
+func (e *ending) kept() []*market.Order {
+	return slices.DeleteFunc(e.Account.Open(nil, 0, 0), func(o *market.Order) bool {
+		return !e.keeps(e.Engine.Brackets().IsExit(o.ID))
 	})
 }
 
@@ -141,9 +150,9 @@ func (l *Loop) dropUnsent(unsent []market.Command) {
 			withheld = append(withheld, *c)
 		}
 	}
-	since := l.proof.since
-	defer func() { l.proof.since = since }() // what was never sent needs no proof of its end
-	for i := range withheld {                // after the loop: what follows from them comes after the cancels
+	since := l.open.proof.since
+	defer func() { l.open.proof.since = since }() // what was never sent needs no proof of its end
+	for i := range withheld {                     // after the loop: what follows from them comes after the cancels
 		c := &withheld[i]
 		l.answer(c, market.ExecRejected, 0)
 		l.follow(c.Order.ID)

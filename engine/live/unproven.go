@@ -17,7 +17,7 @@ func (l *Loop) fillsAfterEnd(r *reply) (any bool) {
 	o := &r.record.Order
 	for i := range r.record.Fills {
 		t := exchange.Trade{Fill: r.record.Fills[i], ExchangeID: o.ExchangeID, ClientOrderID: o.ClientOrderID}
-		if l.auditor.owners.of[fillName{o.Market, t.ID}] == 0 && l.filledAfterEnd(&t, false) {
+		if l.auditor.owners.of[fillName{o.Market, t.ID}] == 0 && l.open.filledAfterEnd(&t, false) {
 			any = true
 		}
 	}
@@ -85,7 +85,7 @@ func (l *Loop) judge(q *query, own *state.Order, r *reply, a answer) bool {
 	}
 	l.receive(q, refusal)
 	if denied {
-		l.contradict(id, strategy)
+		l.channel.contradict(id, strategy)
 	}
 	return true
 }

@@ -148,7 +148,7 @@ func TestAnAbsenceTakesTwoAnswersThatLieApartAndComeAfterTheWindow(t *testing.T)
 				p.loop.receive(q, &reply{from: fromQuery, asked: asked, err: exchange.ErrCode(exchange.CodeNotFound)})
 			}
 			require.Equal(t, c.lists, q.lists, name)
-			require.Equal(t, placeUnresolved, p.loop.outcomeOf(q, p.account.Known(1)), name)
+			require.Equal(t, placeUnresolved, q.outcome(p.account.Known(1)), name)
 		})
 	}
 }
@@ -456,7 +456,7 @@ func TestFillsOfAnOrderThatTheExchangeHasForgottenAreBookedFromTheTrades(t *test
 }
 
 func TestAWriteOfAnUnknownWindowIsUnresolvedForTheLongestWindow(t *testing.T) {
-	l := &Loop{now: market.Time(time.Hour)}
+	l := &Loop{clock: clock{now: market.Time(time.Hour)}}
 	require.Equal(t, l.now.Add(time.Minute), l.lastChance(&state.Order{InFlight: market.CommandCancel}))
 	placed := &state.Order{InFlight: market.CommandPlace, Order: market.Order{Created: market.Time(time.Minute)}}
 	require.Equal(t, market.Time(2*time.Minute), l.lastChance(placed), "a place is as old as its order")
@@ -492,7 +492,7 @@ func TestAListQueriesTheOrdersOfWhichItTellsSomethingNew(t *testing.T) {
 			q := p.loop.queryOf(1)
 			q.at(1000)
 			q.wait = lastWait
-			p.loop.compareOrders(c.asked, c.listed, nil)
+			p.loop.open.compare(c.asked, c.listed, nil)
 			require.Equal(t, c.soon, q.next == 100, what)
 			require.Zero(t, p.loop.Foreign())
 		})
@@ -508,7 +508,7 @@ func TestOrdersOfOthersAreCountedOneByOneAndOwnOnesThatHaveEndedAreNot(t *testin
 		require.NoError(t, p.loop.Inspect(t.Context(), func(at market.Time) {
 			stranger := exchange.WireOrder{Order: market.Order{ClientOrderID: uuid.UUID{9}}}
 			nameless := exchange.WireOrder{} // by hand: they have no client order id
-			p.loop.compareOrders(at,
+			p.loop.open.compare(at,
 				[]exchange.WireOrder{stranger, nameless, nameless, {Order: market.Order{ClientOrderID: own}}}, nil)
 		}))
 		require.NoError(t, p.loop.Inspect(t.Context(), func(market.Time) { require.Equal(t, 3, p.loop.Foreign()) }))
