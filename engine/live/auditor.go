@@ -114,7 +114,7 @@ func (j *auditor) audit(own *state.Order, r *reply) (problem string, ok bool) {
 	if r.from == fromRegular { // a regular list leads only to queries: nothing of it is booked
 		return "", true
 	}
-	known, check := j.knownOf(own, r), j.checkOf(own.Market)
+	known, check, q := j.knownOf(own, r), j.checkOf(own.Market), j.queries.of[own.ID]
 	var verdict verify.Verdict
 	switch {
 	case r.from == fromTrades:
@@ -127,7 +127,8 @@ func (j *auditor) audit(own *state.Order, r *reply) (problem string, ok bool) {
 		verdict = check.Event(known, r.record)
 	case r.write != nil && r.write.command.Kind == market.CommandCancel:
 		verdict.Broken = nameBroken(known.Order, r.record.Order.ExchangeID)
-	case r.write != nil && !j.overtakenBy(own, r):
+	// of an answer that is older than an event of the order, only the fills are booked
+	case r.write != nil && !(own.Reported && q != nil && q.noticed != 0 && r.record.Order.Updated < own.Updated):
 		verdict = check.Record(known, r.write.command.Kind, r.record)
 	default:
 		verdict = check.Record(known, 0, r.record)
@@ -257,4 +258,13 @@ func nameBroken(known *market.Order, got uuid.UUID) []verify.Broken {
 		return nil
 	}
 	return []verify.Broken{{Rule: verify.RuleOrderID, Wanted: known.ExchangeID.String(), Seen: got.String()}}
+}
+
+// queryRest queries the trades that a record has left out. After a write the outcome is then
+// unresolved, and its order is queried first.
+func (j *auditor) queryRest(id market.OrderID, r *reply) {
+	if q := j.queries.of[id]; q != nil && r.from == fromQuery {
+		q.short = r
+		q.soon(j.now)
+	}
 }

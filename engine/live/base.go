@@ -13,6 +13,7 @@ type base struct {
 	*Config
 	*clock
 	*workers
+	door    *Inputs
 	queries *queryQueue
 	channel *channel
 	loop    core

@@ -14,14 +14,6 @@ const (
 	upReached = 10 * time.Second // to the query of an order whose price the market has reached
 )
 
-// firstPause is the time to the first query of an order.
-func (c *channel) firstPause() market.Duration {
-	if c.up {
-		return upFirst
-	}
-	return firstWait
-}
-
 // longestPause is the longest time between two queries of an order. A write without an answer, and
 // a fee that is still to come, are asked for as often as without the channel.
 func (c *channel) longestPause(q *query) market.Duration {
@@ -29,15 +21,6 @@ func (c *channel) longestPause(q *query) market.Duration {
 		return c.QuietEvery
 	}
 	return lastWait
-}
-
-// reached queries an order whose price the market has reached.
-func (c *channel) reached(q *query) {
-	if c.up {
-		q.at(min(q.next, c.now.Add(upReached)))
-		return
-	}
-	q.soon(c.now)
 }
 
 // pace is the time between two regular queries, which are rarer while the account channel is up.
@@ -199,11 +182,4 @@ func (l *Loop) overtaken(q *query, own *state.Order, r *reply) {
 	default:
 		q.soon(l.now)
 	}
-}
-
-// overtakenBy reports whether an event has told of a later state of the order than the answer to a
-// write does: of such an answer only the fills are booked.
-func (j *auditor) overtakenBy(own *state.Order, r *reply) bool {
-	q := j.queries.of[own.ID]
-	return q != nil && q.noticed != 0 && own.Reported && r.record.Order.Updated < own.Updated
 }

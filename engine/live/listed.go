@@ -127,7 +127,11 @@ func (l *Loop) reopen(q *query, r *reply) {
 	}
 	l.Log.Warn().Int64("order", int64(q.id)).Stringer("books", own.State).Stringer("exchange", order.Status).
 		Msg("an order that had ended in the account is reopened")
-	if err := l.reopenOwn(own); err != nil {
+	text, err := l.Account.SaveOrder(own, l.Engine.Names())
+	if err == nil {
+		err = l.input(&market.Input{Kind: market.InputReopen, Saved: text}).Err
+	}
+	if err != nil {
 		l.failed = fmt.Errorf("live: %w", err)
 		return
 	}
@@ -135,15 +139,6 @@ func (l *Loop) reopen(q *query, r *reply) {
 		l.input(&market.Input{Kind: market.InputCancelling, Orders: []market.OrderID{q.id}})
 	}
 	l.report(q.id, r.record, market.ExecTrade)
-}
-
-// reopenOwn opens an ended order again in the account.
-func (l *Loop) reopenOwn(own *state.Order) error {
-	text, err := l.Account.SaveOrder(own, l.Engine.Names())
-	if err != nil {
-		return err
-	}
-	return l.input(&market.Input{Kind: market.InputReopen, Saved: text}).Err
 }
 
 // canReopen says why an order cannot be reopened as its record says.

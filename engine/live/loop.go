@@ -170,8 +170,8 @@ func New(c Config) *Loop {
 	*l = Loop{Config: c, clock: clock{trading: c.Trading}, door: Inputs{Engine: c.Engine, Recorder: c.Recorder},
 		workers: workers{replies: make(chan func(), (int(ranks)+1)*maxInFlight+maxListQueries)},
 		calls:   make(chan call), queries: newQueryQueue(), pages: map[market.OrderID][]market.Fill{},
-		writes: map[market.OrderID]*outgoing{}, ending: ending{Config: &l.Config}}
-	b := base{&l.Config, &l.clock, &l.workers, &l.queries, &l.channel, l}
+		writes: map[market.OrderID]*outgoing{}, ending: ending{Config: &l.Config, cancels: map[market.OrderID]bool{}}}
+	b := base{&l.Config, &l.clock, &l.workers, &l.door, &l.queries, &l.channel, l}
 	l.disconnect.base = b
 	l.newer = newNewer(b)
 	l.open = openList{base: b, disconnect: &l.disconnect}
@@ -362,7 +362,11 @@ func (l *Loop) step(ev *market.Event) {
 	l.newer.lend(ev.Fills)
 	bought := l.newer.buys(ev.Fills)
 	ev.At = l.engineTime()
-	commands := l.stepEngine(ev)
+	began := time.Now()
+	commands := l.door.Enter(&market.Input{Kind: market.InputEvent, Event: ev}).Commands
+	if l.Stepped != nil {
+		l.Stepped(ev.Kind, time.Since(began))
+	}
 	l.Journal.Event(ev)
 	l.holdings.count(ev, l.Account.Catalog())
 	l.auditor.booked(l.Account, ev)
@@ -370,18 +374,6 @@ func (l *Loop) step(ev *market.Event) {
 	l.queueCommands(commands)
 	l.queryReached(ev)
 	l.newer.booked(bought)
-}
-
-// stepEngine steps the engine and reports the duration to Config.Stepped.
-func (l *Loop) stepEngine(ev *market.Event) []market.Command {
-	in := market.Input{Kind: market.InputEvent, Event: ev}
-	if l.Stepped == nil {
-		return l.door.Enter(&in).Commands
-	}
-	began := time.Now()
-	commands := l.door.Enter(&in).Commands
-	l.Stepped(ev.Kind, time.Since(began))
-	return commands
 }
 
 // fireTimers steps the engine for its due timers.
@@ -423,19 +415,15 @@ func (l *Loop) queueCommands(commands []market.Command) {
 			q.unresolved = nil // a new write is in flight: a restored engine sends the last process's commands
 		}
 		l.Journal.Intent(&intent)
-		l.outbox.put(outgoing{intent: intent, command: c, strategy: l.strategyOf(c.Order.ID)})
+		o := outgoing{intent: intent, command: c}
+		if own := l.Account.Known(c.Order.ID); own != nil { // otherwise the account has forgotten the order
+			o.strategy = own.Strategy
+		}
+		l.outbox.put(o)
 	}
 	for i := range refused { // after the loop: a step overwrites commands
 		l.answer(&refused[i], market.ExecRejected, 0)
 	}
-}
-
-// strategyOf is the strategy of an own order, 0 where the account has forgotten the order.
-func (l *Loop) strategyOf(id market.OrderID) market.StrategyID {
-	if own := l.Account.Known(id); own != nil {
-		return own.Strategy
-	}
-	return 0
 }
 
 // untilDue is how long the loop may wait for events.

@@ -246,7 +246,8 @@ func (n *newer) adopt(ctx context.Context, number market.OrderID, o *market.Orde
 	sent := record.Order
 	sent.Strategy, sent.FilledAmount = owners[0], 0
 	sent.FilledAmountQuote, sent.FeePaid = market.Value{}, market.Value{}
-	own := n.loop.input(&market.Input{Kind: market.InputAdopt, Order: &sent}).Own
+	// its command is not queued: the exchange has the order
+	own := n.door.Enter(&market.Input{Kind: market.InputAdopt, At: n.engineTime(), Order: &sent}).Own
 	intent, err := n.Trading.Prepare(&market.Command{Kind: market.CommandPlace, At: n.engineTime(), Order: own.Order})
 	if err != nil {
 		return fmt.Errorf("order %s: %w", o.ClientOrderID, err)

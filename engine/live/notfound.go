@@ -190,3 +190,30 @@ func (l *Loop) lastRecord(own *market.Order, trades []exchange.Trade) (*exchange
 	}
 	return record, nil
 }
+
+// queryTrades fetches the market's trades since an order began, adds to its record the fills that
+// it lacked, and receives the record again.
+func (l *Loop) queryTrades(work context.Context, q *query) {
+	own, r := q.own(l.Account), q.short
+	m, client, from := own.Market, own.ClientOrderID, own.Created.Add(-lastWait)
+	q.short = nil
+	q.begin()
+	l.querying++
+	l.ask(func() func() {
+		trades, err := tradesOf(work, l.Trading, m, client, from)
+		return func() {
+			l.querying--
+			q.end()
+			l.stamp()
+			if err != nil {
+				l.Log.Debug().Err(err).Int64("order", int64(q.id)).Msg("the trades of an order could not be asked for")
+				return
+			}
+			for i := range trades {
+				r.record.Fills = append(r.record.Fills, trades[i].Fill)
+			}
+			r.whole = true
+			l.receive(q, r)
+		}
+	})
+}

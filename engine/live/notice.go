@@ -81,11 +81,17 @@ func (c *channel) noticed(m market.ID, name, client uuid.UUID, at market.Time) (
 // noticeOrder receives an order event.
 func (c *channel) noticeOrder(n *exchange.Notice) {
 	q, own := c.noticed(n.Order.Market, n.Order.ExchangeID, n.Order.ClientOrderID, n.At)
+	got := &n.Order
 	if own == nil {
-		c.noticeEnded(n)
+		// An event that shows an own order open after its end, and is newer than that end, leads to a
+		// list. The others are old, or foreign.
+		if c.Ended != nil && !got.Done() && got.ClientOrderID != uuid.Nil {
+			if own = c.Ended(got.ClientOrderID); own != nil && later(got, &own.Order) {
+				c.open.next = c.now
+			}
+		}
 		return
 	}
-	got := &n.Order
 	switch aside := c.contradicted.aside(c.now); {
 	case filledMore(own, got), aside && unasked(q.outcome(own), own, got):
 		q.doubt(&doubt{told: n.At, updated: got.Updated, filled: got.FilledAmount, ended: got.Done(), order: true},
@@ -125,18 +131,6 @@ func (c *channel) noticeFill(n *exchange.Notice) {
 		d.filled += t.Amount
 	}
 	q.doubt(&d, c.now)
-}
-
-// noticeEnded handles an event about an order of which the account expects nothing: one that shows
-// an own order open after its end, and is newer than that end, leads to a list. The others are old,
-// or foreign.
-func (c *channel) noticeEnded(n *exchange.Notice) {
-	if c.Ended == nil || n.Order.Done() || n.Order.ClientOrderID == uuid.Nil {
-		return
-	}
-	if own := c.Ended(n.Order.ClientOrderID); own != nil && later(&n.Order, &own.Order) {
-		c.open.next = c.now
-	}
 }
 
 // later reports whether x shows an order later than y does.

@@ -71,7 +71,10 @@ func (q *query) in(wait market.Duration, now market.Time) {
 func (l *Loop) queryOf(id market.OrderID) *query {
 	q := l.queries.of[id]
 	if q == nil {
-		wait := l.channel.firstPause()
+		wait := firstWait
+		if l.channel.up {
+			wait = upFirst
+		}
 		q = &query{id: id, next: l.now.Add(wait), wait: 2 * wait}
 		l.queries.add(q)
 	}
@@ -112,8 +115,12 @@ func (l *Loop) queryReached(ev *market.Event) {
 	l.index.follow()
 	l.index.nearby = l.index.waiting[m].reached(l.index.nearby[:0], low, high)
 	for _, id := range l.index.nearby {
-		if q := l.queries.of[id]; q != nil && q.wait > firstWait {
-			l.channel.reached(q)
+		switch q := l.queries.of[id]; {
+		case q == nil || q.wait <= firstWait:
+		case l.channel.up:
+			q.at(min(q.next, l.now.Add(upReached)))
+		default:
+			q.soon(l.now)
 		}
 	}
 }
@@ -176,4 +183,26 @@ func (l *Loop) queryOrder(work context.Context, q *query) {
 			}
 		}
 	})
+}
+
+// Adopted makes the loop query a sell order that was sent without it and that the engine has
+// adopted, until its outcome is known. The exchange could take the order until until. Call it
+// within Do.
+func (l *Loop) Adopted(id market.OrderID, until market.Time) {
+	own := l.Account.Own(id)
+	if own == nil {
+		return
+	}
+	q := l.queryOf(id)
+	q.unresolved = &unresolved{outcome: placeUnresolved,
+		command: market.Command{Kind: market.CommandPlace, Order: own.Order}, until: until.Add(l.Margin)}
+	q.soon(l.now)
+}
+
+// QueryOrder queries an order soon, because something outside the loop has changed it. Call it
+// within Do.
+func (l *Loop) QueryOrder(id market.OrderID) {
+	if l.Account.Expects(id) {
+		l.queryOf(id).soon(l.now)
+	}
 }

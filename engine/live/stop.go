@@ -80,9 +80,6 @@ func (e *ending) isFinalCancel(c *market.Command) bool {
 	if !e.stopped || c.Kind != market.CommandCancel || e.cancels[c.Order.ID] {
 		return false
 	}
-	if e.cancels == nil {
-		e.cancels = map[market.OrderID]bool{}
-	}
 	e.cancels[c.Order.ID] = true
 	return true
 }
@@ -180,19 +177,15 @@ func (l *Loop) unfinished() error {
 		return fmt.Errorf("live: the last write of %d orders is unresolved after %s: %s", len(left),
 			time.Duration(l.StopWithin), namesOf(left))
 	}
-	if !l.Proven() {
-		return fmt.Errorf("live: %s, and no list of the exchange has confirmed it within %s", openText(l.kept()),
-			time.Duration(l.StopWithin))
+	if l.Proven() {
+		return nil
 	}
-	return nil
-}
-
-// openText says which orders are open in the books.
-func openText(open []*market.Order) string {
-	if len(open) == 0 {
-		return "no order is open in the books"
+	text := "no order is open in the books"
+	if kept := l.kept(); len(kept) > 0 {
+		text = "open in the books: " + namesOf(kept)
 	}
-	return "open in the books: " + namesOf(open)
+	return fmt.Errorf("live: %s, and no list of the exchange has confirmed it within %s", text,
+		time.Duration(l.StopWithin))
 }
 
 // namesOf lists orders for a person.
