@@ -137,7 +137,8 @@ func (h *holdings) correct(asset *market.Asset, lack market.Money) string {
 		if money := min(lack, most, available); money > 0 {
 			lack -= money
 			taken[owner] += money
-			h.loop.step(&market.Event{Kind: market.KindTransfer, Asset: asset.ID, Money: -money, Owner: owner, Market: m})
+			h.loop.step(&market.Event{Kind: market.KindTransfer, Asset: asset.ID, Money: -money, Owner: owner,
+				Market: m})
 		}
 	}
 	for owner := range market.StrategyID(owners) {

@@ -42,7 +42,7 @@ type holdings struct {
 // overflow.
 const maxBalance = market.Money(1) << 60
 
-// query queries the balances when they are due. A comparison counts only while nothing is in flight.
+// query queries the balances when they are due. A comparison counts while nothing is in flight.
 func (h *holdings) query(work context.Context) {
 	if h.pending || h.next > h.now && !h.doubted || !h.loop.quiet() {
 		return
@@ -81,10 +81,10 @@ func (h *holdings) count(ev *market.Event, catalog *market.Catalog) {
 }
 
 // differences compares the exchange's balances with the account's. A difference that is seen twice
-// in a row, with nothing in flight, is inquired into; so is the first surplus of an account, because
-// two own fills of one size, each not yet booked, show one difference twice. An asset is left out
-// while it has moved since the query, or own fees in it are not settled yet. Of doubted balances a
-// shortfall is inquired into at once, and counts where it is explained.
+// in a row, with nothing in flight, is inquired into; so is the first surplus of an account,
+// because two own fills of one size, each not yet booked, show one difference twice. An asset is
+// left out while it has moved since the query, or own fees in it are not settled yet. Of doubted
+// balances a shortfall is inquired into at once, and counts where it is explained.
 func (h *holdings) differences(asked market.Time, books map[market.AssetID]int, held []exchange.Holding,
 	doubted bool) *inquiry {
 	q, differ := &inquiry{asked: asked, books: books, doubted: doubted,

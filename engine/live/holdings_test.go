@@ -157,7 +157,8 @@ func TestOnlyTradesOfOthersMoveWhatIsNobodys(t *testing.T) {
 			q := p.loop.queryOf(1)
 			q.at(p.loop.now.Add(time.Hour))
 			p.loop.step(&market.Event{Kind: market.KindFill, Market: 1, Fills: []market.Fill{known}})
-			moved, lacks := p.loop.holdings.foreignTrades(&inquiry{trades: []exchange.Trade{c.trade}, markets: []market.ID{1}})
+			one := inquiry{trades: []exchange.Trade{c.trade}, markets: []market.ID{1}}
+			moved, lacks := p.loop.holdings.foreignTrades(&one)
 			require.Equal(t, c.lacks, lacks, name)
 			require.Len(t, moved, c.moved, name)
 			require.Equal(t, name == "own, not booked", q.next == p.loop.now, "it is asked for at once")

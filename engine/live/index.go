@@ -32,7 +32,8 @@ type indexed struct {
 }
 
 func newIndex(a *state.Account, b *outbox, markets int) index {
-	return index{account: a, outbox: b, of: map[market.OrderID]indexed{}, names: names{}, clients: names{}, waiting: make([]prices, markets)}
+	return index{account: a, outbox: b, of: map[market.OrderID]indexed{}, names: names{}, clients: names{},
+		waiting: make([]prices, markets)}
 }
 
 // indexedOf is what the index has of an order; nothing of nil.

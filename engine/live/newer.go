@@ -318,8 +318,8 @@ func (n *newer) settle() {
 	n.cancelRest()
 	n.haltBought()
 	for _, id := range slices.Sorted(maps.Keys(n.doubts)) {
-		n.loop.input(&market.Input{Kind: market.InputWithhold, Strategy: id, Reason: "not in the state file, and with " +
-			"its operator_id: " + strings.Join(n.doubts[id], ", ") + "; the file is a copy from before these " +
+		n.loop.input(&market.Input{Kind: market.InputWithhold, Strategy: id, Reason: "not in the state file, and " +
+			"with its operator_id: " + strings.Join(n.doubts[id], ", ") + "; the file is a copy from before these " +
 			"orders, or another bot has the same operator_id. No exit is placed beside them: compare bot status with " +
 			"the exchange, cancel what is left (bot cancel-all --including-foreign), then bot resume"})
 	}

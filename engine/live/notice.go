@@ -14,9 +14,9 @@ import (
 // event.
 const muteAfter = 5 * time.Second
 
-// channel is the exchange's account channel. It books nothing that an answer over REST does not
-// confirm, and is trusted only while its events come. They race the answers of the exchange: they are
-// ordered by (updated, filledAmount, status), never by their arrival.
+// channel is the exchange's account channel. Its events move no money, and it is trusted only while
+// they come. They race the answers of the exchange: they are ordered by (updated, filledAmount,
+// status), never by their arrival.
 type channel struct {
 	base
 	index        *index
@@ -83,8 +83,8 @@ func (c *channel) noticeOrder(n *exchange.Notice) {
 	q, own := c.noticed(n.Order.Market, n.Order.ExchangeID, n.Order.ClientOrderID, n.At)
 	got := &n.Order
 	if own == nil {
-		// An event that shows an own order open after its end, and is newer than that end, leads to a
-		// list. The others are old, or foreign.
+		// An event that shows an own order open after its end, and is newer than that end, leads to
+		// a list. The others are old, or foreign.
 		if c.Ended != nil && !got.Done() && got.ClientOrderID != uuid.Nil {
 			if own = c.Ended(got.ClientOrderID); own != nil && later(got, &own.Order) {
 				c.open.next = c.now

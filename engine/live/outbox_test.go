@@ -146,8 +146,8 @@ func TestTheOutboxIsOneListThatIsWalked(t *testing.T) {
 // Orders that wait for the weight budget hold every lane of theirs, and a cancel leaves all the
 // same.
 func TestOrdersThatWaitForTheBudgetHoldUpNoCancel(t *testing.T) {
-	l := &Loop{workers: workers{replies: make(chan func(), 16)}, queries: newQueryQueue(), writes: map[market.OrderID]*outgoing{},
-		Config: Config{Journal: deaf{}, Trading: &stuck{}}}
+	l := &Loop{workers: workers{replies: make(chan func(), 16)}, queries: newQueryQueue(),
+		writes: map[market.OrderID]*outgoing{}, Config: Config{Journal: deaf{}, Trading: &stuck{}}}
 	for range 2 * maxInFlight {
 		l.outbox.put(by(1, market.CommandPlace, false))
 	}

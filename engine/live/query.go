@@ -81,8 +81,8 @@ func (l *Loop) queryOf(id market.OrderID) *query {
 	return q
 }
 
-// own is the order of a query, as the account has it or had it; nil: the order has ended and expects
-// nothing more.
+// own is the order of a query, as the account has it or had it; nil: the order has ended and
+// expects nothing more.
 func (q *query) own(a *state.Account) *state.Order {
 	if own := a.Known(q.id); own != nil {
 		return own

@@ -156,7 +156,8 @@ func (l *Loop) read(q *query, now resolution, own *state.Order, r *reply) answer
 		}
 	}
 	if own != nil && errors.Is(r.err, exchange.ErrFalse) {
-		l.auditor.breach(own, []verify.Broken{{Rule: verify.RuleRecord, Wanted: "a record of this order", Seen: r.err.Error()}})
+		l.auditor.breach(own, []verify.Broken{{Rule: verify.RuleRecord, Wanted: "a record of this order",
+			Seen: r.err.Error()}})
 	}
 	if r.from == fromSend && own != nil && r.err == nil && r.record.BySocket &&
 		r.write.command.Kind != market.CommandCancel {
