@@ -1,3 +1,5 @@
+//go:build !raced
+
 package dashboard
 
 import (
@@ -5,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -24,8 +25,6 @@ import (
 
 	"github.com/tidemark-trading/tidemark/internal/bottest"
 )
-
-var pictures = flag.String("dashboard-pictures", "", "write pictures of the dashboard to this folder")
 
 // site serves the pages of a made-up bot, with the headers that the dashboard sets.
 type site struct {

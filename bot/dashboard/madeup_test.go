@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"flag"
 	"fmt"
 	"math"
 	"time"
@@ -10,6 +11,8 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/seal"
 	"github.com/tidemark-trading/tidemark/research/stats"
 )
+
+var pictures = flag.String("dashboard-pictures", "", "write pictures of the dashboard to this folder")
 
 // hostile returns a name that would run a script if it were written as it is; for pictures, a
 // harmless one.

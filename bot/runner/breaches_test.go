@@ -36,6 +36,7 @@ func (s *stage) printed(args ...string) string {
 // A kill comes right after the breach. The next process knows of it, and so do `bot state check`
 // and `bot explain`, with rule and values.
 func TestABreachOutlivesAKillAndIsShownByCheckAndExplain(t *testing.T) {
+	needsProgram(t)
 	synctest.Test(t, func(t *testing.T) {
 		s, l := lying(t, 3, 0)
 		p := s.start()

@@ -68,6 +68,7 @@ func (s *stage) told(names map[string]string, args ...string) string {
 }
 
 func TestTheStoryOfAnOrderIsToldFromTheEventToTheFee(t *testing.T) {
+	needsProgram(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := buyers(t)
 		p := s.start()

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
@@ -105,23 +104,6 @@ func TestAdminTakesStrictJSON(t *testing.T) {
 		require.Contains(t, strings.ReplaceAll(a.body, `\"`, `"`), c.words, c.body)
 	}
 	require.Equal(t, rigStart, l.ex.clock.Now())
-}
-
-func TestTheAdminInterfaceDescribesItself(t *testing.T) {
-	l := newLine(t)
-	a := l.admin("GET", "/openapi.json", "").ok(t)
-	document, err := openapi3.NewLoader().LoadFromData([]byte(a.body))
-	require.NoError(t, err)
-	count := 0
-	for path, item := range document.Paths.Map() {
-		for method := range item.Operations() {
-			count++
-			require.NotNil(t, l.ex.adminTable.Exact(method, strings.TrimPrefix(path, "/admin")))
-		}
-	}
-	require.Equal(t, len(adminEndpoints), count)
-	require.NotContains(t, l.get("/markets").body, "admin")
-	require.NotContains(t, string(l.ex.door.OpenAPI()), "/admin", "the public description does not tell of it")
 }
 
 func TestTheClockIsReadMovedAndSetOverAdmin(t *testing.T) {

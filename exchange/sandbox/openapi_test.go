@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
@@ -101,40 +99,6 @@ func fitsSchema(t testing.TB, pointer, text string) {
 	value, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
 	require.NoError(t, err, text)
 	require.NoError(t, described().schema(t, pointer).Validate(value), text)
-}
-
-func TestTheDescriptionIsAValidOpenAPIDocument(t *testing.T) {
-	r := newRig(t)
-	answer := r.do(httptestGet("/openapi.json")).ok(t)
-	require.Equal(t, "application/json", answer.header.Get("Content-Type"))
-	document, err := openapi3.NewLoader().LoadFromData([]byte(answer.body))
-	require.NoError(t, err)
-	require.True(t, document.IsOpenAPI31OrLater())
-	require.NoError(t, document.Validate(context.Background()))
-}
-
-func TestTheDescriptionHasEveryEndpointWithItsParametersAndWeight(t *testing.T) {
-	document, err := openapi3.NewLoader().LoadFromData(newRig(t).ex.door.OpenAPI())
-	require.NoError(t, err)
-	described := 0
-	for path, item := range document.Paths.Map() {
-		for method, operation := range item.Operations() {
-			described++
-			e, _ := route(method, strings.TrimPrefix(path, api.Version))
-			require.NotNil(t, e, "%s %s", method, path)
-			require.EqualValues(t, e.Weight, operation.Extensions["x-weight"])
-			have := len(operation.Parameters)
-			if !e.Public() {
-				have-- // the window
-				require.Len(t, *operation.Security, 1)
-			}
-			if e.InBody() {
-				have += len(operation.RequestBody.Value.Content["application/json"].Schema.Value.Properties)
-			}
-			require.Equal(t, len(e.Params), have, "%s %s", method, path)
-		}
-	}
-	require.Equal(t, len(listed), described)
 }
 
 func TestEveryAnswerOfTheTableHasASchema(t *testing.T) {
