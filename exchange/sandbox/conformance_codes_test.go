@@ -35,13 +35,25 @@ var cannotOccur = map[int]string{
 	514: "meaning unknown",
 }
 
-// given is one refusal that an endpoint can give for reasons of its own. before prepares the
-// exchange.
+// given is one refusal that an endpoint can give for reasons of its own.
 type given struct {
 	code   int
-	line   string // ID is an open order of alice, a buy of 1 for 100; DONE a market order that has ended
-	before func(*stage)
+	line   string       // "buy …" and "sell …" are of POST /order
+	says   string       // in its message
+	before func(*stage) // prepares the exchange
 }
+
+// The orders that a line of givens may name: OPEN is a buy of 1 for 100 that rests, STOP a sale that
+// waits at 90, QUOTE one by amountQuote, PART a buy of 2 of which 1 is filled, DONE a market order that
+// has ended. With PUT and DELETE they stand for the whole line but what is changed.
+const (
+	opened   = "buy limit amount=1 price=100 clientOrderId=" + named
+	stopped  = "sell stopLoss amount=1 triggerAmount=90"
+	quoted   = "sell stopLoss amountQuote=100 triggerAmount=90"
+	finished = "sell market amount=1 selfTradePrevention=cancelNewest"
+)
+
+const notFound, noBalance = "No order found", "You do not have sufficient balance"
 
 func become(status market.MarketStatus) func(*stage) {
 	return func(s *stage) { s.become(status, 0) }
@@ -53,91 +65,172 @@ func closeAsset(s *stage) { s.ex.bank.assetNamed("BTC").config.Status = "MAINTEN
 // givens are the refusals of each endpoint beside those that all have: of routing, credentials,
 // budget and parameters.
 var givens = []given{
-	{409 * 1000, "GET /BTC-EUR/book", become(market.Auction)}, {409 * 1000, "GET /report/BTC-EUR/book",
-		become(market.CancelOnly)},
-	{205, "GET /BTC-EUR/trades start=1 end=86400002", nil}, {205, "GET /BTC-EUR/trades tradeIdFrom=x", nil}, {205,
-		"GET /BTC-EUR/trades tradeIdTo=" + named, nil},
-	{205, "GET /report/BTC-EUR/trades start=2 end=1", nil},
-	{102, "POST /order a:=", nil}, {102, "PUT /order a:=[", nil}, {102, "POST /cancelOrdersAfter a:=+1", nil}, {102,
-		"POST /withdrawal a:=tru", nil},
-	{202, orderLine("buy market amount=1 price=100"), nil}, {202,
-		orderLine("buy limit amount=1 price=100 triggerAmount=90"), nil},
-	{202, orderLine("buy limit amountQuote=50 price=100"), nil},
-	{203, orderLine("buy limit price=100"), nil}, {206, orderLine("buy market amount=1 amountQuote=50"), nil}, {205,
-		orderLine("buy limit amount=0 price=100"), nil},
-	{210, orderLine("buy limit amount=1000000001 price=100"), nil}, {211,
-		orderLine("buy limit amount=1 price=100000000001"), nil},
-	{212, orderLine("buy limit amount=0.00009 price=90000"), nil},
-	{213, orderLine("buy limit amount=1 price=0.0000000000000001"), nil}, {215,
-		orderLine("buy limit amount=1 price=1.0000000000000001"), nil},
-	{216, orderLine("buy limit amount=1 price=10000000"), nil},
-	{217, orderLine("buy limit amount=0.01 price=100"), nil}, {220,
-		orderLine("buy limit amount=1 price=100 clientOrderId=" + named), nil},
-	{231, orderLine("buy limit amount=1 price=100 timeInForce=FOK"), become(market.Auction)},
-	{235, orderLine("buy limit amount=1 price=100"), func(s *stage) {
-		for range 99 {
-			s.place("alice", "buy limit amount=1 price=100")
-		}
-	}},
-	{237, orderLine("buy takeProfit amount=1"), nil}, {238, orderLine("buy takeProfitLimit amount=1 price=100"),
-		nil}, {422, orderLine("buy limit amount=1 price=100.001"), nil},
-	{429, orderLine("buy limit amount=1.000000001 price=100"), nil},
-	{423, orderLine("buy limit amount=1 price=100"), become(market.Halted)}, {424,
-		orderLine("buy limit amount=1 price=100"), become(market.CancelOnly)},
-	{425, orderLine("buy market amount=1"), become(market.Auction)}, {426, orderLine("buy limit amount=1 price=100"),
-		become(market.AuctionMatching)},
-	{202, "PUT ID triggerAmount=90", nil}, {203, "PUT /order market=BTC-EUR operatorId=7 price=99", nil}, {205,
-		"PUT ID amountRemaining=0", nil}, {210, "PUT ID amount=1000000001", nil},
-	{211, "PUT ID price=100000000001", nil},
-	{212, "PUT ID amount=0.00009", nil}, {213, "PUT ID price=0.0000000000000001", nil}, {215,
-		"PUT ID price=1.0000000000000001", nil}, {216, "PUT ID price=10000000", nil}, {217, "PUT ID price=1", nil},
-	{231, "PUT ID timeInForce=IOC", become(market.Auction)}, {232, "PUT ID", nil}, {234, "PUT DONE amount=2",
-		nil}, {236, "PUT ID amount=1 amountRemaining=1", nil}, {239, "PUT ID amountQuote=50", nil},
-	{240, "PUT /order market=BTC-EUR operatorId=7 price=1 orderId=" + named, nil},
-	{422, "PUT ID price=99.999", nil}, {423, "PUT ID price=99", become(market.Halted)}, {424, "PUT ID price=99",
-		become(market.CancelOnly)}, {426, "PUT ID price=99", become(market.AuctionMatching)},
-	{429, "PUT ID amount=1.000000001", nil},
-	{203, "GET /order market=BTC-EUR", nil}, {240, "GET /order market=BTC-EUR orderId=" + named, nil},
-	{203, "DELETE /order market=BTC-EUR operatorId=7", nil}, {240, "DELETE DONE", nil}, {423, "DELETE ID",
-		become(market.Halted)}, {423, "DELETE /orders market=BTC-EUR operatorId=7", become(market.Halted)},
-	{205, "GET /orders market=BTC-EUR start=2 end=1", nil}, {205, "GET /orders market=BTC-EUR orderIdFrom=" + named,
-		nil}, {205, "GET /trades market=BTC-EUR start=1 end=86400002", nil},
-	{205, "GET /trades market=BTC-EUR tradeIdTo=x", nil},
-	{205, "POST /cancelOrdersAfter codGroupId=1 expiryAfterSeconds=9", nil}, {205, "GET /account/fees quote=BTC", nil},
-	{401, "GET /deposit symbol=BTC", closeAsset}, {205, "POST /withdrawal symbol=BTC amount=0 address=x", nil}, {210,
-		"POST /withdrawal symbol=BTC amount=1000000001 address=x", nil},
-	{406, "POST /withdrawal symbol=BTC amount=0.00001 address=x", nil},
-	{408, "POST /withdrawal symbol=BTC amount=1000.5 address=x", nil}, {409,
-		"POST /withdrawal symbol=EUR amount=10 address=NL00BANK0123456789", nil},
-	{410, "POST /withdrawal symbol=BTC amount=1 address=x", closeAsset}, {412,
-		"POST /withdrawal symbol=BTC amount=1 address=", nil},
-	{429, "POST /withdrawal symbol=BTC amount=1.000000001 address=x", nil},
+	{431, "GET /BTC-EUR/book", "getBook is not available for BTC-EUR in state AUCTION", become(market.Auction)},
+	{431, "GET /report/BTC-EUR/book", "in state CANCELONLY", become(market.CancelOnly)},
+	{205, "GET /BTC-EUR/trades start=1 end=86400002", "end", nil},
+	{205, "GET /BTC-EUR/trades tradeIdFrom=x start=2000 end=999", "end", nil},
+	{205, "GET /BTC-EUR/trades tradeIdFrom=x", "tradeIdFrom", nil},
+	{205, "GET /BTC-EUR/trades tradeIdTo=" + named, "tradeIdTo", nil},
+	{205, "GET /BTC-EUR/trades tradeIdTo=00000000-0000-0002-0000-000000000001", "tradeIdTo", nil}, // of ETH-EUR
+	{205, "GET /report/BTC-EUR/trades start=2 end=1", "end", nil},
+	{205, "GET /report/BTC-EUR/trades tradeIdFrom=x", "tradeIdFrom", nil},
+	{102, "POST /order a:=", "", nil},
+	{102, "PUT /order a:=[", "", nil},
+	{102, "POST /cancelOrdersAfter a:=+1", "", nil},
+	{102, "POST /withdrawal a:=tru", "", nil},
+
+	{202, "buy market amount=1 price=100", "price", nil},
+	{202, "buy market amount=1 postOnly=true", "postOnly", nil},
+	{202, "buy market amount=1 codGroupId=3", "codGroupId", nil},
+	{202, "buy market amount=1 triggerReference=bestBid", "triggerReference", nil},
+	{202, "buy limit amount=1 price=100 triggerAmount=90", "triggerAmount", nil},
+	{202, "buy limit amount=1 price=100 triggerType=price", "triggerType", nil},
+	{202, "buy limit amountQuote=50 price=100", "amountQuote parameter is not supported for this orderType.", nil},
+	{203, "buy limit price=100", "amount parameter is required.", nil},
+	{203, "buy limit amount=1", "price parameter is required.", nil},
+	{203, "buy market", "amount parameter is required.", nil},
+	{205, "buy limit amount=0 price=100", "amount", nil},
+	{205, "buy limit amount=1 price=0", "price", nil},
+	{205, "buy market amountQuote=0.00", "amountQuote", nil},
+	{205, "buy stopLoss amount=1 triggerAmount=0", "triggerAmount", nil},
+	{205, "buy limit amount=1 price=100 clientOrderId=00000000-0000-0000-0000-000000000000", "clientOrderId", nil},
+	{206, "buy market amount=1 amountQuote=50", "Use either amount or amountQuote.", nil},
+	{206, "buy stopLoss amount=1 amountQuote=10 triggerAmount=100", "", nil},
+	{210, "buy limit amount=1000000001 price=100", "", nil},
+	{210, "buy limit amount=99999999999999999999 price=100", "", nil},
+	{210, "buy market amountQuote=99999999999999999999", "", nil},
+	{211, "buy limit amount=1 price=100000000001", "", nil},
+	{211, "buy limit amount=1 price=99999999999999999999", "", nil},
+	{211, "buy stopLoss amount=1 triggerAmount=99999999999999999999", "", nil},
+	{212, "buy limit amount=0.00009 price=90000", "Minimum order size in base currency is 0.0001 BTC.", nil},
+	{213, "buy limit amount=1 price=0.0000000000000001", "", nil},
+	{215, "buy limit amount=1 price=1.0000000000000001", "", nil},
+	{216, "buy limit amount=1 price=10000000", noBalance, nil},
+	{217, "buy limit amount=0.01 price=499", "Minimum order size in quote currency is 5 EUR or 0.0001 BTC.", nil},
+	{217, "buy market amountQuote=4.99", "", nil},
+	{220, opened, "", nil},
+	{231, "buy limit amount=1 price=100 timeInForce=FOK", "", become(market.Auction)},
+	{235, "buy limit amount=1 price=100", "The limit of 100 open orders in this market is reached.",
+		func(s *stage) {
+			for range 96 {
+				s.place("alice", "buy limit amount=1 price=100")
+			}
+		}},
+	{237, "buy stopLoss amount=1", "triggerAmount parameter is required for orderType stopLoss.", nil},
+	{237, "buy takeProfit amount=1 triggerType=price", "orderType takeProfit.", nil},
+	{238, "buy stopLossLimit amount=1 price=100", "orderType stopLossLimit.", nil},
+	{238, "buy takeProfitLimit amount=1 price=100", "orderType takeProfitLimit.", nil},
+	{422, "buy limit amount=1 price=100.001", "price is not a multiple", nil},
+	{422, "sell stopLoss amount=1 triggerAmount=100.001", "triggerAmount is not a multiple", nil},
+	{429, "buy limit amount=1.000000001 price=100", "amount parameter has too many decimals.", nil},
+	{429, "buy limit amount=0.12345678901234567890123 price=100", "amount", nil}, // and no overflow
+	{429, "buy market amountQuote=10.001", "amountQuote parameter has too many decimals.", nil},
+	{423, "buy limit amount=1 price=100", "", become(market.Halted)},
+	{424, "buy limit amount=1 price=100", "", become(market.CancelOnly)},
+	{425, "buy market amount=1", "", become(market.Auction)},
+	{426, "buy limit amount=1 price=100", "", become(market.AuctionMatching)},
+
+	{202, "PUT OPEN triggerAmount=90", "triggerAmount", nil},
+	{202, "PUT STOP price=80", "price", nil},
+	{202, "PUT STOP postOnly=true", "postOnly", nil},
+	{203, "PUT /order market=BTC-EUR operatorId=7 price=99", "orderId parameter is required.", nil},
+	{205, "PUT OPEN price=0", "price", nil},
+	{205, "PUT OPEN amountRemaining=0", "amountRemaining", nil},
+	{205, "PUT PART amount=1", "amount", nil}, // all of it is filled
+	{210, "PUT OPEN amount=1000000001", "", nil},
+	{210, "PUT OPEN amount=99999999999999999999", "", nil},
+	{211, "PUT OPEN price=99999999999999999999", "", nil},
+	{212, "PUT OPEN amount=0.00009", "0.0001 BTC", nil},
+	{213, "PUT OPEN price=0.0000000000000001", "", nil},
+	{215, "PUT OPEN price=1.0000000000000001", "", nil},
+	{216, "PUT OPEN price=10000000", noBalance, nil},
+	{217, "PUT OPEN price=1", "5 EUR or 0.0001 BTC", nil},
+	{231, "PUT OPEN timeInForce=FOK", "", become(market.Auction)},
+	{232, "PUT OPEN", "You must change at least one of", nil},
+	{232, "PUT OPEN responseRequired=false", "", nil}, // changes nothing
+	{234, "PUT DONE amount=2", "A market order cannot be updated.", nil},
+	{236, "PUT OPEN amount=1 amountRemaining=1", "", nil},
+	{236, "PUT OPEN amount=2 amountQuote=20", "", nil},
+	{239, "PUT OPEN amountQuote=50", "", nil},
+	{239, "PUT QUOTE amount=1", "", nil},
+	{240, "PUT /order market=BTC-EUR operatorId=7 price=1 orderId=" + named, notFound, nil},
+	{422, "PUT OPEN price=99.999", "price is not", nil},
+	{422, "PUT STOP triggerAmount=90.001", "triggerAmount is not", nil},
+	{423, "PUT OPEN price=99", "", become(market.Halted)},
+	{424, "PUT OPEN price=99", "", become(market.CancelOnly)},
+	{426, "PUT OPEN price=99", "", become(market.AuctionMatching)},
+	{429, "PUT OPEN amountRemaining=1.000000001", "amountRemaining", nil},
+
+	{203, "GET /order market=BTC-EUR", "orderId parameter is required.", nil},
+	{240, "GET /order market=BTC-EUR orderId=" + named, notFound, nil},
+	{203, "DELETE /order market=BTC-EUR operatorId=7", "orderId parameter is required.", nil},
+	{240, "DELETE DONE", notFound, nil},
+	{240, "DELETE OPEN clientOrderId=22222222-2222-4333-8444-555555555555", notFound, nil}, // the latter counts
+	{423, "DELETE OPEN", "", become(market.Halted)},
+	{423, "DELETE /orders market=BTC-EUR operatorId=7", "", become(market.Halted)},
+	{205, "GET /orders market=BTC-EUR start=2 end=1", "end", nil},
+	{205, "GET /orders market=BTC-EUR orderIdFrom=" + named, "orderIdFrom", nil},
+	{205, "GET /orders market=BTC-EUR orderIdTo=00000000-0000-0002-0100-000000000001", "orderIdTo", nil},
+	{205, "GET /trades market=BTC-EUR start=1 end=86400002", "end", nil},
+	{205, "GET /trades market=BTC-EUR tradeIdFrom=7", "tradeIdFrom", nil},
+	{205, "GET /trades market=BTC-EUR tradeIdTo=00000000-0000-0001-0100-000000000001", "tradeIdTo", nil}, // an order's
+	{205, "POST /cancelOrdersAfter codGroupId=1 expiryAfterSeconds=1", "expiryAfterSeconds", nil},
+	{205, "POST /cancelOrdersAfter codGroupId=1 expiryAfterSeconds=9", "expiryAfterSeconds", nil},
+	{205, "GET /account/fees quote=BTC", "quote", nil},
+
+	{401, "GET /deposit symbol=BTC", "Deposits of this asset are not available.", closeAsset},
+	{205, "POST /withdrawal symbol=BTC amount=0 address=x", "amount", nil},
+	{210, "POST /withdrawal symbol=BTC amount=1000000001 address=x", "1000000000.", nil},
+	{406, "POST /withdrawal symbol=BTC amount=0.00001 address=x", "Your withdrawal is too small.", nil},
+	{408, "POST /withdrawal symbol=BTC amount=1000.5 address=x", "The balance is too low for this withdrawal.", nil},
+	{409, "POST /withdrawal symbol=EUR amount=10 address=NL00BANK0123456789", "not a verified bank account.", nil},
+	{410, "POST /withdrawal symbol=BTC amount=1 address=x", "Withdrawals of this asset are not", closeAsset},
+	{412, "POST /withdrawal symbol=BTC amount=1 address=", "btc_address_invalid.", nil},
+	{429, "POST /withdrawal symbol=BTC amount=1.000000001 address=x", "amount", nil},
 }
 
-// reachCodes reaches every code of the exchange or knows why it cannot occur.
+// reachCodes reaches every code of the exchange or knows why it cannot occur. What is refused changes
+// neither orders nor balances, and leaves no gap in the ids.
 func reachCodes(t testing.TB) {
 	reached := map[int]bool{}
 	for _, g := range givens {
 		s := newStage(t)
-		open, done := s.place("alice", "buy limit amount=1 price=100 clientOrderId="+named), s.place("alice",
-			"sell market amount=1 selfTradePrevention=cancelNewest")
-		named := "/order market=BTC-EUR operatorId=7 orderId="
+		s.place("bob", "buy limit amount=1 price=100")
+		done := s.place("alice", finished)
+		part := s.place("alice", "buy limit amount=2 price=101")
+		s.place("bob", "sell limit amount=1 price=101")
+		line, of := g.line, map[string]row{"DONE": done, "PART": part}
+		for name, order := range map[string]string{"OPEN": opened, "STOP": stopped, "QUOTE": quoted} {
+			of[name] = s.place("alice", order)
+		}
+		for name, o := range of {
+			line = strings.Replace(line, " "+name, " /order market=BTC-EUR operatorId=7 orderId="+o.id(), 1)
+		}
+		if side, _, _ := strings.Cut(line, " "); side == "buy" || side == "sell" {
+			line = orderLine(line)
+		}
 		if g.before != nil {
 			g.before(s)
 		}
-		status, code := 400, g.code
-		switch {
-		case code == 409*1000:
-			status, code = 409, 431
-		case code == 240:
-			status = 404
+		seen := func() string {
+			return s.ask("alice", "GET /orders market=BTC-EUR").ok(t).body + s.ask("alice", "GET /balance").ok(t).body
 		}
-		line := strings.NewReplacer(" ID", " "+named+open.id(), " DONE", " "+named+done.id()).Replace(g.line)
+		before := seen()
 		a := s.ask("alice", line)
+		status := map[int]int{431: 409, 240: 404}[g.code]
+		if status == 0 {
+			status = 400
+		}
 		require.Equal(t, status, a.status, "%s: %s", line, a.body)
-		a.refused(t, status, code)
+		a.refused(t, status, g.code)
+		require.Contains(t, exchange.ParseError(a.status, []byte(a.body)).Message, g.says, line)
 		s.rateHeaders(a)
-		reached[code] = true
+		require.Equal(t, before, seen(), line)
+		if g.before == nil {
+			next := s.place("bob", "buy limit amount=1 price=50").id()
+			require.Equal(t, "00000000-0000-0001-0100-000000000008", next, line)
+		}
+		reached[g.code] = true
 	}
 	for i := range listed {
 		for _, code := range reachOfAll(t, &listed[i]) {

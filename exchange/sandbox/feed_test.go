@@ -12,109 +12,118 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-func TestTheNonceCountsEveryMovement(t *testing.T) {
-	h := newHall(t, nil, scripted(50000, 50001, 50002))
-	nonce := h.one("/ADA-EUR/book")["nonce"].(float64)
-	for i := range 3 {
-		h.pass(time.Duration(min(1, i)) * time.Second)
-		nonce++
-		require.Equal(t, nonce, h.one("/ADA-EUR/book")["nonce"])
+// housed is a change of a config: BTC-EUR with a source, and a house of three levels around its price.
+func housed(source prices.Source) func(*Config) {
+	return func(c *Config) {
+		c.Markets[0].Source = source
+		c.Markets[0].Liquidity = Liquidity{Levels: 3, HalfSpread: 50_000, Size: "1"}
 	}
-	h.pass(time.Hour)
-	require.Equal(t, nonce, h.one("/ADA-EUR/book")["nonce"], "nothing has changed")
+}
+
+func TestTheNonceCountsEveryMovement(t *testing.T) {
+	s := newStage(t, scripted(50000, 50001, 50002))
+	nonce := func() int64 { return wholeOf(s, s.one("", "GET /ADA-EUR/book")["nonce"]) }
+	first := nonce()
+	for i := range int64(2) {
+		s.pass(time.Second)
+		require.Equal(t, first+1+i, nonce())
+	}
+	s.pass(time.Hour)
+	require.Equal(t, first+2, nonce(), "nothing has changed")
 }
 
 func TestAMarketThatDoesNotTradeStandsStill(t *testing.T) {
-	h := newHall(t, nil, scripted(50000, 51000, 52000, 53000))
-	h.pass(time.Second)
-	h.listings[2].Status = market.Halted
-	h.pass(time.Second)
-	require.Equal(t, `{"market":"ADA-EUR","price":"0.51"}`, h.ok("/ticker/price?market=ADA-EUR"))
-	require.EqualValues(t, 51000, h.venue.Last(2))
-	require.EqualValues(t, 52000, h.listings[2].price, "what the source has come to is remembered")
-	h.listings[2].Status = market.Trading
-	h.pass(time.Second)
-	require.Equal(t, `{"market":"ADA-EUR","price":"0.53"}`, h.ok("/ticker/price?market=ADA-EUR"))
-	require.Len(t, h.rows("/ADA-EUR/trades"), 3)
+	s := newStage(t, scripted(50000, 51000, 52000, 53000))
+	ada := s.ex.listings[3]
+	price := func() string { return s.get("/ticker/price?market=ADA-EUR").ok(t).body }
+	s.pass(time.Second)
+	price()
+	ada.Status = market.Halted
+	s.pass(time.Second)
+	require.Equal(t, `{"market":"ADA-EUR","price":"0.51"}`, price())
+	require.EqualValues(t, 51000, s.ex.venue.Last(3))
+	require.EqualValues(t, 52000, ada.price, "what the source has come to is remembered")
+	ada.Status = market.Trading
+	s.pass(time.Second)
+	require.Equal(t, `{"market":"ADA-EUR","price":"0.53"}`, price())
+	require.Len(t, s.rows("", "GET /ADA-EUR/trades"), 3)
 }
 
 func TestTheHistoryFillsTapeAndCandlesBeforeTheStart(t *testing.T) {
-	h := newHall(t, prices.Synthetic{Price: "95000"}, nil, func(c *Config) { c.History = 3 * time.Hour })
-	rows := h.rows("/BTC-EUR/trades?limit=1000")
+	before := func(c *Config) { c.History = 3 * time.Hour }
+	s, other := newStage(t, housed(prices.Synthetic{Price: "95000"}), before), newStage(t,
+		housed(prices.Synthetic{Price: "95000"}), before)
+	rows := s.rows("", "GET /BTC-EUR/trades limit=1000")
 	require.Len(t, rows, 1000)
-	require.Less(t, rows[0]["timestamp"].(float64), float64(noon.Millis()))
-	require.InDelta(t, 180, strings.Count(h.ok("/BTC-EUR/candles?interval=1m"), "[")-1, 15)
-	last := h.listings[1].tape.last()
-	require.Equal(t, last.price, h.venue.Last(1), "the last price of the history opens the market")
+	require.Less(t, wholeOf(s, rows[0]["timestamp"]), rigStart.Millis())
+	require.InDelta(t, 180, strings.Count(s.get("/BTC-EUR/candles?interval=1m").body, "[")-1, 15)
+	last := s.ex.listings[1].tape.last()
+	require.Equal(t, last.price, s.ex.venue.Last(1), "the last price of the history opens the market")
 	id := counter(last.id)
-	h.pass(time.Minute)
-	require.Equal(t, id+1, counter(h.listings[1].tape.in(tradeRange{from: noon, to: never, final: 1 << 62})[0].id))
-
-	other := newHall(t, prices.Synthetic{Price: "95000"}, nil, func(c *Config) { c.History = 3 * time.Hour })
-	other.pass(time.Minute)
-	require.Equal(t, h.ok("/BTC-EUR/trades"), other.ok("/BTC-EUR/trades"),
+	for _, one := range []*stage{s, other} {
+		one.pass(time.Minute)
+	}
+	require.Equal(t, s.get("/BTC-EUR/trades").ok(t).body, other.get("/BTC-EUR/trades").ok(t).body,
 		"the same seed and times give the same trades")
+	require.Equal(t, id+1, counter(s.ex.listings[1].tape.in(tradeRange{from: rigStart, to: never, final: 1 << 62})[0].id))
 }
 
+// replaying replays some candles, and then fails; nil: it ends.
+func replaying(failed error, all ...market.Candle) prices.Source {
+	return prices.Replay{Candles: func() (c market.Candle, more bool, err error) {
+		if len(all) == 0 {
+			return c, false, failed
+		}
+		c, all = all[0], all[1:]
+		return c, true, nil
+	}}
+}
+
+// A source that fails stops its market, and the exchange tells it.
 func TestReplayedCandlesAreTheExchangesCandles(t *testing.T) {
 	candle := market.Candle{Open: 95000_00, High: 95100_00, Low: 94900_00, Close: 95050_00, Volume: 12345678,
 		Interval: market.Interval1m}
 	next := candle
 	next.Start, next.Volume = candle.End(), 999
-	candles := []market.Candle{candle, next}
-	h := newHall(t, prices.Replay{Candles: func() (c market.Candle, more bool, err error) {
-		if len(candles) > 0 {
-			c, candles, more = candles[0], candles[1:], true
-		}
-		return c, more, nil
-	}}, nil)
-	h.pass(time.Hour)
-	require.Equal(t, `[[1772452860000,"95000","95100","94900","95050","0.00000999"],[1772452800000,"95000","95100","94900","95050","0.12345678"]]`,
-		h.ok("/BTC-EUR/candles?interval=1m"))
+	broken := errors.New("disk")
+	for _, failed := range []error{nil, broken} {
+		s := newStage(t, housed(replaying(failed, candle, next)), func(c *Config) {
+			c.Clock = ManualClock(market.Interval1m.Floor(rigStart))
+		})
+		s.pass(time.Hour)
+		require.Equal(t, `[[1767614460000,"95000","95100","94900","95050","0.00000999"],`+
+			`[1767614400000,"95000","95100","94900","95050","0.12345678"]]`, s.get("/BTC-EUR/candles?interval=1m").body)
+		require.Equal(t, `{"market":"BTC-EUR","price":"95050"}`, s.get("/ticker/price?market=BTC-EUR").body)
+		require.ErrorIs(t, s.ex.Err(), failed)
+	}
 }
 
 func TestOrdersFillWhereTheSourceRunsThroughThem(t *testing.T) {
-	h := newHall(t, scripted(95000_00, 94000_00), nil)
-	h.pass(0)
-	h.place(1, market.Buy, 10_000, 94500_00)
-	h.pass(time.Second)
-	rows := h.rows("/BTC-EUR/trades")
+	s := newStage(t, housed(script{95000_00, 94000_00}))
+	s.place("alice", "buy limit amount=0.0001 price=94500")
+	s.pass(time.Second)
+	rows := s.rows("", "GET /BTC-EUR/trades")
 	require.Len(t, rows, 3)
-	require.Equal(t, []any{"94500", "0.0001", "sell"}, []any{rows[1]["price"], rows[1]["amount"], rows[1]["side"]})
-	require.Equal(t, []any{"94000", "0.01"}, []any{rows[0]["price"], rows[0]["amount"]})
-}
-
-func TestABrokenSourceStopsItsMarketAndIsTold(t *testing.T) {
-	broken, reads := errors.New("disk"), 0
-	candle := market.Candle{Open: 95000_00, High: 95100_00, Low: 94900_00, Close: 95050_00, Volume: 12345678,
-		Interval: market.Interval1m}
-	h := newHall(t, prices.Replay{Candles: func() (market.Candle, bool, error) {
-		if reads++; reads > 1 {
-			return market.Candle{}, false, broken
-		}
-		return candle, true, nil
-	}}, nil)
-	h.clock.Advance(time.Hour)
-	h.advance(h.clock.Now())
-	require.ErrorIs(t, h.Err(), broken)
-	require.Equal(t, `{"market":"BTC-EUR","price":"95050"}`, h.ok("/ticker/price?market=BTC-EUR"))
+	s.has(rows[1], "price=94500", "amount=0.0001", "side=sell")
+	s.has(rows[0], "price=94000", "amount=0.01")
 }
 
 func TestAPriceMayBeSetFromOutside(t *testing.T) {
-	h := newHall(t, prices.Fixed("95000"), nil)
-	h.pass(time.Second)
-	h.place(1, market.Buy, 10_000, 94000_00)
-	h.move(h.listings[1], &prices.Movement{At: h.clock.Now(), Price: 93000_00})
-	require.EqualValues(t, 93000_00, h.venue.Last(1))
-	require.Equal(t, `{"market":"BTC-EUR","price":"94000"}`, h.ok("/ticker/price?market=BTC-EUR"),
-		"the order's trade; the movement had none")
-	require.Contains(t, h.ok("/BTC-EUR/book?depth=1"), `"bids":[["92953.5",`)
+	s := newStage(t, housed(prices.Fixed("95000")))
+	s.place("alice", "buy limit amount=0.0001 price=94000")
+	s.ex.move(s.ex.listings[1], &prices.Movement{At: s.ex.clock.Now(), Price: 93000_00})
+	require.EqualValues(t, 93000_00, s.ex.venue.Last(1))
+	price := s.get("/ticker/price?market=BTC-EUR").says(t, `"94000"`).body // the order's trade; the movement had none
+	s.get("/BTC-EUR/book?depth=1").says(t, `"bids":[["92953.5",`)
+	s.pass(25 * time.Hour)
+	require.Equal(t, price, s.get("/ticker/price?market=BTC-EUR").body, "a fixed price stands")
 }
 
 func BenchmarkIdleSecondOfAMarket(b *testing.B) {
-	h := newHall(b, prices.Synthetic{Price: "95000"}, nil)
+	s := newStage(b, housed(prices.Synthetic{Price: "95000"}))
 	for b.Loop() {
-		h.pass(time.Second)
+		s.pass(time.Second)
+		s.ex.Advance()
 	}
 }
 

@@ -104,6 +104,27 @@ var recordings = []recording{
 		s.trade("1", "100")
 		return s.ask("alice", "GET /account/history type=buy")
 	}},
+	{file: "time.json", ask: asks("", "GET /time")},
+	{file: "markets_single_2025.json", ask: asks("", "GET /markets market=BTC-EUR")},
+	{file: "assets.json", ask: asks("", "GET /assets")},
+	{file: "book.json", ask: busy("GET /BTC-EUR/book")},
+	{file: "trades_public.json", ask: busy("GET /BTC-EUR/trades")},
+	{file: "candles_1m_2025.json", ask: busy("GET /BTC-EUR/candles interval=1m")},
+	{file: "ticker_price.json", ask: busy("GET /ticker/price")},
+	{file: "ticker_book.json", ask: busy("GET /ticker/book")},
+	{file: "ticker_24h.json", ask: busy("GET /ticker/24h")},
+	{file: "report_book_docs.json", ask: busy("GET /report/BTC-EUR/book")},
+	{file: "report_trades_docs.json", ask: busy("GET /report/BTC-EUR/trades")},
+}
+
+// busy asks where there is a trade, a bid and an ask.
+func busy(line string) func(*stage) answer {
+	return func(s *stage) answer {
+		s.trade("1", "100")
+		s.place("alice", "buy limit amount=1 price=90")
+		s.place("bob", "sell limit amount=1 price=110")
+		return s.ask("", line)
+	}
 }
 
 func asks(account, line string) func(*stage) answer {

@@ -165,3 +165,46 @@ func balanced(t testing.TB, ex *Exchange) {
 		require.Equal(t, row.Transferred, sum.Format(v.Digits), fmt.Sprintf("%+v", row))
 	}
 }
+
+// told is what the tests read of an order record.
+type told struct {
+	OrderID             string      `json:"orderId"`
+	ClientOrderID       *string     `json:"clientOrderId"`
+	Market              string      `json:"market"`
+	Created, Updated    int64       `json:",omitempty"`
+	Status, OrderType   string      `json:",omitempty"`
+	Amount              string      `json:"amount"`
+	AmountRemaining     string      `json:"amountRemaining"`
+	AmountQuote         string      `json:"amountQuote"`
+	Price               string      `json:"price"`
+	OnHold              string      `json:"onHold"`
+	TriggerAmount       string      `json:"triggerAmount"`
+	TriggerType         string      `json:"triggerType"`
+	TriggerReference    string      `json:"triggerReference"`
+	FilledAmount        string      `json:"filledAmount"`
+	FeePaid             string      `json:"feePaid"`
+	Fills               []toldTrade `json:"fills"`
+	SelfTradePrevention string      `json:"selfTradePrevention"`
+	Visible             bool        `json:"visible"`
+	TimeInForce         string      `json:"timeInForce"`
+	PostOnly            bool        `json:"postOnly"`
+	OperatorID          int64       `json:"operatorId"`
+	RestatementReason   string      `json:"restatementReason"`
+	CodGroupID          int         `json:"codGroupId"`
+}
+
+// toldTrade is what the tests read of a fill or a trade.
+type toldTrade struct {
+	ID            string  `json:"id"`
+	OrderID       string  `json:"orderId"`
+	ClientOrderID *string `json:"clientOrderId"`
+	Timestamp     int64   `json:"timestamp"`
+	Market        string  `json:"market"`
+	Side          string  `json:"side"`
+	Amount        string  `json:"amount"`
+	Price         string  `json:"price"`
+	Taker         bool    `json:"taker"`
+	Fee           *string `json:"fee"`
+	FeeCurrency   *string `json:"feeCurrency"`
+	Settled       bool    `json:"settled"`
+}

@@ -1,155 +1,90 @@
 package sandbox
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"maps"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
-	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-func TestTimeIsTheExchangesInMillisAndNanos(t *testing.T) {
-	h := newHall(t, nil, nil)
-	h.pass(1_234_567)
-	require.Equal(t, `{"time":1772452800001,"timeNs":1772452800001234567}`, h.ok("/time"))
+// scripted is a source that trades one ADA at each of some prices, one a second from the start on.
+func scripted(prices ...market.Price) func(*Config) {
+	return func(c *Config) { c.Markets[2].Source = script(prices) }
 }
 
-func TestMarketsTellTheirRules(t *testing.T) {
-	h := newHall(t, nil, nil)
-	bitcoin := `{"market":"BTC-EUR","status":"trading","base":"BTC","quote":"EUR","pricePrecision":null,"minOrderInBaseAsset":"0.00006100",` +
-		`"minOrderInQuoteAsset":"5.00","maxOrderInBaseAsset":"1000000000","maxOrderInQuoteAsset":"1000000000","quantityDecimals":8,"notionalDecimals":2,` +
-		`"tickSize":"0.50","maxOpenOrders":100,"feeCategory":"A","orderTypes":["market","limit","stopLoss","stopLossLimit","takeProfit","takeProfitLimit"]}`
-	require.Equal(t, bitcoin, h.ok("/markets?market=BTC-EUR"))
-	require.Contains(t, h.ok("/markets"), "["+bitcoin+`,{"market":"ADA-EUR",`)
+type script []market.Price
 
-	h.listings[2].Status, h.listings[2].TickSize, h.listings[2].MaxOrderInBase,
-		h.listings[2].MaxOrderInQuote = market.CancelOnly, 0, 5_000_000, 9900
-	changed := h.one("/markets?market=ADA-EUR")
-	require.Equal(t, []any{"cancelOnly", nil, "5.000000", "99.00"},
-		[]any{changed["status"], changed["tickSize"], changed["maxOrderInBaseAsset"], changed["maxOrderInQuoteAsset"]})
+func (s script) Movements(start prices.Start) (prices.Movements, error) {
+	place := 0
+	return func(m *prices.Movement) (bool, error) {
+		if place == len(s) {
+			return false, nil
+		}
+		*m = prices.Movement{At: start.From.Add(time.Duration(place) * time.Second), Price: s[place], Amount: 1_000_000,
+			Side: market.Sell}
+		place++
+		return true, nil
+	}, nil
 }
 
-func TestAssetsTellTheirRules(t *testing.T) {
-	h := newHall(t, nil, nil, func(c *Config) {
-		c.Assets[0].Networks, c.Assets[0].Status = []string{"BTC", "LN"}, "MAINTENANCE"
-		c.Assets[1].Name = "Euro \"€\""
+func TestMarketsAndAssetsTellTheirRules(t *testing.T) {
+	s := newStage(t, func(c *Config) {
+		c.Assets[1].Networks, c.Assets[1].Status, c.Assets[3].Name = []string{"BTC", "LN"}, "MAINTENANCE", `"€"`
 	})
-	require.Equal(t, `{"symbol":"BTC","name":"Bitcoin","decimals":8,"depositFee":"0","depositConfirmations":2,"depositStatus":"MAINTENANCE",`+
-		`"withdrawalFee":"0","withdrawalMinAmount":"0","withdrawalStatus":"MAINTENANCE","networks":["BTC","LN"],"message":""}`, h.ok("/assets?symbol=BTC"))
-	rows := h.rows("/assets")
-	require.Len(t, rows, 3)
-	require.Equal(t, []any{"Euro \"€\"", []any{"SEPA"}}, []any{rows[1]["name"], rows[1]["networks"]})
-	require.Equal(t, []any{"ADA", []any{"ADA"}}, []any{rows[2]["name"], rows[2]["networks"]},
-		"an asset that the config does not describe")
+	ada := s.ex.listings[3]
+	ada.Status, ada.MaxOrderInBase, ada.MaxOrderInQuote = market.CancelOnly, 5_000_000, 9900
+	s.has(s.one("", "GET /markets market=ADA-EUR"), "status=cancelOnly", "maxOrderInBaseAsset=5.000000",
+		"maxOrderInQuoteAsset=99.00")
+	s.has(s.one("", "GET /assets symbol=BTC"), "depositStatus=MAINTENANCE", "withdrawalStatus=MAINTENANCE",
+		`networks:=["BTC","LN"]`)
+	s.has(s.one("", "GET /assets symbol=ADA"), `name="€"`, `networks:=["ADA"]`)
 }
 
-func TestTheBookShowsTheHouseAndTheAccounts(t *testing.T) {
-	h := newHall(t, prices.Fixed("95000"), scripted(50000))
-	h.pass(0)
-	book := h.one("/BTC-EUR/book")
-	require.Equal(t, []any{"BTC-EUR", float64(noon)}, []any{book["market"], book["timestamp"]})
-	require.Len(t, book["bids"], 3)
-	require.Equal(t, "94952.5", book["bids"].([]any)[0].([]any)[0])
-	require.Equal(t, "95047.5", book["asks"].([]any)[0].([]any)[0])
-	require.Len(t, h.one("/BTC-EUR/book?depth=2")["asks"], 2)
-
-	require.Equal(t, fmt.Sprintf(`{"market":"ADA-EUR","nonce":2,"bids":[],"asks":[],"timestamp":%d}`, noon),
-		h.ok("/ADA-EUR/book"))
-	h.place(2, market.Buy, 20_500_000, 49_000)
-	require.Contains(t, h.ok("/ADA-EUR/book"), `"bids":[["0.49","20.5"]],"asks":[]`)
-	require.Equal(t, `{"market":"ADA-EUR","bid":"0.49","bidSize":"20.5","ask":null,"askSize":null}`,
-		h.ok("/ticker/book?market=ADA-EUR"))
+func TestTheTickerOfADayForgetsWhatIsOlder(t *testing.T) {
+	s := newStage(t, scripted(50000, 52000, 49000, 51000))
+	ticker := func() string { return s.get("/ticker/24h?market=ADA-EUR").ok(t).body }
+	nulls := `"open":null,"openTimestamp":null,"high":null,"low":null,"last":null,"closeTimestamp":null,"bid":null,` +
+		`"bidSize":null,"ask":null,"askSize":null,"volume":null,"volumeQuote":null}`
+	s.pass(time.Hour)
+	require.Equal(t, `{"market":"ADA-EUR","startTimestamp":1767531615000,"timestamp":1767618015000,"open":"0.5",`+
+		`"openTimestamp":1767614415000,"high":"0.52","low":"0.49","last":"0.51","closeTimestamp":1767614418000,"bid":null,`+
+		`"bidSize":null,"ask":null,"askSize":null,"volume":"4","volumeQuote":"2.02"}`, ticker())
+	s.pass(23*time.Hour + 2500*time.Millisecond) // to the trade, while the tape remembers it
+	s.has(s.one("", "GET /ticker/24h market=ADA-EUR"), "open=0.51", "openTimestamp:=1767614418000", "high=0.51",
+		"low=0.51", "volume=1", "volumeQuote=0.51")
+	s.pass(time.Second)
+	require.True(t, strings.HasSuffix(ticker(), nulls))
 }
 
-func TestOnlyATradingMarketShowsItsBook(t *testing.T) {
-	h := newHall(t, prices.Fixed("95000"), nil)
-	for _, status := range []market.MarketStatus{market.Halted, market.Auction, market.AuctionMatching,
-		market.CancelOnly} {
-		h.listings[1].Status = status
-		for _, path := range []string{"/BTC-EUR/book", "/report/BTC-EUR/book"} {
-			_, refused := h.get(path)
-			require.NotNil(t, refused, status)
-			require.Equal(t, [2]int{409, exchange.CodeNotTrading}, [2]int{refused.Status, refused.Code})
-			require.Equal(t, "getBook is not available for BTC-EUR in state "+strings.ToUpper(status.String()),
-				refused.Message)
-		}
-		require.Equal(t, `{"market":"BTC-EUR","bid":null,"bidSize":null,"ask":null,"askSize":null}`,
-			h.ok("/ticker/book?market=BTC-EUR"))
+func TestReportsNameOrdersAndCurrencies(t *testing.T) {
+	s := newStage(t)
+	for _, order := range []string{"amount=1 price=100", "amount=2 price=100", "amount=3 price=99"} {
+		s.place("alice", "buy limit "+order)
 	}
-	require.Equal(t, 503, exchange.ErrCode(exchange.CodeNotTrading).Status, "the table is as it was")
-}
-
-// shape is the members of an answer with the kinds of their values; that of the first element
-// stands for a list.
-func shape(value any) any {
-	switch v := value.(type) {
-	case map[string]any:
-		members := map[string]any{}
-		for name := range maps.Keys(v) {
-			members[name] = shape(v[name])
-		}
-		return members
-	case []any:
-		if len(v) == 0 {
-			return []any{}
-		}
-		return []any{shape(v[0])}
-	}
-	return fmt.Sprintf("%T", value)
-}
-
-// TestPublicAnswersHaveTheRecordedShapes compares with what the exchange was seen to send, where
-// that lies beside the project.
-func TestPublicAnswersHaveTheRecordedShapes(t *testing.T) {
-	h := newHall(t, prices.Synthetic{Price: "95000"}, nil)
-	h.pass(time.Minute)
-	for file, path := range map[string]string{
-		"time": "/time", "markets_single_2025": "/markets?market=BTC-EUR", "assets": "/assets", "book": "/BTC-EUR/book",
-		"trades_public":   "/BTC-EUR/trades",
-		"candles_1m_2025": "/BTC-EUR/candles?interval=1m", "ticker_price": "/ticker/price",
-		"ticker_book": "/ticker/book", "ticker_24h": "/ticker/24h",
-		"report_book_docs": "/report/BTC-EUR/book", "report_trades_docs": "/report/BTC-EUR/trades",
-	} {
-		text, err := os.ReadFile(filepath.Join("../../../shared/spec/fixtures", file+".json"))
-		if errors.Is(err, os.ErrNotExist) {
-			t.Skip("the recorded answers are not beside the project: ", err)
-		}
-		require.NoError(t, err)
-		var want, have any
-		require.NoError(t, json.Unmarshal(text, &want))
-		require.NoError(t, json.Unmarshal([]byte(h.ok(path)), &have))
-		if file == "markets_single_2025" { // recorded before a release changed these two
-			want.(map[string]any)["pricePrecision"], want.(map[string]any)["tickSize"] = nil, "1.00"
-		}
-		require.Equal(t, shape(want), shape(have), file)
-	}
-}
-
-func TestATradeIDIsWrittenAsTheLibraryWritesIt(t *testing.T) {
-	id := uuid.MustParse("57b1159b-6bf5-4cde-9e2c-6bd6a5678baf")
-	var w wire.Writer
-	w.ID("id", id)
-	require.Equal(t, `"id":"`+id.String()+`"`, string(w.Dst))
+	const at = "=2026-01-05T12:00:15.000000Z"
+	report := s.one("", "GET /report/BTC-EUR/book depth=4")
+	s.has(report, "assetCode=BTC", "assetName=Bitcoin", "priceCurrency=EUR", "quantityCurrency=BTC",
+		"publicationTimestamp"+at)
+	s.has(report["bids"].([]any)[0].(map[string]any), "numOrders:=2", "quantity=3")
+	s.has(report["bids"].([]any)[1].(map[string]any), "side=BUYI", "price=99", "quantity=3", "numOrders:=1")
+	s.place("bob", "sell limit amount=1 price=100")
+	s.has(s.rows("", "GET /report/BTC-EUR/trades")[0], "price=100", "quantity=1", "priceCurrency=EUR",
+		"quantityCurrency=BTC", "transactTimestamp"+at)
 }
 
 func TestBookCandlesAndTradesAreWrittenWithoutGarbage(t *testing.T) {
-	h := newHall(t, prices.Synthetic{Price: "95000"}, nil, func(c *Config) { c.History = 24 * time.Hour })
+	s := newStage(t, func(c *Config) {
+		c.Markets[0].Source, c.History = prices.Synthetic{Price: "95000"}, 24*time.Hour
+		c.Markets[0].Liquidity = Liquidity{Levels: 3, HalfSpread: 50_000, Size: "1"}
+	})
 	for _, path := range []string{"/{market}/book", "/{market}/candles", "/{market}/trades"} {
-		e := h.bind(endpoints).Named("GET " + path)
-		c := &api.Call{Endpoint: e, Now: noon, Args: make(api.Arguments, len(e.Params)), Out: make([]byte, 0, 1<<20)}
+		e := s.ex.bind(endpoints).Named("GET " + path)
+		c := &api.Call{Endpoint: e, Now: rigStart, Args: make(api.Arguments, len(e.Params)), Out: make([]byte, 0, 1<<20)}
 		*c.Arg("market") = api.Argument{Set: true, Text: "BTC-EUR"}
 		if path == "/{market}/candles" {
 			*c.Arg("interval") = api.Argument{Set: true, Text: "1m"}

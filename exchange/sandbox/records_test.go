@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"net/http/httptest"
 	"runtime"
 	"slices"
 	"strconv"
@@ -11,41 +12,38 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
 func TestOldClosedOrdersAreForgottenAndOpenOnesAreNot(t *testing.T) {
-	f := newFloor(t, func(c *Config) { c.Retention.Orders, c.Retention.Trades = 3, 2 })
-	old := f.place(f.alice, "buy limit amount=5 price=100 clientOrderId="+client(1))
-	var closed []string
+	s := newStage(t, func(c *Config) { c.Retention.Orders, c.Retention.Trades = 3, 2 })
+	old := s.place("alice", "buy limit amount=5 price=100 clientOrderId="+client(1))
+	var closed []string // latest first
 	for range 6 {
-		closed = slices.Insert(closed, 0,
-			f.place(f.bob, "sell limit amount=0.5 price=100 clientOrderId="+client(2)).OrderID)
+		closed = slices.Insert(closed, 0, s.place("bob", "sell limit amount=0.5 price=100 clientOrderId="+client(2)).id())
 	}
-	require.Equal(t, closed[:3], ids(f.list(f.bob, "GET /orders", "market=BTC-EUR")))
-	f.refused(f.bob, "GET /order", "market=BTC-EUR orderId="+closed[3], 240, "")
-	require.Equal(t, closed[0], f.order(f.bob, "GET /order", "market=BTC-EUR clientOrderId="+client(2)).OrderID)
-	require.Equal(t, 4, f.listings[1].orders.Len())
+	require.Equal(t, closed[:3], ids(s.rows("bob", "GET /orders market=BTC-EUR"), "orderId"))
+	s.refuse("bob", "GET /order market=BTC-EUR orderId="+closed[3], 404, 240)
+	s.has(s.one("bob", "GET /order market=BTC-EUR clientOrderId="+client(2)), "orderId="+closed[0])
+	require.Equal(t, 4, s.ex.listings[1].orders.Len())
 
-	kept := f.order(f.alice, "GET /order", "market=BTC-EUR clientOrderId="+client(1))
-	require.Equal(t, old.OrderID, kept.OrderID)
-	require.Equal(t, "3", kept.FilledAmount, "all of it, though its first fills are forgotten")
-	require.Equal(t, "00000000-0000-0001-0000-000000000006", kept.Fills[len(kept.Fills)-1].ID)
-	require.LessOrEqual(t, len(kept.Fills), 4)
-	trades := read[[]toldTrade](f, f.ok(f.alice, "GET /trades", "market=BTC-EUR"))
+	kept := s.one("alice", "GET /order market=BTC-EUR clientOrderId="+client(1))
+	s.has(kept, "orderId="+old.id(), "filledAmount=3") // all of it, though its first fills are forgotten
+	fills := kept.fills()
+	s.has(fills[len(fills)-1], "id=00000000-0000-0001-0000-000000000006")
+	require.LessOrEqual(t, len(fills), 4)
+	trades := s.rows("alice", "GET /trades market=BTC-EUR")
 	require.Len(t, trades, 2)
-	require.Equal(t, "00000000-0000-0001-0000-000000000006", trades[0].ID)
+	s.has(trades[0], "id=00000000-0000-0001-0000-000000000006")
 
-	moved := f.order(f.alice, "PUT /order", "market=BTC-EUR operatorId=7 price=101 orderId="+old.OrderID)
-	require.Empty(t, moved.Fills, "its earlier fills are not those of the update")
+	require.Empty(t, s.update("alice", old, "price=101").fills(), "its earlier fills are not those of the update")
 	for range 4 {
-		f.ok(f.alice, "DELETE /order",
-			"market=BTC-EUR operatorId=7 orderId="+f.place(f.alice, "buy limit amount=1 price=90").OrderID)
+		s.ask("alice", "DELETE /order market=BTC-EUR operatorId=7 orderId="+
+			s.place("alice", "buy limit amount=1 price=90").id()).ok(t)
 	}
-	require.Equal(t, old.OrderID, f.list(f.alice, "GET /orders", "market=BTC-EUR")[3].OrderID,
-		"open orders do not count")
+	s.has(s.rows("alice", "GET /orders market=BTC-EUR")[3], "orderId="+old.id()) // open orders do not count
 }
 
 // naiveRecords is the naive twin of the records: it keeps every order and fill it hears of.
@@ -127,36 +125,45 @@ func (l *naiveRecords) trades(a sim.AccountID, id market.ID, keep int) (names []
 func TestRecordsAreThoseOfANaiveLedger(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		const keep = 3
-		f := newFloor(t, func(c *Config) { c.Retention.Orders, c.Retention.Trades = keep, keep })
+		s := newStage(t, func(c *Config) {
+			c.Retention.Orders, c.Retention.Trades, c.Budget = keep, keep, api.Budget{PerKey: -1, PerIP: -1}
+		})
 		twin := &naiveRecords{}
-		f.listenToo(twin.hear)
+		s.listenToo(twin.hear)
 		for range rapid.IntRange(1, 40).Draw(r, "requests") {
-			a := f.accounts[rapid.IntRange(0, 1).Draw(r, "account")]
-			endpoint, parameters := drawRequest(r, twin)
-			f.call(a, endpoint, parameters) // refused or not
-			f.wait(time.Millisecond)
-			compareLedgers(r, f, twin, keep)
+			s.quick(rapid.SampledFrom([]string{"alice", "bob"}).Draw(r, "account"), drawRequest(r, twin)) // refused or not
+			s.pass(time.Millisecond)
+			compareLedgers(r, s, twin, keep)
 		}
 	})
 }
 
-// listenToo gives the floor a new venue, whose events a second one hears.
-func (f *floor) listenToo(too func(*sim.Venue, *market.Event)) {
-	fees := func(*market.Market) exchange.Fees { return exchange.Fees{Maker: 150_000, Taker: 250_000} }
-	f.venue = sim.New(f.catalog, sim.Config{Book: true, Fees: fees}, func(ev *market.Event) {
-		too(f.venue, ev)
-		f.onReport(ev)
+// quick asks without holding the answer against the description of the API.
+func (s *stage) quick(account, line string) answer {
+	a := httptest.NewRecorder()
+	method, path, body := wordsOf(line)
+	s.ex.ServeHTTP(a, s.request(account, method, path, body))
+	return answer{status: a.Code, body: a.Body.String()}
+}
+
+// listenToo gives the exchange a new venue, whose events a second one hears.
+func (s *stage) listenToo(too func(*sim.Venue, *market.Event)) {
+	ex := s.ex
+	ex.venue = sim.New(ex.catalog, sim.Config{Book: true}, func(ev *market.Event) {
+		too(ex.venue, ev)
+		ex.onReport(ev)
 	})
-	f.venue.OpenAccount(fees)
-	for _, a := range f.accounts {
-		for _, asset := range f.catalog.Assets() {
-			require.NoError(f.t, f.venue.Transfer(a.id, asset.ID, market.Money(1000*market.Pow10(asset.Digits))))
+	ex.bank.venue = ex.venue
+	ex.venue.OpenAccount(nil)
+	for _, a := range ex.accounts {
+		for _, asset := range ex.catalog.Assets() {
+			require.NoError(s.t, ex.venue.Transfer(a.id, asset.ID, market.Money(1000*market.Pow10(asset.Digits))))
 		}
 	}
 }
 
-func drawRequest(r *rapid.T, twin *naiveRecords) (endpoint, parameters string) {
-	parameters = "market=" + rapid.SampledFrom([]string{"BTC-EUR", "ETH-EUR"}).Draw(r, "market") + " operatorId=7"
+func drawRequest(r *rapid.T, twin *naiveRecords) string {
+	parameters := " market=" + rapid.SampledFrom([]string{"BTC-EUR", "ETH-EUR"}).Draw(r, "market") + " operatorId=7"
 	price := " price=" + strconv.Itoa(rapid.IntRange(98, 102).Draw(r, "price"))
 	amount := " amount=" + strconv.Itoa(rapid.IntRange(1, 3).Draw(r, "amount"))
 	name := " clientOrderId=" + client(byte(rapid.IntRange(1, 3).Draw(r, "name")))
@@ -166,39 +173,39 @@ func drawRequest(r *rapid.T, twin *naiveRecords) (endpoint, parameters string) {
 	side := rapid.SampledFrom([]string{" side=buy", " side=sell"}).Draw(r, "side")
 	switch rapid.IntRange(0, 9).Draw(r, "request") {
 	case 0:
-		return "DELETE /order", parameters + name
+		return "DELETE /order" + parameters + name
 	case 1:
-		return "DELETE /orders", parameters
+		return "DELETE /orders" + parameters
 	case 2:
-		return "PUT /order", parameters + name + price
+		return "PUT /order" + parameters + name + price
 	case 3:
-		return "PUT /order", parameters + name + amount
+		return "PUT /order" + parameters + name + amount
 	case 4:
-		return "POST /order", parameters + side + " orderType=market" + amount
+		return "POST /order" + parameters + side + " orderType=market" + amount
 	case 5:
-		return "POST /order", parameters + side + " orderType=stopLossLimit triggerAmount=100" + price + amount
+		return "POST /order" + parameters + side + " orderType=stopLossLimit triggerAmount=100" + price + amount
 	case 6:
-		return "POST /order", parameters + side + " orderType=limit" + price + amount
+		return "POST /order" + parameters + side + " orderType=limit" + price + amount
 	}
-	return "POST /order", parameters + side + " orderType=limit clientOrderId=" +
+	return "POST /order" + parameters + side + " orderType=limit clientOrderId=" +
 		client(byte(rapid.IntRange(1, 3).Draw(r, "new name"))) + price + amount
 }
 
-func compareLedgers(r *rapid.T, f *floor, twin *naiveRecords, keep int) {
-	for _, a := range f.accounts {
-		for _, m := range f.catalog.Markets() {
+func compareLedgers(r *rapid.T, s *stage, twin *naiveRecords, keep int) {
+	for _, a := range s.ex.accounts {
+		for _, m := range s.ex.catalog.Markets() {
+			list := func(endpoint string) []row {
+				return decodedText[[]row](s, s.quick(a.name, "GET /"+endpoint+" market="+m.Name).body)
+			}
 			var have, open [][3]string
-			for _, o := range f.list(a, "GET /orders", "market="+m.Name) {
-				row := [3]string{o.OrderID, o.Status}
-				if o.ClientOrderID != nil {
-					row[2] = *o.ClientOrderID
-				}
-				have = append(have, row)
+			for _, o := range list("orders") {
+				name, _ := o["clientOrderId"].(string)
+				have = append(have, [3]string{o.id(), o["status"].(string), name})
 			}
 			want := twin.listed(a.id, m.ID, keep)
 			require.Equal(r, want, have)
-			for _, o := range f.list(a, "GET /ordersOpen", "market="+m.Name) {
-				open = append(open, [3]string{o.OrderID, o.Status})
+			for _, o := range list("ordersOpen") {
+				open = append(open, [3]string{o.id(), o["status"].(string)})
 			}
 			stillOpen := 0
 			for _, row := range want {
@@ -208,16 +215,16 @@ func compareLedgers(r *rapid.T, f *floor, twin *naiveRecords, keep int) {
 				}
 			}
 			require.Len(r, open, stillOpen)
-			var trades []string
-			for _, one := range read[[]toldTrade](f, f.ok(a, "GET /trades", "market="+m.Name)) {
-				trades = append(trades, one.ID)
+			trades := []string(nil)
+			for _, one := range list("trades") {
+				trades = append(trades, one["id"].(string))
 			}
 			require.Equal(r, twin.trades(a.id, m.ID, keep), trades)
 		}
 	}
-	for _, l := range f.listings[1:] {
+	for _, l := range s.ex.listings[1:] {
 		kept := 0
-		for _, a := range f.accounts {
+		for _, a := range s.ex.accounts {
 			kept += a.recordsOf(l.ID).all.length
 		}
 		require.Equal(r, kept, l.orders.Len(), "%s", l.Name)
@@ -229,43 +236,46 @@ func TestAMillionOpenOrdersTakeLittleBesideTheVenue(t *testing.T) {
 	if orders == 0 {
 		orders = 200_000
 	}
-	f := newFloor(t, nil)
+	ex := newStage(t).ex
+	alice := ex.accounts.named("alice")
 	o := &market.Order{Market: 1, Side: market.Buy, Type: market.TypeLimit,
 		OrderState: market.OrderState{Status: market.StatusNew}}
 	before := alive()
 	for n := range orders {
 		o.ID, o.ClientOrderID = market.OrderID(n+1), uuid.UUID{byte(n), byte(n >> 8), byte(n >> 16), 6: 0x40}
-		f.enter(f.alice, o, n+1)
+		ex.enter(alice, o, n+1)
 	}
 	each := (alive() - before) / orders
 	require.LessOrEqual(t, each, uint64(170), "bytes, of which the clientOrderId's entry is a good third")
-	runtime.KeepAlive(f)
+	runtime.KeepAlive(ex)
 }
 
 func TestSteadyTradeLeavesTheRecordsAsTheyAre(t *testing.T) {
-	f := newFloor(t, func(c *Config) { c.Retention.Orders, c.Retention.Trades = 100, 100 })
+	s := newStage(t, func(c *Config) {
+		c.Retention.Orders, c.Retention.Trades, c.Budget.PerKey = 100, 100, -1
+	})
 	trade := func(times int) {
 		for range times {
-			f.place(f.alice, "buy limit amount=0.1 price=100")
-			f.place(f.bob, "sell limit amount=0.1 price=100")
-			f.place(f.bob, "buy limit amount=0.1 price=100")
-			f.place(f.alice, "sell limit amount=0.1 price=100")
+			for _, side := range [][2]string{{"alice", "bob"}, {"bob", "alice"}} {
+				s.quick(side[0], orderLine("buy limit amount=0.1 price=100"))
+				s.quick(side[1], orderLine("sell limit amount=0.1 price=100"))
+			}
 		}
 	}
 	trade(500)
-	before := f.recordsMade()
+	before := s.ex.recordsMade()
 	trade(500)
-	require.Equal(t, before, f.recordsMade(), "what is forgotten serves again")
-	require.Equal(t, 200, f.listings[1].orders.Len(), "of two accounts")
-	require.LessOrEqual(t, len(f.alice.recordsOf(1).trades), 200)
+	require.Equal(t, before, s.ex.recordsMade(), "what is forgotten serves again")
+	require.Equal(t, 200, s.ex.listings[1].orders.Len(), "of two accounts")
+	require.LessOrEqual(t, len(s.ex.accounts.named("alice").recordsOf(1).trades), 200)
 }
 
 // recordsMade counts the records that there is memory for.
-func (f *floor) recordsMade() (count int) {
-	for r := f.spare; r != nil; r = r.links[byState].newer {
+func (ex *Exchange) recordsMade() (count int) {
+	for r := ex.spare; r != nil; r = r.links[byState].newer {
 		count++
 	}
-	for _, l := range f.listings[1:] {
+	for _, l := range ex.listings[1:] {
 		count += l.orders.Len()
 	}
 	return count

@@ -35,15 +35,21 @@ var (
 // name:=value gives a body's value as JSON.
 func (s *stage) ask(account, line string) answer {
 	s.t.Helper()
+	method, path, body := wordsOf(line)
+	return s.send(account, method, path, body)
+}
+
+// wordsOf reads the line of ask.
+func wordsOf(line string) (method, path, body string) {
 	words := strings.Fields(line)
-	method, path, rest := words[0], words[1], words[2:]
+	method, path = words[0], words[1]
 	if method == "POST" || method == "PUT" {
-		return s.send(account, method, path, bodyOf(rest))
+		return method, path, bodyOf(words[2:])
 	}
-	if len(rest) > 0 {
-		path += "?" + strings.Join(rest, "&")
+	if len(words) > 2 {
+		path += "?" + strings.Join(words[2:], "&")
 	}
-	return s.send(account, method, path, "")
+	return method, path, ""
 }
 
 // bodyOf makes a body of name=value.

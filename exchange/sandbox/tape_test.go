@@ -87,7 +87,7 @@ func TestTradeIDsOfOtherMarketsAreNotTaken(t *testing.T) {
 }
 
 func TestLongCandlesAreTheFoldOfTheirMinutes(t *testing.T) {
-	m := newMarkets(t).Market(1)
+	m := newStage(t).ex.catalog.Market(1)
 	rapid.Check(t, func(t *rapid.T) {
 		held := candles{keep: 100_000}
 		var trades []publicTrade

@@ -23,11 +23,27 @@ func categories(c *Config) {
 // filled notes a made-up fill of alice.
 func (b *branch) filled(name string, price market.Price, amount market.Qty) {
 	m := b.catalog.MarketNamed(name)
-	b.traded(b.accounts[0], &market.Fill{Market: m.ID, Side: market.Buy, Price: price, Amount: amount, Time: b.now,
+	b.traded(b.bank.accounts[0], &market.Fill{Market: m.ID, Side: market.Buy, Price: price, Amount: amount, Time: b.now(),
 		FeeCurrency: m.Quote})
 }
 
 func (b *branch) fees(name string) string { return b.get(name, "GET /account/fees", "") }
+
+func TestFeesAreThoseOfTheMarketsCategory(t *testing.T) {
+	b := newBranch(t, categories)
+	for query, want := range map[string]string{
+		"":                          "0.002", // B
+		"market=USDC-EUR":           "0.002", // B
+		"market=BTC-EUR":            "0.001", // A
+		"market=BTC-USDC":           "0.009", // C has none of its own
+		"quote=EUR":                 "0.001", // that of BTC-EUR, the first
+		"quote=USDC":                "0.009",
+		"market=BTC-EUR&quote=USDC": "0.001", // the market counts
+	} {
+		require.Contains(t, b.get("alice", "GET /account/fees", query), `"taker":"`+want+`"`, query)
+	}
+	require.Equal(t, "205 quote parameter is invalid.", b.refused("alice", "GET /account/fees", "quote=BTC"))
+}
 
 func TestATierIsWorkedOutAtOneInTheNight(t *testing.T) {
 	b := newBranch(t)
@@ -62,7 +78,7 @@ func TestDaysThatNoLongerCountAreForgotten(t *testing.T) {
 		b.wait(day)
 	}
 	require.Contains(t, b.fees("alice"), `"volume":"60.00"`)
-	require.LessOrEqual(t, len(b.accounts[0].days), tierDays+1)
+	require.LessOrEqual(t, len(b.bank.accounts[0].days), tierDays+1)
 }
 
 func TestOtherQuotesCountByTheirPriceInEuro(t *testing.T) {
@@ -81,27 +97,22 @@ func TestAVolumeTooLargeToCountIsTheHighestTier(t *testing.T) {
 	b.price("USDC-EUR", "900000000000000")
 	m := b.catalog.MarketNamed("BTC-USDC")
 	for range 2 {
-		b.addTurnover(b.accounts[0], m, &market.Fill{Market: m.ID, Price: 9e15, Amount: 1e8, Time: b.now})
+		b.addTurnover(b.bank.accounts[0], m, &market.Fill{Market: m.ID, Price: 9e15, Amount: 1e8, Time: b.now()})
 	}
 	b.wait(day)
 	require.Contains(t, b.fees("alice"), `"tier":"8"`)
-	require.Equal(t, market.Money(math.MaxInt64), b.accounts[0].volume)
+	require.Equal(t, market.Money(math.MaxInt64), b.bank.accounts[0].volume)
 }
 
 func TestTheVenueTakesTheFeesOfTheTier(t *testing.T) {
 	b := newBranch(t, categories)
 	b.give("alice", "EUR", "5000")
-	buy := func() {
-		b.price("BTC-EUR", "200")
-		b.order(market.Buy, "10", "200")
-		b.price("BTC-EUR", "200")
-		b.price("BTC-EUR", "199")
-	}
-	buy()
+	b.give("bob", "BTC", "20.0001")
+	b.trades("buy", "10", "200")
 	// 0.1 % as a taker
 	require.Contains(t, b.get("alice", "GET /account/history", "maxItems=1"), `"feesCurrency":"EUR","feesAmount":"2"`)
 	b.wait(day)
-	buy()
+	b.trades("buy", "10", "200")
 	// 0.8 %
 	require.Contains(t, b.get("alice", "GET /account/history", "maxItems=1"), `"feesCurrency":"EUR","feesAmount":"16"`)
 }
@@ -112,13 +123,10 @@ func TestAnExchangeWithoutTiersIsFree(t *testing.T) {
 }
 
 func TestTheNightAfterTheStartIsTheNextOne(t *testing.T) {
+	midnight := bankStart.Add(-12 * time.Hour)
 	for _, row := range []struct{ start, want time.Duration }{{0, time.Hour}, {time.Hour, 25 * time.Hour},
 		{time.Hour - 1, time.Hour}, {23 * time.Hour, 25 * time.Hour}} {
-		midnight := bankStart.Add(-12 * time.Hour)
-		b := newBranch(t)
-		b.tiers, b.assets, b.rated, b.assetsBySymbol = nil, nil, nil, nil
-		b.accounts[0].transfers, b.accounts[1].transfers = transfers{}, transfers{}
-		require.NoError(t, b.open(midnight.Add(row.start)))
+		b := newBranch(t, func(c *Config) { c.Clock = ManualClock(midnight.Add(row.start)) })
 		require.Equal(t, midnight.Add(row.want), b.nextTierUpdate, row)
 	}
 }
@@ -134,9 +142,9 @@ func TestTiersThatMakeNoSenseAreRefused(t *testing.T) {
 		"tier 0: volume: \"1.234\" with 2 decimals":   {{Volume: "1.234", Fees: free}},
 		"tier 0: volume: -1 is negative":              {{Volume: "-1", Fees: free}},
 	} {
-		_, err := openBranch(t, func(c *Config) { c.Tiers = tiers })
+		_, err := New(bankWith(func(c *Config) { c.Tiers = tiers }))
 		require.ErrorContains(t, err, want)
 	}
-	_, err := openBranch(t, func(c *Config) { c.Accounts[0].Volume = "many" })
+	_, err := New(bankWith(func(c *Config) { c.Accounts[0].Volume = "many" }))
 	require.ErrorContains(t, err, "account alice: volume")
 }

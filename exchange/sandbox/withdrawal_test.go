@@ -68,24 +68,11 @@ func TestTheStagesOfAWithdrawalAreASetting(t *testing.T) {
 	require.Equal(t, "completed", b.status("alice"))
 }
 
-func TestTheFeeIsPartOfTheAmountOrComesOnTop(t *testing.T) {
-	b := newBranch(t)
-	b.give("alice", "USDC", "100")
-	require.JSONEq(t, `{"success":true,"symbol":"USDC","amount":"10"}`,
-		b.get("alice", "POST /withdrawal", "symbol=USDC&amount=10&address=x"))
-	require.Contains(t, b.get("alice", "GET /withdrawalHistory", "limit=1"), `"amount":"9.5","fee":"0.5"`)
-	require.Contains(t, b.balances("alice"), `"available":"90"`)
-	require.JSONEq(t, `{"success":true,"symbol":"USDC","amount":"10.5"}`,
-		b.get("alice", "POST /withdrawal", "symbol=USDC&amount=10&address=x&addWithdrawalFee=true"))
-	require.Contains(t, b.get("alice", "GET /withdrawalHistory", "limit=1"), `"amount":"10","fee":"0.5"`)
-	require.Contains(t, b.balances("alice"), `"available":"79.5"`)
-}
-
 func TestWithdrawalsAreRefusedForAReason(t *testing.T) {
 	b := newBranch(t)
 	b.give("alice", "BTC", "1.0001")
 	b.give("alice", "EUR", "100")
-	b.order(market.Sell, "0.4", "50000")
+	b.place("alice", "sell limit amount=0.4 price=50000")
 	b.price("BTC-EUR", "40000")
 	before := b.balances("alice")
 	const to = "&address=bc1qsomewhere"
@@ -109,11 +96,10 @@ func TestWithdrawalsAreRefusedForAReason(t *testing.T) {
 		"symbol=USDC&amount=5" +
 			to: "408 The balance is too low for this withdrawal.",
 		"symbol=BTC&amount=0.5&address=":                     "412 btc_address_invalid.",
-		"symbol=BTC&amount=0.5&address=bc1q+somewhere":       "412 btc_address_invalid.",
-		"symbol=BTC&amount=0.5&address=bc1q%09":              "412 btc_address_invalid.",
-		"symbol=BTC&amount=0.5&address=%ff":                  "412 btc_address_invalid.",
+		"symbol=BTC&amount=0.5&address=bc1q\\u0020somewhere": "412 btc_address_invalid.",
+		"symbol=BTC&amount=0.5&address=bc1q\\u0009":          "412 btc_address_invalid.",
 		"symbol=USDC&amount=5&address=" + manyOf("0", 129):   "412 usdc_address_invalid.",
-		"symbol=BTC&amount=0.5&paymentId=a%0ab" + to:         "205 paymentId parameter is invalid.",
+		"symbol=BTC&amount=0.5&paymentId=a\\u000ab" + to:     "205 paymentId parameter is invalid.",
 		"symbol=EUR&amount=5" + to:                           "409 This is not a verified bank account.",
 		"symbol=EUR&amount=5&address=GB83WEST12345698765432": "409 This is not a verified bank account.",
 		"symbol=BTC&amount=92233720368.54775807&addWithdrawalFee=true" +
@@ -136,19 +122,6 @@ func TestAWithdrawalMustBeWorthMoreThanItsFee(t *testing.T) {
 	require.Equal(t, market.Money(1), b.take("alice", "USDC", "0.000001", "x", "addWithdrawalFee=true").Amount)
 }
 
-func TestAnAssetThatIsNotOpenCannotBeWithdrawn(t *testing.T) {
-	status := ""
-	b := newBranch(t, func(c *Config) { c.Assets[2].WithdrawalMin = "1" })
-	b.give("alice", "USDC", "100")
-	for _, status = range []string{"MAINTENANCE", "DELISTED"} {
-		b.config.Assets[2].Status = status
-		require.Equal(t, "410 Withdrawals of this asset are not available.",
-			b.refused("alice", "POST /withdrawal", "symbol=USDC&amount=5&address=x"))
-	}
-	b.config.Assets[2].Status = "OK"
-	b.take("alice", "USDC", "5", "x")
-}
-
 func TestACanceledWithdrawalComesBackWhole(t *testing.T) {
 	b := newBranch(t)
 	b.give("alice", "USDC", "100")
@@ -156,10 +129,10 @@ func TestACanceledWithdrawalComesBackWhole(t *testing.T) {
 		w := b.take("alice", "USDC", "50", "x")
 		require.Contains(t, b.balances("alice"), `"available":"50"`)
 		b.wait(wait)
-		require.Nil(t, b.cancelTransfer(w.ID, b.now))
+		require.Nil(t, b.cancelTransfer(w.ID, b.now()))
 		require.Equal(t, "canceled", b.status("alice"))
 		require.Contains(t, b.balances("alice"), `"available":"100"`)
-		require.NotNil(t, b.cancelTransfer(w.ID, b.now), "only once")
+		require.NotNil(t, b.cancelTransfer(w.ID, b.now()), "only once")
 		b.wait(day)
 		require.Equal(t, "canceled", b.status("alice"))
 		require.Contains(t, b.balances("alice"), `"available":"100"`)
@@ -174,11 +147,11 @@ func TestWhatHasBeenSentCannotBeCanceled(t *testing.T) {
 	w := b.take("alice", "USDC", "50", "x")
 	b.wait(20 * time.Second)
 	for b.status("alice") != "completed" {
-		require.Equal(t, "205 transactionId parameter is invalid.", wording(b.cancelTransfer(w.ID, b.now)))
+		require.Equal(t, "205 transactionId parameter is invalid.", wording(b.cancelTransfer(w.ID, b.now())))
 		b.wait(10 * time.Second)
 	}
-	require.NotNil(t, b.cancelTransfer(w.ID, b.now))
-	require.NotNil(t, b.cancelTransfer(someID(200), b.now))
+	require.NotNil(t, b.cancelTransfer(w.ID, b.now()))
+	require.NotNil(t, b.cancelTransfer(someID(200), b.now()))
 	require.Contains(t, b.balances("alice"), `"available":"50"`)
 }
 
@@ -187,7 +160,7 @@ func TestAWithdrawalThatCannotComeBackGoesOn(t *testing.T) {
 	b.give("alice", "EUR", "92233720368547758.07")
 	w := b.take("alice", "EUR", "1", someIBAN)
 	b.give("alice", "EUR", "1")
-	require.NotNil(t, b.cancelTransfer(w.ID, b.now))
+	require.NotNil(t, b.cancelTransfer(w.ID, b.now()))
 	b.wait(day)
 	require.Equal(t, "completed", b.status("alice"))
 }
@@ -206,16 +179,6 @@ func TestBankAccountsNeedTheRightCheckDigits(t *testing.T) {
 		"82GBWEST12345698765432", someIBAN + manyOf("0", 13), "GB82WEST1234569876543Ä"} {
 		require.False(t, validIBAN(text), text)
 	}
-}
-
-func TestWithdrawalAnswersHaveTheRecordedShape(t *testing.T) {
-	b := newBranch(t)
-	b.give("alice", "BTC", "2")
-	recorded := fixtureKeys(t, "withdrawal_docs.json")["response"].(map[string]any)
-	sameShape(t, recorded, firstObject(t, b.get("alice", "POST /withdrawal", "symbol=BTC&amount=1.5&address=x")))
-	b.wait(time.Hour)
-	sameShape(t, fixtureKeys(t, "withdrawal_history_2025.json"),
-		firstObject(t, b.get("alice", "GET /withdrawalHistory", "")))
 }
 
 func manyOf(text string, count int) string { return strings.Repeat(text, count) }
