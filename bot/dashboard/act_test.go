@@ -175,8 +175,8 @@ func TestAProgramActsWithTheTypedName(t *testing.T) {
 	require.Contains(t, b.actions()[0], "/flatten|maker||dashboard act token|dashboard 127.0.0.1:")
 }
 
-// fitsDescription holds the answer to an action against the description of the API. The race lane of
-// .ci/run compiles no reader of descriptions.
+// fitsDescription holds the answer to an action against the description of the API. The race lane
+// of .ci/run compiles no reader of descriptions.
 var fitsDescription = func(t *testing.T, v *visitor, path, body string) {}
 
 // fitsFleet holds the answer of a list of bots against the description of the API.

@@ -13,8 +13,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
-// init gives the tests the whole program. The race lane of .ci/run has none: it would compile what the
-// other commands need, and what they do after a bot has ended, one goroutine does.
+// init gives the tests the whole program. The race lane of .ci/run has none: it would compile what
+// the other commands need, and what they do after a bot has ended, one goroutine does.
 func init() {
 	life = func() {
 		bot.Process{Definitions: append(shipped.Definitions(), runner.LifeKinds...)}.Main()

@@ -16,8 +16,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// branch is an exchange for the tests of balances, fees and transfers, which opens at noon: alice, who
-// can also trade, and bob. It has the words of the bank beside those of a stage.
+// branch is an exchange for the tests of balances, fees and transfers, which opens at noon: alice,
+// who can also trade, and bob. It has the words of the bank beside those of a stage.
 type branch struct {
 	*stage
 	*bank

@@ -43,9 +43,9 @@ type given struct {
 	before func(*stage) // prepares the exchange
 }
 
-// The orders that a line of givens may name: OPEN is a buy of 1 for 100 that rests, STOP a sale that
-// waits at 90, QUOTE one by amountQuote, PART a buy of 2 of which 1 is filled, DONE a market order that
-// has ended. With PUT and DELETE they stand for the whole line but what is changed.
+// The orders that a line of givens may name: OPEN is a buy of 1 for 100 that rests, STOP a sale
+// that waits at 90, QUOTE one by amountQuote, PART a buy of 2 of which 1 is filled, DONE a market
+// order that has ended. With PUT and DELETE they stand for the whole line but what is changed.
 const (
 	opened   = "buy limit amount=1 price=100 clientOrderId=" + named
 	stopped  = "sell stopLoss amount=1 triggerAmount=90"
@@ -189,8 +189,8 @@ var givens = []given{
 	{429, "POST /withdrawal symbol=BTC amount=1.000000001 address=x", "amount", nil},
 }
 
-// reachCodes reaches every code of the exchange or knows why it cannot occur. What is refused changes
-// neither orders nor balances, and leaves no gap in the ids.
+// reachCodes reaches every code of the exchange or knows why it cannot occur. What is refused
+// changes neither orders nor balances, and leaves no gap in the ids.
 func reachCodes(t testing.TB) {
 	reached := map[int]bool{}
 	for _, g := range givens {

@@ -176,8 +176,10 @@ var createRules = []rule{
 	}},
 	{"4.1 rule 4", "a price off the tick is 422", func(s *stage) {
 		tick := newStage(s.t, func(c *Config) { c.Markets[0].TickSize = "0.5" })
-		tick.refuse("alice", orderLine("buy limit amount=1 price=100.25"), 400, 422)
-		tick.refuse("alice", orderLine("buy stopLoss amount=1 triggerAmount=100.25"), 400, 422)
+		tick.refuse("alice", orderLine("buy limit amount=1 price=100.25"), 400, 422).says(s.t,
+			"price is not a multiple")
+		tick.refuse("alice", orderLine("buy stopLoss amount=1 triggerAmount=100.25"), 400, 422).says(s.t,
+			"triggerAmount is not a multiple")
 		tick.has(tick.place("alice", "buy limit amount=1 price=100.50"), "price=100.5")
 		s.refuse("alice", orderLine("buy limit amount=1 price=100.001"), 400, 422) // finer than the tick's own decimals
 	}},

@@ -12,7 +12,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// housed is a change of a config: BTC-EUR with a source, and a house of three levels around its price.
+// housed is a change of a config: BTC-EUR with a source, and a house of three levels around its
+// price.
 func housed(source prices.Source) func(*Config) {
 	return func(c *Config) {
 		c.Markets[0].Source = source
@@ -36,6 +37,7 @@ func TestAMarketThatDoesNotTradeStandsStill(t *testing.T) {
 	s := newStage(t, scripted(50000, 51000, 52000, 53000))
 	ada := s.ex.listings[3]
 	price := func() string { return s.get("/ticker/price?market=ADA-EUR").ok(t).body }
+	require.EqualValues(t, 50000, s.ex.venue.Last(3), "a source's first price opens its market")
 	s.pass(time.Second)
 	price()
 	ada.Status = market.Halted
@@ -65,7 +67,8 @@ func TestTheHistoryFillsTapeAndCandlesBeforeTheStart(t *testing.T) {
 	}
 	require.Equal(t, s.get("/BTC-EUR/trades").ok(t).body, other.get("/BTC-EUR/trades").ok(t).body,
 		"the same seed and times give the same trades")
-	require.Equal(t, id+1, counter(s.ex.listings[1].tape.in(tradeRange{from: rigStart, to: never, final: 1 << 62})[0].id))
+	since := tradeRange{from: rigStart, to: never, final: 1 << 62}
+	require.Equal(t, id+1, counter(s.ex.listings[1].tape.in(since)[0].id))
 }
 
 // replaying replays some candles, and then fails; nil: it ends.

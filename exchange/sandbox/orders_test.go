@@ -29,7 +29,8 @@ const firstOrder = "00000000-0000-0001-0100-000000000001"
 
 func TestARestingLimitOrderIsToldAsInSection21(t *testing.T) {
 	s := newStage(t)
-	answer := s.ask("alice", orderLine("buy limit amount=0.0003 price=30000 codGroupId=4 clientOrderId="+client(1))).body
+	answer := s.ask("alice",
+		orderLine("buy limit amount=0.0003 price=30000 codGroupId=4 clientOrderId="+client(1))).body
 	require.Equal(t, `{"orderId":"`+firstOrder+`","clientOrderId":"`+client(1)+`","market":"BTC-EUR",`+
 		`"created":1767614415000,"updated":1767614415000,"createdNs":1767614415000000000,"updatedNs":1767614415000000000,`+
 		`"status":"new","side":"buy","orderType":"limit","amount":"0.0003","amountRemaining":"0.0003","price":"30000",`+
@@ -47,10 +48,10 @@ func TestWithoutResponseRequiredTheAnswerIsShort(t *testing.T) {
 	s := newStage(t, func(c *Config) { c.Rules.ShortCreate = true })
 	short := `{"orderId":"` + firstOrder + `","clientOrderId":"` + client(1) + `","market":"BTC-EUR",` +
 		`"created":1767614415000,"updated":1767614415000,"createdNs":1767614415000000000,"updatedNs":1767614415000000000}`
-	require.Equal(t, short, s.ask("alice", orderLine("buy limit amount=1 price=100 responseRequired=false clientOrderId="+
-		client(1))).body)
-	require.Equal(t, short, s.ask("alice", "PUT /order market=BTC-EUR operatorId=7 price=101 responseRequired=false orderId="+
-		firstOrder).body)
+	require.Equal(t, short, s.ask("alice",
+		orderLine("buy limit amount=1 price=100 responseRequired=false clientOrderId="+client(1))).body)
+	require.Equal(t, short, s.ask("alice",
+		"PUT /order market=BTC-EUR operatorId=7 price=101 responseRequired=false orderId="+firstOrder).body)
 }
 
 func TestEachParameterOfAnUpdateCountsAsAChange(t *testing.T) {
@@ -117,8 +118,8 @@ func TestOrdersAndTradesAreListedLatestFirstBetweenTheirBounds(t *testing.T) {
 		}
 	}
 	made := ids(s.rows("alice", "GET /orders market=BTC-EUR"), "orderId")
-	require.Equal(t, made[3:], ids(s.rows("alice", "GET /orders market=BTC-EUR orderIdTo=00000000-0000-0001-0100-000000000006"),
-		"orderId"), "bob's: a place like any other")
+	bobs := s.rows("alice", "GET /orders market=BTC-EUR orderIdTo=00000000-0000-0001-0100-000000000006")
+	require.Equal(t, made[3:], ids(bobs, "orderId"), "a place like any other")
 	require.Empty(t, s.rows("alice", "GET /orders market=BTC-EUR orderIdFrom=00000000-0000-0001-0100-0000000000ff"))
 	require.Empty(t, s.rows("alice", "GET /trades market=ETH-EUR"))
 	s.ask("alice", "GET /orders market=BTC-EUR start=1767614415000 end=1767700815001").ok(t)
@@ -139,8 +140,8 @@ func TestOpenOrdersAreListedByMarketOrBase(t *testing.T) {
 	}
 }
 
-// A group's timer ends the orders of its group in all markets, and no others; it expires once, is set
-// anew or stopped, and timers expire in their order.
+// A group's timer ends the orders of its group in all markets, and no others; it expires once, is
+// set anew or stopped, and timers expire in their order.
 func TestAGroupEndsWhenItsTimerExpires(t *testing.T) {
 	s := newStage(t, func(c *Config) { c.Rules.GroupsPerAccount = 2 })
 	after := func(account string, group, seconds string) answer {

@@ -84,7 +84,8 @@ func TestBookCandlesAndTradesAreWrittenWithoutGarbage(t *testing.T) {
 	})
 	for _, path := range []string{"/{market}/book", "/{market}/candles", "/{market}/trades"} {
 		e := s.ex.bind(endpoints).Named("GET " + path)
-		c := &api.Call{Endpoint: e, Now: rigStart, Args: make(api.Arguments, len(e.Params)), Out: make([]byte, 0, 1<<20)}
+		c := &api.Call{Endpoint: e, Now: rigStart, Args: make(api.Arguments, len(e.Params)),
+			Out: make([]byte, 0, 1<<20)}
 		*c.Arg("market") = api.Argument{Set: true, Text: "BTC-EUR"}
 		if path == "/{market}/candles" {
 			*c.Arg("interval") = api.Argument{Set: true, Text: "1m"}

@@ -22,7 +22,8 @@ func TestOldClosedOrdersAreForgottenAndOpenOnesAreNot(t *testing.T) {
 	old := s.place("alice", "buy limit amount=5 price=100 clientOrderId="+client(1))
 	var closed []string // latest first
 	for range 6 {
-		closed = slices.Insert(closed, 0, s.place("bob", "sell limit amount=0.5 price=100 clientOrderId="+client(2)).id())
+		sale := s.place("bob", "sell limit amount=0.5 price=100 clientOrderId="+client(2))
+		closed = slices.Insert(closed, 0, sale.id())
 	}
 	require.Equal(t, closed[:3], ids(s.rows("bob", "GET /orders market=BTC-EUR"), "orderId"))
 	s.refuse("bob", "GET /order market=BTC-EUR orderId="+closed[3], 404, 240)
@@ -131,7 +132,8 @@ func TestRecordsAreThoseOfANaiveLedger(t *testing.T) {
 		twin := &naiveRecords{}
 		s.listenToo(twin.hear)
 		for range rapid.IntRange(1, 40).Draw(r, "requests") {
-			s.quick(rapid.SampledFrom([]string{"alice", "bob"}).Draw(r, "account"), drawRequest(r, twin)) // refused or not
+			account := rapid.SampledFrom([]string{"alice", "bob"}).Draw(r, "account")
+			s.quick(account, drawRequest(r, twin)) // refused or not
 			s.pass(time.Millisecond)
 			compareLedgers(r, s, twin, keep)
 		}

@@ -23,8 +23,8 @@ func categories(c *Config) {
 // filled notes a made-up fill of alice.
 func (b *branch) filled(name string, price market.Price, amount market.Qty) {
 	m := b.catalog.MarketNamed(name)
-	b.traded(b.bank.accounts[0], &market.Fill{Market: m.ID, Side: market.Buy, Price: price, Amount: amount, Time: b.now(),
-		FeeCurrency: m.Quote})
+	b.traded(b.bank.accounts[0], &market.Fill{Market: m.ID, Side: market.Buy, Price: price, Amount: amount,
+		Time: b.now(), FeeCurrency: m.Quote})
 }
 
 func (b *branch) fees(name string) string { return b.get(name, "GET /account/fees", "") }
