@@ -22,7 +22,6 @@ func TestEveryKeyIsFoundOnItsLine(t *testing.T) {
 		"\t[ s . t ] # comment",            // 11
 		`last=1`,                           // 12, without an end of line
 	}, "\n")
-	lines := indexLines(text)
 	for path, want := range map[string]int{
 		"data": 2, "data source": 2, "a": 3, "a b_c d": 3, "a b_c d x": 4, "a b_c d list": 7, "a b_c d t": 9,
 		"a b_c d t u":     9,
@@ -32,14 +31,6 @@ func TestEveryKeyIsFoundOnItsLine(t *testing.T) {
 		for i := range parts {
 			parts[i] = strings.ReplaceAll(parts[i], "_", " ")
 		}
-		require.Equal(t, want, lines[lineKey(parts)], path)
+		require.Equal(t, want, lineOf(text, parts), path)
 	}
-}
-
-// FuzzLines feeds the index of lines anything: it must end.
-func FuzzLines(f *testing.F) {
-	f.Add("[a\n")
-	f.Add("account.start = { EUR = nan }\n[strategies.x]\nrisk = 5")
-	f.Add("[[strategies]]\nkind=\"\"\"")
-	f.Fuzz(func(_ *testing.T, text string) { indexLines(text) })
 }

@@ -196,9 +196,8 @@ func (s *Source) WhereOf(path []string) string {
 	if flag := s.flagOf(func(set []string) bool { return begins(path, set) }); flag != "" {
 		return flag
 	}
-	lines := indexLines(s.Text)
 	for n := len(path); n > 0; n-- {
-		if line := lines[lineKey(path[:n])]; line > 0 {
+		if line := lineOf(s.Text, path[:n]); line > 0 {
 			return fmt.Sprintf("%s:%d: ", s.Name(), line)
 		}
 		if flag := s.flagOf(func(set []string) bool { return n == len(path) && begins(set, path) }); flag != "" {
