@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -49,17 +50,27 @@ func (f *callerFlags) target() (of operator.Target, err error) {
 }
 
 // ask asks the bot that the flags name.
-func ask[T any](f *callerFlags, question func(operator.Target) (operator.Answer[T], error)) (answer operator.Answer[T],
+func ask[T any](ctx context.Context, f *callerFlags, question operator.Question[T]) (answer operator.Answer[T],
 	err error) {
 	of, err := f.target()
 	if err != nil {
 		return answer, err
 	}
-	return question(of)
+	return question.Of(ctx, of)
+}
+
+// askAndShow asks the bot that the flags name, and prints its answer.
+func askAndShow[T any](ctx context.Context, a *app, f *callerFlags, question operator.Question[T],
+	print func(io.Writer, *T) error) (value *T, err error) {
+	answer, err := ask(ctx, f, question)
+	if err != nil {
+		return nil, err
+	}
+	return answer.Value, show(a, f, answer, print)
 }
 
 // show prints an answer: as JSON, or for a person, with a note if the bot does not run.
-func show[T any](a *app, f *callerFlags, answer operator.Answer[T], print func(*T) error) error {
+func show[T any](a *app, f *callerFlags, answer operator.Answer[T], print func(io.Writer, *T) error) error {
 	switch {
 	case f.json && answer.Raw != nil:
 		return a.printDocument(answer.Raw)
@@ -73,7 +84,7 @@ func show[T any](a *app, f *callerFlags, answer operator.Answer[T], print func(*
 	if answer.Raw == nil {
 		fmt.Fprintln(a.Stderr, "the bot does not run: this is what its state file says")
 	}
-	return print(answer.Value)
+	return print(a.Stdout, answer.Value)
 }
 
 // printDocument prints the JSON of a command in lines.
@@ -97,8 +108,8 @@ func (a *app) act(ctx context.Context, f *actFlags, path string, ask *operator.R
 	if err != nil {
 		return err
 	}
-	err = show(a, &f.callerFlags, answer, func(r *operator.ActResult) error {
-		_, err := fmt.Fprint(a.Stdout, r.Words(path, ask))
+	err = show(a, &f.callerFlags, answer, func(w io.Writer, r *operator.ActResult) error {
+		_, err := io.WriteString(w, r.Words(path, ask))
 		return err
 	})
 	if err == nil && !answer.Value.Done {

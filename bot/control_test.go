@@ -353,7 +353,7 @@ func TestTheStoryOfAnOrderIsToldByAnyNameAndAfterTheEnd(t *testing.T) {
 	require.Contains(t, failed, "order 999999: not found in ")
 
 	noted := func() int64 {
-		answer, err := operator.AskSystem(t.Context(), operator.Target{Folder: b.folder})
+		answer, err := operator.AskSystem().Of(t.Context(), operator.Target{Folder: b.folder})
 		require.NoError(t, err)
 		return answer.Value.BackupMS
 	}

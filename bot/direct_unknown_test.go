@@ -147,7 +147,7 @@ func TestFiguresOfABotThatDoesNotRunCarryTheirTimes(t *testing.T) {
 	var text strings.Builder
 	require.NoError(t, printStatus(&text, s))
 	require.Contains(t, text.String(), ", as of "+operator.ClockOf(s.AtMS))
-	answer, err := operator.AskOrders(t.Context(), operator.Target{Folder: p.Folder}, true)
+	answer, err := operator.AskOrders(true).Of(t.Context(), operator.Target{Folder: p.Folder})
 	require.NoError(t, err)
 	orders, taken := answer.Value, 0
 	for i := range orders.Orders {

@@ -24,13 +24,8 @@ func (a *app) journalCommand() *cobra.Command {
 		Example: "  bot journal -c configs/sandbox.toml --kind refusal --since 2h\n" +
 			"  bot journal --state state --strategy maker --latest 20 --json",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
-			answer, err := ask(f, func(of operator.Target) (operator.Answer[operator.Journal], error) {
-				return operator.AskJournal(ctx, of, q)
-			})
-			if err != nil {
-				return err
-			}
-			return show(a, f, answer, func(j *operator.Journal) error { return printJournal(a.Stdout, j) })
+			_, err := askAndShow(ctx, a, f, operator.AskJournal(q), printJournal)
+			return err
 		}),
 	}
 	f.register(c)

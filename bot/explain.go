@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,13 +33,9 @@ func (a *app) explainCommand() *cobra.Command {
 			case len(args) == 0:
 				return config.Usagef("want an order, or --refused")
 			}
-			answer, err := ask(f, func(of operator.Target) (operator.Answer[operator.Story], error) {
-				return operator.AskStory(ctx, of, args[0])
-			})
-			if err != nil {
-				return err
-			}
-			return show(a, f, answer, func(s *operator.Story) error { return s.Write(a.Stdout) })
+			_, err := askAndShow(ctx, a, f, operator.AskStory(args[0]),
+				func(w io.Writer, s *operator.Story) error { return s.Write(w) })
+			return err
 		}),
 	}
 	f.register(c)
@@ -52,11 +49,6 @@ func (a *app) explainRefusals(ctx context.Context, f *callerFlags, strategy, ago
 	if err != nil {
 		return config.Usagef("--since %w", err)
 	}
-	answer, err := ask(f, func(of operator.Target) (operator.Answer[operator.Refused], error) {
-		return operator.AskRefused(ctx, of, strategy, since)
-	})
-	if err != nil {
-		return err
-	}
-	return show(a, f, answer, func(r *operator.Refused) error { return printRefused(a.Stdout, r) })
+	_, err = askAndShow(ctx, a, f, operator.AskRefused(strategy, since), printRefused)
+	return err
 }

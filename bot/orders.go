@@ -12,7 +12,8 @@ import (
 	"github.com/tidemark-trading/tidemark/view/page"
 )
 
-func printOrders(w io.Writer, orders []operator.Order) error {
+func printOrders(w io.Writer, list *operator.Orders) error {
+	orders := list.Orders
 	if len(orders) == 0 {
 		_, err := fmt.Fprintln(w, "no orders")
 		return err
@@ -33,13 +34,8 @@ func (a *app) ordersCommand() *cobra.Command {
 		Use: "orders", Short: "List a bot's open orders, or all", Args: onlyFlags,
 		Example: "  bot orders -c configs/sandbox.toml\n  bot orders --state state --all --json",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
-			answer, err := ask(f, func(of operator.Target) (operator.Answer[operator.Orders], error) {
-				return operator.AskOrders(ctx, of, all)
-			})
-			if err != nil {
-				return err
-			}
-			return show(a, f, answer, func(list *operator.Orders) error { return printOrders(a.Stdout, list.Orders) })
+			_, err := askAndShow(ctx, a, f, operator.AskOrders(all), printOrders)
+			return err
 		}),
 	}
 	f.register(c)

@@ -21,7 +21,8 @@ func clockOrNone(ms int64) string {
 	return operator.ClockOf(ms)
 }
 
-func printPositions(w io.Writer, positions []operator.Position) error {
+func printPositions(w io.Writer, list *operator.Positions) error {
+	positions := list.Positions
 	if !slices.ContainsFunc(positions, func(p operator.Position) bool { return p.Amount != "0" || p.Realised != "0" }) {
 		_, err := fmt.Fprintln(w, "no positions")
 		return err
@@ -46,14 +47,8 @@ func (a *app) positionsCommand() *cobra.Command {
 		Use: "positions", Short: "List what a bot's strategies hold", Args: onlyFlags,
 		Example: "  bot positions -c configs/sandbox.toml\n  bot positions --state state --json",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
-			answer, err := ask(f, func(of operator.Target) (operator.Answer[operator.Positions], error) {
-				return operator.AskPositions(ctx, of)
-			})
-			if err != nil {
-				return err
-			}
-			return show(a, f, answer,
-				func(list *operator.Positions) error { return printPositions(a.Stdout, list.Positions) })
+			_, err := askAndShow(ctx, a, f, operator.AskPositions(), printPositions)
+			return err
 		}),
 	}
 	f.register(c)

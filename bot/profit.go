@@ -43,15 +43,12 @@ func (a *app) profitCommand() *cobra.Command {
 		Example: "  bot profit -c configs/sandbox.toml --by week\n  bot profit --state state --by strategy --since " +
 			"30d --csv",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
-			return askBooks(a, f, func(of operator.Target) (operator.Answer[profit.ProfitReport], error) {
-				return operator.AskProfit(ctx, of, &f.query)
-			}, func(r *profit.ProfitReport) (rows []earnedRow) {
+			return askBooks(ctx, a, f, operator.AskProfit(&f.query), func(r *profit.ProfitReport) (rows []earnedRow) {
 				for _, one := range append(r.Groups, r.Total) {
 					rows = append(rows, earnedRow{one, r.Currency})
 				}
 				return rows
-			},
-				func(w io.Writer, r *profit.ProfitReport) error { return printProfit(w, r, a.terminal().Width) })
+			}, func(w io.Writer, r *profit.ProfitReport) error { return printProfit(w, r, a.terminal().Width) })
 		}),
 	}
 	f.register(c)
@@ -120,9 +117,7 @@ func (a *app) equityCommand() *cobra.Command {
 		Example: "  bot equity -c configs/sandbox.toml --since 7d --every 1h\n  bot equity --state state --strategy " +
 			"maker --csv",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
-			return askBooks(a, f, func(of operator.Target) (operator.Answer[profit.Curve], error) {
-				return operator.AskEquity(ctx, of, &f.query)
-			}, func(curve *profit.Curve) []sampleRow {
+			return askBooks(ctx, a, f, operator.AskEquity(&f.query), func(curve *profit.Curve) []sampleRow {
 				rows := make([]sampleRow, len(curve.Samples))
 				for i, one := range curve.Samples {
 					rows[i] = sampleRow{one, curve.Currency}

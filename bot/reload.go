@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -47,8 +48,8 @@ func (a *app) reload(ctx context.Context, f *reloadFlags) error {
 	if err != nil {
 		return err
 	}
-	return show(a, &f.callerFlags, answer, func(r *operator.Reload) error {
-		_, err := fmt.Fprint(a.Stdout, reloadText(r))
+	return show(a, &f.callerFlags, answer, func(w io.Writer, r *operator.Reload) error {
+		_, err := io.WriteString(w, reloadText(r))
 		return err
 	})
 }

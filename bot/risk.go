@@ -23,13 +23,8 @@ func (a *app) riskCommand() *cobra.Command {
 		Long:    riskHelp,
 		Example: "  bot risk -c configs/sandbox.toml\n  bot risk --state state --json",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
-			answer, err := ask(f, func(of operator.Target) (operator.Answer[operator.Risk], error) {
-				return operator.AskRisk(ctx, of)
-			})
-			if err != nil {
-				return err
-			}
-			return show(a, f, answer, func(r *operator.Risk) error { return printRisk(a.Stdout, r) })
+			_, err := askAndShow(ctx, a, f, operator.AskRisk(), printRisk)
+			return err
 		}),
 	}
 	f.register(c)

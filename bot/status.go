@@ -151,20 +151,11 @@ func (a *app) statusCommand() *cobra.Command {
 		Long: "Shows the status of a running bot: strategies and halts, equity and today's result, orders, weight " +
 			"budget, feeds,\nclock. For a stopped bot it shows the state file's figures.",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
-			answer, err := ask(f, func(of operator.Target) (operator.Answer[operator.Status], error) {
-				return operator.AskStatus(ctx, of)
-			})
-			if err != nil {
-				return err
+			s, err := askAndShow(ctx, a, f, operator.AskStatus(), printStatus)
+			if err == nil && healthy && (s.State == operator.Stopped || s.State == operator.Blocked) {
+				err = fmt.Errorf("the bot is %s", s.State)
 			}
-			if err := show(a, f, answer,
-				func(s *operator.Status) error { return printStatus(a.Stdout, s) }); err != nil {
-				return err
-			}
-			if s := answer.Value; healthy && (s.State == operator.Stopped || s.State == operator.Blocked) {
-				return fmt.Errorf("the bot is %s", s.State)
-			}
-			return nil
+			return err
 		}),
 	}
 	f.register(c)

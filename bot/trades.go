@@ -40,19 +40,19 @@ func (f *bookFlags) register(c *cobra.Command) {
 
 // askBooks asks a question of the books and prints the answer as the flags say. rows are the rows
 // of the answer for --csv.
-func askBooks[T, R any](a *app, f *bookFlags, question func(operator.Target) (operator.Answer[T], error),
+func askBooks[T, R any](ctx context.Context, a *app, f *bookFlags, question operator.Question[T],
 	rows func(*T) []R, print func(io.Writer, *T) error) error {
 	if f.csv && f.json {
 		return config.Usagef("want --csv or --json, not both")
 	}
-	answer, err := ask(&f.callerFlags, question)
+	answer, err := ask(ctx, &f.callerFlags, question)
 	if err != nil {
 		return err
 	}
 	if f.csv {
 		return writeRows(a.Stdout, rows(answer.Value))
 	}
-	return show(a, &f.callerFlags, answer, func(value *T) error { return print(a.Stdout, value) })
+	return show(a, &f.callerFlags, answer, print)
 }
 
 // writeRows writes structs as CSV under the names of their JSON. Times are RFC 3339.
@@ -124,9 +124,8 @@ func (a *app) tradesCommand() *cobra.Command {
 			if !all && !f.csv && !f.json {
 				f.query.Latest = latestTrades
 			}
-			return askBooks(a, f, func(of operator.Target) (operator.Answer[profit.TradeList], error) {
-				return operator.AskTrades(ctx, of, &f.query)
-			}, func(list *profit.TradeList) []profit.Trade { return list.Trades },
+			return askBooks(ctx, a, f, operator.AskTrades(&f.query),
+				func(list *profit.TradeList) []profit.Trade { return list.Trades },
 				func(w io.Writer, list *profit.TradeList) error { return printTrades(w, list, a.terminal().Width) })
 		}),
 	}

@@ -35,22 +35,16 @@ func (a *app) verifyCommand() *cobra.Command {
 		Use: "verify", Short: "Say whether a bot keeps its sealed promise", Long: verifyHelp, Args: onlyFlags,
 		Example: "  bot verify -c live.toml\n  bot verify --state bots/live --json",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
-			answer, err := ask(f, func(of operator.Target) (operator.Answer[seal.SealStatus], error) {
-				return operator.AskVerify(ctx, of)
-			})
-			if err != nil {
-				return err
-			}
-			err = show(a, f, answer, func(s *seal.SealStatus) error {
-				_, err := io.WriteString(a.Stdout, s.Text())
+			s, err := askAndShow(ctx, a, f, operator.AskVerify(), func(w io.Writer, s *seal.SealStatus) error {
+				_, err := io.WriteString(w, s.Text())
 				return err
 			})
 			switch {
 			case err != nil:
 				return err
-			case !answer.Value.Sealed:
+			case !s.Sealed:
 				return errNotSealed
-			case answer.Value.Broken:
+			case s.Broken:
 				return errBroken
 			}
 			return nil

@@ -59,7 +59,7 @@ func (s *Server) halt(ctx context.Context, m *Message, args []string) (*Reply, e
 
 // strategies returns the strategies that a command is about. The error names those that there are.
 func (s *Server) strategies(ctx context.Context, name string) (list []operator.StrategyStatus, err error) {
-	answer, err := operator.AskStatus(ctx, s.Of)
+	answer, err := operator.AskStatus().Of(ctx, s.Of)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (s *Server) flatten(ctx context.Context, m *Message, args []string) (*Reply
 	if err != nil {
 		return nil, err
 	}
-	positions, err := operator.AskPositions(ctx, s.Of)
+	positions, err := operator.AskPositions().Of(ctx, s.Of)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func lines(raw []byte) *strings.Builder {
 
 // status says how the bot stands.
 func (s *Server) status(ctx context.Context, _ *Message, _ []string) (*Reply, error) {
-	answer, err := operator.AskStatus(ctx, s.Of)
+	answer, err := operator.AskStatus().Of(ctx, s.Of)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (s *Server) status(ctx context.Context, _ *Message, _ []string) (*Reply, er
 
 // profit says what the bot has earned, the latest groups first.
 func (s *Server) profit(ctx context.Context, _ *Message, args []string) (*Reply, error) {
-	answer, err := operator.AskProfit(ctx, s.Of, &profit.Query{By: cmp.Or(first(args), profit.ByDay)})
+	answer, err := operator.AskProfit(&profit.Query{By: cmp.Or(first(args), profit.ByDay)}).Of(ctx, s.Of)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (s *Server) profit(ctx context.Context, _ *Message, args []string) (*Reply,
 
 // positions lists what the strategies hold.
 func (s *Server) positions(ctx context.Context, _ *Message, _ []string) (*Reply, error) {
-	answer, err := operator.AskPositions(ctx, s.Of)
+	answer, err := operator.AskPositions().Of(ctx, s.Of)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func heldText(positions []operator.Position, strategy string) (text string) {
 
 // orders lists the latest open orders.
 func (s *Server) orders(ctx context.Context, _ *Message, _ []string) (*Reply, error) {
-	answer, err := operator.AskOrders(ctx, s.Of, false)
+	answer, err := operator.AskOrders(false).Of(ctx, s.Of)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func (s *Server) explain(ctx context.Context, _ *Message, args []string) (*Reply
 	if len(args) == 0 {
 		return nil, errors.New("want an order, like /explain 12; /orders has the numbers of those that are open")
 	}
-	answer, err := operator.AskStory(ctx, s.Of, strings.TrimPrefix(args[0], "#"))
+	answer, err := operator.AskStory(strings.TrimPrefix(args[0], "#")).Of(ctx, s.Of)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func (s *Server) chart(ctx context.Context, _ *Message, args []string) (*Reply, 
 		return nil, fmt.Errorf("want a time of an hour or more, like /chart 48h or /chart 30d, not %s", short(since))
 	}
 	every := max(time.Minute, (span / chartPoints).Truncate(time.Minute))
-	answer, err := operator.AskEquity(ctx, s.Of, &profit.Query{Since: since, Every: every.String()})
+	answer, err := operator.AskEquity(&profit.Query{Since: since, Every: every.String()}).Of(ctx, s.Of)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func (d *botPages) actions(r *http.Request, docs *Documents) (any, error) {
 	if docs.Status.State == operator.Stopped {
 		return nil, d.notRunning()
 	}
-	open, err := operator.AskOrders(r.Context(), d.Of, false)
+	open, err := operator.AskOrders(false).Of(r.Context(), d.Of)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (d *botPages) confirm(r *http.Request, docs *Documents) (any, error) {
 }
 
 func (d *botPages) confirmation(r *http.Request, one *confirmation, docs *Documents) (*ConfirmView, error) {
-	open, err := operator.AskOrders(r.Context(), d.Of, false)
+	open, err := operator.AskOrders(false).Of(r.Context(), d.Of)
 	if err != nil {
 		return nil, err
 	}

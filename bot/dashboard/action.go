@@ -98,7 +98,7 @@ func (d *botPages) orderOf(ctx context.Context, order string) (*subject, error) 
 	if err != nil {
 		return nil, config.Usagef("%q is no number of an order", config.Clip(order))
 	}
-	open, err := operator.AskOrders(ctx, d.Of, false)
+	open, err := operator.AskOrders(false).Of(ctx, d.Of)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"net/http"
@@ -97,7 +96,7 @@ func (b *member) glance(ctx context.Context, now func() time.Time) Glance {
 	defer b.mu.Unlock()
 	if !now().Before(b.next) {
 		asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), glanceTime) // for the others, too
-		answer, err := operator.AskStatus(asking, b.desk.Of)
+		answer, err := operator.AskStatus().Of(asking, b.desk.Of)
 		late := asking.Err() != nil
 		cancel()
 		b.status, b.err, b.next = answer.Value, err, now().Add(freshFor)
@@ -147,19 +146,8 @@ func (f *allBots) bot(w http.ResponseWriter, r *http.Request) {
 // page is the page of all bots.
 func (f *allBots) page(w http.ResponseWriter, r *http.Request) {
 	list, err := f.glance(r.Context())
-	if err != nil {
-		f.s.refuse(w, err)
-		return
-	}
-	var text bytes.Buffer
-	err = f.s.pages.Write(&text, "fleet", &Page{Title: "Bots", Here: "/", Navigation: f.s.links(callerOf(r)),
-		View: FleetOf(list, f.s.Now().UnixMilli())})
-	if err != nil {
-		f.s.refuse(w, err)
-		return
-	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = w.Write(text.Bytes())
+	f.s.write(w, "fleet", &Page{Title: "Bots", Here: "/", Navigation: f.s.links(callerOf(r)),
+		View: FleetOf(list, f.s.Now().UnixMilli())}, http.StatusOK, err)
 }
 
 // events sends the texts of the page of all bots that have changed.

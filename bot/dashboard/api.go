@@ -11,9 +11,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/profit"
-	"github.com/tidemark-trading/tidemark/bot/results"
 	"github.com/tidemark-trading/tidemark/bot/seal"
-	"github.com/tidemark-trading/tidemark/research/compare"
 )
 
 // apiPath is the folder of the API.
@@ -53,10 +51,10 @@ func yesOrNo(name, doc string) parameter {
 
 // asked makes a question to a bot, whose document has the type T.
 func asked[T any](d *botPages, name, summary string, parameters []parameter,
-	ask func(context.Context, operator.Target, url.Values) (operator.Answer[T], error)) question {
+	of func(url.Values) operator.Question[T]) question {
 	return question{name, summary, parameters, reflect.TypeFor[T](),
 		func(ctx context.Context, q url.Values) (any, error) {
-			answer, err := ask(ctx, d.Of, q)
+			answer, err := of(q).Of(ctx, d.Of)
 			return answer.Value, err
 		}}
 }
@@ -65,29 +63,21 @@ func asked[T any](d *botPages, name, summary string, parameters []parameter,
 func (d *botPages) questions() []question {
 	return append([]question{
 		asked(d, "status", "how the bot stands", nil,
-			func(ctx context.Context, of operator.Target, _ url.Values) (operator.Answer[operator.Status], error) {
-				return operator.AskStatus(ctx, of)
-			}),
+			func(url.Values) operator.Question[operator.Status] { return operator.AskStatus() }),
 		asked(d, "orders", "its open orders, or all", []parameter{yesOrNo("all", "closed ones too")},
-			func(ctx context.Context, of operator.Target, q url.Values) (operator.Answer[operator.Orders], error) {
-				return operator.AskOrders(ctx, of, q.Get("all") == "true")
+			func(q url.Values) operator.Question[operator.Orders] {
+				return operator.AskOrders(q.Get("all") == "true")
 			}),
 		asked(d, "positions", "what its strategies hold and have earned", nil,
-			func(ctx context.Context, of operator.Target, _ url.Values) (operator.Answer[operator.Positions], error) {
-				return operator.AskPositions(ctx, of)
-			}),
+			func(url.Values) operator.Question[operator.Positions] { return operator.AskPositions() }),
 		asked(d, "explain", "the story of an order", []parameter{{name: "order", doc: "its number or an id"}},
-			func(ctx context.Context, of operator.Target, q url.Values) (operator.Answer[operator.Story], error) {
-				return operator.AskStory(ctx, of, q.Get("order"))
-			}),
+			func(q url.Values) operator.Question[operator.Story] { return operator.AskStory(q.Get("order")) }),
 		asked(d, "refused", "refusals of the last 24 hours", []parameter{aName("strategy")},
-			func(ctx context.Context, of operator.Target, q url.Values) (operator.Answer[operator.Refused], error) {
-				return operator.AskRefused(ctx, of, q.Get("strategy"), 24*time.Hour)
+			func(q url.Values) operator.Question[operator.Refused] {
+				return operator.AskRefused(q.Get("strategy"), 24*time.Hour)
 			}),
 		asked(d, "verify", "how it stands to its seal", nil,
-			func(ctx context.Context, of operator.Target, _ url.Values) (operator.Answer[seal.SealStatus], error) {
-				return operator.AskVerify(ctx, of)
-			}),
+			func(url.Values) operator.Question[seal.SealStatus] { return operator.AskVerify() }),
 	}, append(d.booksQuestions(), d.stateQuestions()...)...)
 }
 
@@ -96,19 +86,13 @@ func (d *botPages) booksQuestions() []question {
 	shared := booksParameters()
 	return []question{
 		asked(d, "trades", "round trips", shared,
-			func(ctx context.Context, of operator.Target, q url.Values) (operator.Answer[profit.TradeList], error) {
-				return operator.AskTrades(ctx, of, queryOf(q))
-			}),
+			func(q url.Values) operator.Question[profit.TradeList] { return operator.AskTrades(queryOf(q)) }),
 		asked(d, "profit", "what was earned", append(slices.Clone(shared), parameter{name: "by",
 			doc: "groups", words: profit.Groups()}),
-			func(ctx context.Context, of operator.Target, q url.Values) (operator.Answer[profit.ProfitReport], error) {
-				return operator.AskProfit(ctx, of, queryOf(q))
-			}),
+			func(q url.Values) operator.Question[profit.ProfitReport] { return operator.AskProfit(queryOf(q)) }),
 		asked(d, "equity", "the curve of equity", append(slices.Clone(shared), parameter{name: "every",
 			doc: "span of a sample, as 1h; left out: all samples"}),
-			func(ctx context.Context, of operator.Target, q url.Values) (operator.Answer[profit.Curve], error) {
-				return operator.AskEquity(ctx, of, queryOf(q))
-			}),
+			func(q url.Values) operator.Question[profit.Curve] { return operator.AskEquity(queryOf(q)) }),
 	}
 }
 
@@ -116,63 +100,41 @@ func (d *botPages) booksQuestions() []question {
 func (d *botPages) stateQuestions() []question {
 	return []question{
 		asked(d, "risk", "limits with their use", nil,
-			func(ctx context.Context, of operator.Target, _ url.Values) (operator.Answer[operator.Risk], error) {
-				return operator.AskRisk(ctx, of)
-			}),
+			func(url.Values) operator.Question[operator.Risk] { return operator.AskRisk() }),
 		asked(d, "journal", "entries of the journal", append(booksParameters(),
 			parameter{name: "kind", doc: "kind of entry"}, parameter{name: "order", doc: "number or id of an order"},
 			parameter{name: "before", doc: "number of an entry; older ones are listed"},
 			parameter{name: "latest", doc: "how many"}),
-			func(ctx context.Context, of operator.Target, q url.Values) (operator.Answer[operator.Journal], error) {
+			func(q url.Values) operator.Question[operator.Journal] {
 				wanted, err := journalQueryOf(q)
 				if err != nil {
-					return operator.Answer[operator.Journal]{}, err
+					return operator.Mistaken[operator.Journal](err)
 				}
-				return operator.AskJournal(ctx, of, wanted)
+				return operator.AskJournal(wanted)
 			}),
 		asked(d, "market", "candles, fills and resting orders of a market", []parameter{aName("market"),
 			{name: "interval", doc: "of the candles, as 1m"}, {name: "from", doc: "Unix ms"},
 			{name: "to", doc: "Unix ms"}, {name: "long", doc: "ms up to now, in place of from and to"},
 			{name: "columns", doc: "most candles of the answer"}},
-			func(ctx context.Context, of operator.Target, q url.Values) (operator.Answer[operator.Market], error) {
+			func(q url.Values) operator.Question[operator.Market] {
 				wanted, err := marketQueryOf(q)
 				if err != nil {
-					return operator.Answer[operator.Market]{}, err
+					return operator.Mistaken[operator.Market](err)
 				}
-				return operator.AskMarket(ctx, of, wanted)
+				return operator.AskMarket(wanted)
 			}),
 		asked(d, "system", "program, disk and files", nil,
-			func(ctx context.Context, of operator.Target, _ url.Values) (operator.Answer[operator.System], error) {
-				return operator.AskSystem(ctx, of)
-			}),
+			func(url.Values) operator.Question[operator.System] { return operator.AskSystem() }),
 	}
-}
-
-// ofFiles makes a question for files, whose document has the type T.
-func ofFiles[T any](name, summary string, parameters []parameter, ask func(url.Values) (*T, error)) question {
-	return question{name, summary, parameters, reflect.TypeFor[T](),
-		func(_ context.Context, q url.Values) (any, error) { return ask(q) }}
 }
 
 // questions are the documents of files.
-func (r *filePages) questions() []question {
-	name := parameter{name: "name", doc: "as the list has it"}
-	several := name
-	several.many = true
-	return []question{
-		ofFiles("results", "results of backtests", []parameter{aName("strategy"), aName("market"),
-			{name: "sort", doc: "a column"}, yesOrNo("ascending", "the lowest first")},
-			func(q url.Values) (*results.Results, error) { return r.files.Results(resultQuery(q)) }),
-		ofFiles("result", "a result", []parameter{name},
-			func(q url.Values) (*results.Result, error) { return r.files.Result(q.Get("name")) }),
-		ofFiles("compare", "results side by side", []parameter{several},
-			func(q url.Values) (*compare.Comparison, error) { return r.files.Compare(q["name"]...) }),
-		ofFiles("sweeps", "searches", nil, func(url.Values) (*results.Sweeps, error) { return r.files.Sweeps() }),
-		ofFiles("sweep", "a search", []parameter{name, {name: "objective", doc: "by which its sets are ranked"}},
-			func(q url.Values) (*results.Searched, error) { return r.files.Sweep(q.Get("name"), q.Get("objective")) }),
-		ofFiles("gaps", "gaps between live and backtest", nil,
-			func(url.Values) (*results.Gaps, error) { return r.files.Gaps() }),
+func (r *filePages) questions() (all []question) {
+	for _, s := range sheets() {
+		all = append(all, question{s.path[1:], s.summary, s.parameters, s.answer,
+			func(_ context.Context, q url.Values) (any, error) { return s.ask(r.files, q) }})
 	}
+	return all
 }
 
 // questions are the documents of the site of several bots.

@@ -1,12 +1,12 @@
 package dashboard
 
 import (
-	"bytes"
 	"cmp"
 	"net/http"
 
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/profit"
+	"github.com/tidemark-trading/tidemark/bot/seal"
 )
 
 // Bot is a bot that a Server shows.
@@ -36,15 +36,41 @@ type entry struct {
 
 // entries are the pages of a bot, in the order of the navigation.
 var entries = []entry{
-	{path: "", title: "Overview", view: (*botPages).overview},
-	{path: "orders", title: "Orders", view: (*botPages).orders},
-	{path: "order", title: "Order", inside: true, view: (*botPages).order},
+	{path: "", title: "Overview", view: func(_ *botPages, _ *http.Request, docs *Documents) (any, error) {
+		return OverviewOf(docs)
+	}},
+	{path: "orders", title: "Orders", view: answered(
+		func(*http.Request) operator.Question[operator.Orders] { return operator.AskOrders(true) },
+		func(all *operator.Orders, docs *Documents) any { return OrdersOf(all, docs.Zone) })},
+	{path: "order", title: "Order", inside: true, view: answered(
+		func(r *http.Request) operator.Question[operator.Story] {
+			return operator.AskStory(r.FormValue("order"))
+		},
+		func(s *operator.Story, docs *Documents) any { return StoryPage(s, docs.Zone) })},
 	{path: "market", title: "Market", body: "bot_market", view: (*botPages).market},
 	{path: "profit", title: "Profit", view: (*botPages).profit},
-	{path: "risk", title: "Risk", view: (*botPages).risk},
+	{path: "risk", title: "Risk", view: func(_ *botPages, _ *http.Request, docs *Documents) (any, error) {
+		return RiskOf(docs.Risk, docs.Zone), nil
+	}},
 	{path: "journal", title: "Journal", body: "bot_journal", view: (*botPages).journal},
-	{path: "system", title: "System", view: (*botPages).system},
-	{path: "seal", title: "Seal", view: (*botPages).seal},
+	{path: "system", title: "System", view: answered(
+		func(*http.Request) operator.Question[operator.System] { return operator.AskSystem() },
+		func(y *operator.System, docs *Documents) any { return SystemPage(docs, y) })},
+	{path: "seal", title: "Seal", view: answered(
+		func(*http.Request) operator.Question[seal.SealStatus] { return operator.AskVerify() },
+		func(s *seal.SealStatus, docs *Documents) any { return SealOf(s, docs.Zone) })},
+}
+
+// answered makes the view of a page of the answer to one question.
+func answered[T any](question func(*http.Request) operator.Question[T],
+	show func(*T, *Documents) any) func(*botPages, *http.Request, *Documents) (any, error) {
+	return func(d *botPages, r *http.Request, docs *Documents) (any, error) {
+		answer, err := question(r).Of(r.Context(), d.Of)
+		if err != nil {
+			return nil, err
+		}
+		return show(answer.Value, docs), nil
+	}
 }
 
 // botLinks are the links of a bot's pages. They are relative: all pages of a bot stand in one
@@ -98,28 +124,17 @@ func (d *botPages) write(w http.ResponseWriter, r *http.Request, e *entry, statu
 	if err != nil && e.alone {
 		docs, err = &Documents{Status: &operator.Status{State: "no answer"}}, nil
 	}
-	var made any
+	page := &Page{Title: e.title, Bot: d.Name, Here: "./" + e.path, Navigation: d.links(callerOf(r))}
 	if err == nil {
-		made, err = view(docs)
+		page.View, err = view(docs)
 	}
-	if err != nil {
-		d.s.refuse(w, err)
-		return
+	if err == nil {
+		page.Top = TopOf(docs.Status, docs.NowMS)
+		if docs.Zone != nil {
+			page.Zone = docs.Zone.String()
+		}
 	}
-	zone := ""
-	if docs.Zone != nil {
-		zone = docs.Zone.String()
-	}
-	var text bytes.Buffer
-	err = d.s.pages.Write(&text, cmp.Or(e.body, partsPage), &Page{Title: e.title, Bot: d.Name, Here: "./" + e.path,
-		Zone: zone, Navigation: d.links(callerOf(r)), Top: TopOf(docs.Status, docs.NowMS), View: made})
-	if err != nil {
-		d.s.refuse(w, err)
-		return
-	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	_, _ = w.Write(text.Bytes())
+	d.s.write(w, cmp.Or(e.body, partsPage), page, status, err)
 }
 
 // links are the links of a page for a viewer.
@@ -138,48 +153,18 @@ func (d *botPages) links(v *caller) []Link {
 	return links
 }
 
-func (d *botPages) overview(_ *http.Request, docs *Documents) (any, error) {
-	return OverviewOf(docs)
-}
-
-func (d *botPages) orders(r *http.Request, docs *Documents) (any, error) {
-	all, err := operator.AskOrders(r.Context(), d.Of, true)
-	if err != nil {
-		return nil, err
-	}
-	with := *docs
-	with.Orders = all.Value
-	return OrdersOf(&with), nil
-}
-
-func (d *botPages) order(r *http.Request, docs *Documents) (any, error) {
-	story, err := operator.AskStory(r.Context(), d.Of, r.FormValue("order"))
-	if err != nil {
-		return nil, err
-	}
-	return StoryPage(story.Value, docs.Zone), nil
-}
-
 func (d *botPages) profit(r *http.Request, _ *Documents) (any, error) {
-	report, err := operator.AskProfit(r.Context(), d.Of, &profit.Query{By: r.FormValue("by")})
+	report, err := operator.AskProfit(&profit.Query{By: r.FormValue("by")}).Of(r.Context(), d.Of)
 	if err != nil {
 		return nil, err
 	}
-	trades, err := operator.AskTrades(r.Context(), d.Of, &profit.Query{Latest: 200})
+	trades, err := operator.AskTrades(&profit.Query{Latest: 200}).Of(r.Context(), d.Of)
 	if err != nil {
 		return nil, err
 	}
-	curve, err := operator.AskEquity(r.Context(), d.Of, &profit.Query{Since: "90d", Every: "6h"})
+	curve, err := operator.AskEquity(&profit.Query{Since: "90d", Every: "6h"}).Of(r.Context(), d.Of)
 	if err != nil {
 		return nil, err
 	}
 	return ProfitOf(report.Value, trades.Value, curve.Value)
-}
-
-func (d *botPages) seal(r *http.Request, docs *Documents) (any, error) {
-	standing, err := operator.AskVerify(r.Context(), d.Of)
-	if err != nil {
-		return nil, err
-	}
-	return SealOf(standing.Value, docs.Zone), nil
 }

@@ -124,7 +124,7 @@ func (s *site) view(here string, r *http.Request) (name, title string, view any,
 		view, err = OverviewOf(s.docs)
 		return partsPage, "Overview", view, err
 	case "/orders":
-		return partsPage, "Orders", OrdersOf(s.docs), nil
+		return partsPage, "Orders", OrdersOf(madeUpOrders(), s.docs.Zone), nil
 	case "/order":
 		return partsPage, "Order", StoryPage(madeUpStory(), time.UTC), nil
 	case "/profit":
@@ -162,9 +162,9 @@ func (s *site) actView(here string) (name, title string, view any, err error) {
 	switch here {
 	case "/act":
 		return partsPage, "Act", Parts{actTable(s.docs.Status, d.Name),
-			cancelTable(s.docs, s.docs.Orders.Orders)}, nil
+			cancelTable(s.docs, madeUpOrders().Orders)}, nil
 	case "/confirm":
-		view := d.confirmOf(one, s.docs, s.docs.Orders.Orders)
+		view := d.confirmOf(one, s.docs, madeUpOrders().Orders)
 		view.Wrong = "Nothing was done: " + hostile()
 		return "bot_confirm", "Confirm", view, nil
 	}

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strconv"
 
 	"github.com/tidemark-trading/tidemark/bot/results"
+	"github.com/tidemark-trading/tidemark/research/compare"
 )
 
 // filePages has the pages that are made of files: results, searches and gaps. They belong to the
@@ -18,27 +20,67 @@ type filePages struct {
 	files *results.Folder
 }
 
-// sheet is a page of files: a row of the table of these pages. Its path begins with a slash.
+// sheet is a page of files and a document of the API: a row of their table.
 type sheet struct {
-	path, title string
+	path, title string // the path begins with a slash; the document's name follows it
 	body        string // name of its template; empty: parts
 	under       string // path of the page in the navigation that leads to it; empty: it has a link there
-	view        func(r *filePages, q url.Values) (any, error)
+	summary     string // of the document
+	parameters  []parameter
+	answer      reflect.Type
+	ask         func(f *results.Folder, q url.Values) (any, error)
+	view        func(answer any, q url.Values, nowMS int64) any
+}
+
+// sheetOf adds to a sheet its document, of the type T, and what the page shows of it.
+func sheetOf[T any](s sheet, ask func(*results.Folder, url.Values) (*T, error),
+	view func(*T, url.Values, int64) any) sheet {
+	s.answer = reflect.TypeFor[T]()
+	s.ask = func(f *results.Folder, q url.Values) (any, error) { return ask(f, q) }
+	s.view = func(answer any, q url.Values, nowMS int64) any { return view(answer.(*T), q, nowMS) }
+	return s
 }
 
 // sheets are the pages of files, in the order of the navigation.
-var sheets = []sheet{
-	{path: "/results", title: "Results", body: "results", view: (*filePages).results},
-	{path: "/result", title: "Result", under: "/results", view: (*filePages).result},
-	{path: "/compare", title: "Compare", under: "/results", view: (*filePages).compare},
-	{path: "/sweeps", title: "Sweeps", view: (*filePages).sweeps},
-	{path: "/sweep", title: "Sweep", under: "/sweeps", view: (*filePages).sweep},
-	{path: "/gaps", title: "Gap", view: (*filePages).gaps},
+func sheets() []sheet {
+	name := parameter{name: "name", doc: "as the list has it"}
+	several := name
+	several.many = true
+	return []sheet{
+		sheetOf(sheet{path: "/results", title: "Results", body: "results", summary: "results of backtests",
+			parameters: []parameter{aName("strategy"), aName("market"), {name: "sort", doc: "a column"},
+				yesOrNo("ascending", "the lowest first")}},
+			func(f *results.Folder, q url.Values) (*results.Results, error) { return f.Results(resultQuery(q)) },
+			func(list *results.Results, q url.Values, nowMS int64) any {
+				page, _ := strconv.Atoi(q.Get("page"))
+				return ResultsOf(list, resultQuery(q), page, nowMS)
+			}),
+		sheetOf(sheet{path: "/result", title: "Result", under: "/results", summary: "a result",
+			parameters: []parameter{name}},
+			func(f *results.Folder, q url.Values) (*results.Result, error) { return f.Result(q.Get("name")) },
+			func(one *results.Result, _ url.Values, _ int64) any { return ResultOf(one) }),
+		sheetOf(sheet{path: "/compare", title: "Compare", under: "/results", summary: "results side by side",
+			parameters: []parameter{several}},
+			func(f *results.Folder, q url.Values) (*compare.Comparison, error) { return f.Compare(q["name"]...) },
+			func(o *compare.Comparison, _ url.Values, _ int64) any { return CompareOf(o) }),
+		sheetOf(sheet{path: "/sweeps", title: "Sweeps", summary: "searches"},
+			func(f *results.Folder, _ url.Values) (*results.Sweeps, error) { return f.Sweeps() },
+			func(list *results.Sweeps, q url.Values, nowMS int64) any { return SweepsOf(list, q, nowMS) }),
+		sheetOf(sheet{path: "/sweep", title: "Sweep", under: "/sweeps", summary: "a search",
+			parameters: []parameter{name, {name: "objective", doc: "by which its sets are ranked"}}},
+			func(f *results.Folder, q url.Values) (*results.Searched, error) {
+				return f.Sweep(q.Get("name"), q.Get("objective"))
+			},
+			func(found *results.Searched, q url.Values, nowMS int64) any { return SweepOf(found, q, nowMS) }),
+		sheetOf(sheet{path: "/gaps", title: "Gap", summary: "gaps between live and backtest"},
+			func(f *results.Folder, _ url.Values) (*results.Gaps, error) { return f.Gaps() },
+			func(list *results.Gaps, _ url.Values, nowMS int64) any { return GapsOf(list, nowMS) }),
+	}
 }
 
 // sheetLinks are the links of the pages of files.
 func sheetLinks() (links []Link) {
-	for _, s := range sheets {
+	for _, s := range sheets() {
 		if s.under == "" {
 			links = append(links, Link{s.title, s.path})
 		}
@@ -54,7 +96,7 @@ func resultQuery(q url.Values) results.Query {
 
 // register lets a mux answer requests for these pages and files.
 func (r *filePages) register(mux *http.ServeMux) {
-	for _, one := range sheets {
+	for _, one := range sheets() {
 		mux.HandleFunc("GET "+one.path, r.page(one))
 	}
 	mux.HandleFunc("GET /file", r.file)
@@ -63,25 +105,16 @@ func (r *filePages) register(mux *http.ServeMux) {
 // page answers with a page of files.
 func (r *filePages) page(one sheet) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
-		made, err := one.view(r, req.URL.Query())
-		here := one.path
-		if one.under != "" {
-			here = one.under
-		}
-		var text bytes.Buffer
+		q := req.URL.Query()
+		answer, err := one.ask(r.files, q)
+		page := &Page{Title: one.title, Here: cmp.Or(one.under, one.path), Navigation: r.s.links(callerOf(req))}
 		if err == nil {
-			err = r.s.pages.Write(&text, cmp.Or(one.body, partsPage), &Page{Title: one.title, Here: here, View: made,
-				Navigation: r.s.links(callerOf(req))})
+			page.View = one.view(answer, q, r.s.Now().UnixMilli())
+			if q.Get(watchParameter) == "true" {
+				w.Header().Set("Refresh", "5")
+			}
 		}
-		if err != nil {
-			r.s.refuse(w, err)
-			return
-		}
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		if req.URL.Query().Get(watchParameter) == "true" {
-			w.Header().Set("Refresh", "5")
-		}
-		_, _ = w.Write(text.Bytes())
+		r.s.write(w, cmp.Or(one.body, partsPage), page, http.StatusOK, err)
 	}
 }
 
@@ -113,54 +146,4 @@ func fileStatus(err error) int {
 		return http.StatusBadRequest
 	}
 	return 0
-}
-
-func (r *filePages) results(q url.Values) (any, error) {
-	query := resultQuery(q)
-	list, err := r.files.Results(query)
-	if err != nil {
-		return nil, err
-	}
-	page, _ := strconv.Atoi(q.Get("page"))
-	return ResultsOf(list, query, page, r.s.Now().UnixMilli()), nil
-}
-
-func (r *filePages) result(q url.Values) (any, error) {
-	one, err := r.files.Result(q.Get("name"))
-	if err != nil {
-		return nil, err
-	}
-	return ResultOf(one), nil
-}
-
-func (r *filePages) compare(q url.Values) (any, error) {
-	o, err := r.files.Compare(q["name"]...)
-	if err != nil {
-		return nil, err
-	}
-	return CompareOf(o), nil
-}
-
-func (r *filePages) sweeps(q url.Values) (any, error) {
-	list, err := r.files.Sweeps()
-	if err != nil {
-		return nil, err
-	}
-	return SweepsOf(list, q, r.s.Now().UnixMilli()), nil
-}
-
-func (r *filePages) sweep(q url.Values) (any, error) {
-	found, err := r.files.Sweep(q.Get("name"), q.Get("objective"))
-	if err != nil {
-		return nil, err
-	}
-	return SweepOf(found, q, r.s.Now().UnixMilli()), nil
-}
-
-func (r *filePages) gaps(url.Values) (any, error) {
-	list, err := r.files.Gaps()
-	if err != nil {
-		return nil, err
-	}
-	return GapsOf(list, r.s.Now().UnixMilli()), nil
 }

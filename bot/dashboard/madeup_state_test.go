@@ -74,7 +74,7 @@ func madeUpMarket(q *operator.MarketQuery) *operator.Market {
 	m.Watched = []operator.Watched{
 		{Strategy: hostileOr("trend"), Entry: 29, Kind: "target", Amount: "0.02501", Price: "92600"},
 		{Strategy: "trend", Entry: 27, Kind: "part", Amount: "0.01", Price: "92400"}}
-	m.Orders = madeUp().Orders.Orders[3:5]
+	m.Orders = madeUpOrders().Orders[3:5]
 	line := operator.Plot{Strategy: "trend", Name: hostileOr("mean")}
 	pane := operator.Plot{Strategy: "trend", Name: "strength", Pane: "RSI"}
 	last := 0.0

@@ -44,7 +44,16 @@ func madeUp() *Documents {
 		{Strategy: "trend", Market: "BTC-EUR", Amount: "0.02501", Cost: "2301.12", Last: "93402", Value: "2335.98",
 			Realised: "181.2251", Fees: "9.1121", OpenedMS: madeUpNow - 9_000_000},
 		{Strategy: "maker", Market: "ETH-EUR", Amount: "0", Cost: "0", Realised: "-43.77", Fees: "3.5"}}}
-	d.Orders = &operator.Orders{Running: true}
+	d.Refused = &operator.Refused{Strategies: []operator.RefusedBy{{Strategy: "trend", Refused: []operator.RefusedKind{{
+		By: "gate", Reason: "order_value", Detail: "an order of 612 EUR is above the limit of 500 EUR", Times: 3,
+		LastMS: madeUpNow - 600_000}}}}}
+	d.Curve = madeUpCurve()
+	return d
+}
+
+// madeUpOrders are its orders.
+func madeUpOrders() *operator.Orders {
+	all := &operator.Orders{Running: true}
 	for i, state := range []string{"filled", "canceled", "filled", "open", "awaitingTrigger", "unknown"} {
 		o := operator.Order{Number: int64(i + 1), Strategy: "trend", Market: "BTC-EUR", Side: "buy", Type: "limit",
 			State: state, Amount: "0.02501", Price: "91500", Filled: "0", Fee: "0", Tag: "entry",
@@ -52,13 +61,9 @@ func madeUp() *Documents {
 		if state == "awaitingTrigger" {
 			o.Side, o.Type, o.Price, o.Trigger, o.Tag = "sell", "stopLoss", "", "90100", hostile()
 		}
-		d.Orders.Orders = append(d.Orders.Orders, o)
+		all.Orders = append(all.Orders, o)
 	}
-	d.Refused = &operator.Refused{Strategies: []operator.RefusedBy{{Strategy: "trend", Refused: []operator.RefusedKind{{
-		By: "gate", Reason: "order_value", Detail: "an order of 612 EUR is above the limit of 500 EUR", Times: 3,
-		LastMS: madeUpNow - 600_000}}}}}
-	d.Curve = madeUpCurve()
-	return d
+	return all
 }
 
 func madeUpCurve() *profit.Curve {
@@ -72,7 +77,7 @@ func madeUpCurve() *profit.Curve {
 }
 
 func madeUpStory() *operator.Story {
-	return &operator.Story{Order: madeUp().Orders.Orders[4], Steps: []operator.Step{
+	return &operator.Story{Order: madeUpOrders().Orders[4], Steps: []operator.Step{
 		{Number: 41, AtMS: madeUpNow - 9_000_000, Kind: "intent",
 			Lines: []string{"trend asked for it on the candle of 09:30", "tag: " + hostile()},
 			Risk:  []operator.Figure{{Name: "exposure", Before: "0", After: "2288.41", Limit: "5000"}}},

@@ -90,7 +90,7 @@ func (b *madeUpBot) serve(w http.ResponseWriter, r *http.Request) {
 		operator.WriteAnswer(w, http.StatusOK, operator.Glance{Status: d.Status, Positions: d.Positions,
 			Risk: d.Risk})
 	case operator.PathOrders:
-		operator.WriteAnswer(w, http.StatusOK, d.Orders)
+		operator.WriteAnswer(w, http.StatusOK, madeUpOrders())
 	case operator.PathEquity:
 		operator.WriteAnswer(w, http.StatusOK, d.Curve)
 	case operator.PathProfit:

@@ -22,15 +22,11 @@ func (d *botPages) market(r *http.Request, docs *Documents) (any, error) {
 		return nil, err
 	}
 	q.Columns = columnsWide
-	answer, err := operator.AskMarket(r.Context(), d.Of, q)
+	answer, err := operator.AskMarket(q).Of(r.Context(), d.Of)
 	if err != nil {
 		return nil, err
 	}
 	return MarketOf(answer.Value, q, int(width), docs.Zone)
-}
-
-func (d *botPages) risk(_ *http.Request, docs *Documents) (any, error) {
-	return RiskOf(docs.Risk, docs.Zone), nil
 }
 
 func (d *botPages) journal(r *http.Request, docs *Documents) (any, error) {
@@ -38,19 +34,11 @@ func (d *botPages) journal(r *http.Request, docs *Documents) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer, err := operator.AskJournal(r.Context(), d.Of, q)
+	answer, err := operator.AskJournal(q).Of(r.Context(), d.Of)
 	if err != nil {
 		return nil, err
 	}
 	return JournalOf(answer.Value, q, operator.JournalKinds(), docs.Zone), nil
-}
-
-func (d *botPages) system(r *http.Request, docs *Documents) (any, error) {
-	answer, err := operator.AskSystem(r.Context(), d.Of)
-	if err != nil {
-		return nil, err
-	}
-	return SystemPage(docs, answer.Value), nil
 }
 
 // marketQueryOf is the question for a market in an address.

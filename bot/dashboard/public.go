@@ -104,7 +104,7 @@ func (p *public) draw(ctx context.Context, now time.Time) ([]byte, error) {
 
 // name adds the names of the bot and of its strategies.
 func (v *PublicView) name(ctx context.Context, d *botPages) error {
-	status, err := operator.AskStatus(ctx, d.Of)
+	status, err := operator.AskStatus().Of(ctx, d.Of)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (v *PublicView) name(ctx context.Context, d *botPages) error {
 // publicOf asks a bot for its days and leaves out the one that has not ended: it would show what is
 // held now.
 func publicOf(ctx context.Context, d *botPages, now time.Time) (*PublicView, error) {
-	report, err := operator.AskProfit(ctx, d.Of, &profit.Query{By: profit.ByDay, Since: publicDays})
+	report, err := operator.AskProfit(&profit.Query{By: profit.ByDay, Since: publicDays}).Of(ctx, d.Of)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -194,6 +195,21 @@ func statusOf(err error) int {
 		return http.StatusBadRequest
 	}
 	return http.StatusServiceUnavailable
+}
+
+// write answers with a page of a template, or with an error.
+func (s *Server) write(w http.ResponseWriter, template string, one *Page, status int, err error) {
+	var text bytes.Buffer
+	if err == nil {
+		err = s.pages.Write(&text, template, one)
+	}
+	if err != nil {
+		s.refuse(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(text.Bytes())
 }
 
 // refuse answers with an error in words.

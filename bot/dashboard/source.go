@@ -50,7 +50,7 @@ func (s *source) latest(ctx context.Context) (*Documents, error) {
 
 func (s *source) ask(ctx context.Context, now time.Time) (*Documents, error) {
 	d := &Documents{NowMS: now.UnixMilli()}
-	glance, err := operator.AskGlance(ctx, s.of)
+	glance, err := operator.AskGlance().Of(ctx, s.of)
 	if err != nil {
 		return nil, err
 	}
@@ -66,11 +66,11 @@ func (s *source) ask(ctx context.Context, now time.Time) (*Documents, error) {
 }
 
 func (s *source) askSlow(ctx context.Context) error {
-	curve, err := operator.AskEquity(ctx, s.of, &profit.Query{Since: "48h", Every: "2m"})
+	curve, err := operator.AskEquity(&profit.Query{Since: "48h", Every: "2m"}).Of(ctx, s.of)
 	if err != nil {
 		return err
 	}
-	refused, err := operator.AskRefused(ctx, s.of, "", 24*time.Hour)
+	refused, err := operator.AskRefused("", 24*time.Hour).Of(ctx, s.of)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,6 @@ import (
 // Documents are what a bot has answered, and when. A nil document is not known.
 type Documents struct {
 	Status    *operator.Status
-	Orders    *operator.Orders
 	Positions *operator.Positions
 	Risk      *operator.Risk
 	Refused   *operator.Refused
@@ -279,22 +278,20 @@ func feedTables(s *operator.Status, nowMS int64) Parts {
 }
 
 // OrdersOf makes the page of orders from the list of all orders, the latest first.
-func OrdersOf(d *Documents) Parts {
+func OrdersOf(all *operator.Orders, zone *time.Location) Parts {
 	open := orderTable("Open", "No order is open.")
 	doubt := orderTable("Unresolved", "No order is unresolved.")
 	closed := orderTable("Closed", "No order has been closed.")
-	if d.Orders != nil {
-		for _, o := range slices.Backward(d.Orders.Orders) {
-			to := &closed
-			switch standing(&o) {
-			case "open":
-				to = &open
-			case "unresolved":
-				to = &doubt
-			}
-			if len(to.Rows) < 200 {
-				to.Rows = append(to.Rows, orderRow(&o, d.Zone))
-			}
+	for _, o := range slices.Backward(all.Orders) {
+		to := &closed
+		switch standing(&o) {
+		case "open":
+			to = &open
+		case "unresolved":
+			to = &doubt
+		}
+		if len(to.Rows) < 200 {
+			to.Rows = append(to.Rows, orderRow(&o, zone))
 		}
 	}
 	return Parts{doubt, open, closed}

@@ -1,8 +1,6 @@
 package operator
 
 import (
-	"context"
-
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
@@ -11,8 +9,8 @@ import (
 )
 
 // AskTrades asks for round trips.
-func AskTrades(ctx context.Context, of Target, q *profit.Query) (Answer[profit.TradeList], error) {
-	return askBooks(ctx, of, PathTrades, q, func(store *journal.Store, now market.Time) (*profit.TradeList, error) {
+func AskTrades(q *profit.Query) Question[profit.TradeList] {
+	return askBooks(PathTrades, q, func(store *journal.Store, now market.Time) (*profit.TradeList, error) {
 		list, err := profit.Trades(store, q, now)
 		if err == nil {
 			list.AsOfMS = now.Millis()
@@ -22,8 +20,8 @@ func AskTrades(ctx context.Context, of Target, q *profit.Query) (Answer[profit.T
 }
 
 // AskProfit asks what the bot has earned.
-func AskProfit(ctx context.Context, of Target, q *profit.Query) (Answer[profit.ProfitReport], error) {
-	return askBooks(ctx, of, PathProfit, q, func(store *journal.Store, now market.Time) (*profit.ProfitReport, error) {
+func AskProfit(q *profit.Query) Question[profit.ProfitReport] {
+	return askBooks(PathProfit, q, func(store *journal.Store, now market.Time) (*profit.ProfitReport, error) {
 		report, err := ProfitOf(store, q, now)
 		if err == nil {
 			report.AsOfMS = now.Millis()
@@ -43,8 +41,8 @@ func ProfitOf(store *journal.Store, q *profit.Query, now market.Time) (*profit.P
 }
 
 // AskEquity asks for a curve.
-func AskEquity(ctx context.Context, of Target, q *profit.Query) (Answer[profit.Curve], error) {
-	return askBooks(ctx, of, PathEquity, q, func(store *journal.Store, now market.Time) (*profit.Curve, error) {
+func AskEquity(q *profit.Query) Question[profit.Curve] {
+	return askBooks(PathEquity, q, func(store *journal.Store, now market.Time) (*profit.Curve, error) {
 		curve, err := profit.Equity(store, q, now)
 		if err == nil {
 			curve.AsOfMS = now.Millis()
@@ -55,12 +53,9 @@ func AskEquity(ctx context.Context, of Target, q *profit.Query) (Answer[profit.C
 
 // askBooks asks a running bot a question of its books, or reads them from a state file. Ages then
 // end with the file's last entry.
-func askBooks[T any](ctx context.Context, of Target, path string, q *profit.Query,
-	read func(*journal.Store, market.Time) (*T, error)) (Answer[T], error) {
-	if err := q.Check(); err != nil {
-		return Answer[T]{}, config.Usagef("%w", err)
-	}
-	return askOrRead(ctx, of, path, &Request{Books: q}, func(store *journal.Store) (*T, error) {
+func askBooks[T any](path string, q *profit.Query,
+	read func(*journal.Store, market.Time) (*T, error)) Question[T] {
+	all := Question[T]{path: path, ask: Request{Books: q}, read: func(store *journal.Store) (*T, error) {
 		entries, err := store.LastEntries(1)
 		if err != nil {
 			return nil, err
@@ -70,5 +65,9 @@ func askBooks[T any](ctx context.Context, of Target, path string, q *profit.Quer
 			now = entries[0].At
 		}
 		return read(store, now)
-	})
+	}}
+	if err := q.Check(); err != nil {
+		all.wrong = config.Usagef("%w", err)
+	}
+	return all
 }

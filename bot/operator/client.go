@@ -132,13 +132,26 @@ func (of Target) noFile(err error) error {
 	return fmt.Errorf("%w; -c CONFIG or --state FOLDER says which bot is meant", err)
 }
 
-// askOrRead asks the running bot. If none runs, it calls read with the state file.
-func askOrRead[T any](ctx context.Context, of Target, path string, ask *Request,
-	read func(*journal.Store) (*T, error)) (answer Answer[T], err error) {
+// Question is a question to a bot. Of asks it.
+type Question[T any] struct {
+	path  string
+	ask   Request
+	read  func(*journal.Store) (*T, error) // the answer of a state file
+	wrong error                            // a mistake in the question
+}
+
+// Mistaken is a question that is a mistake.
+func Mistaken[T any](wrong error) Question[T] { return Question[T]{wrong: wrong} }
+
+// Of asks the running bot. If none runs, its state file answers.
+func (q Question[T]) Of(ctx context.Context, of Target) (answer Answer[T], err error) {
+	if q.wrong != nil {
+		return answer, q.wrong
+	}
 	answer.Value = new(T)
 	file := of.Copy
 	if file == "" {
-		answer.Raw, err = Call(ctx, of.Folder, path, ask, 2*AnswerTimeout, answer.Value)
+		answer.Raw, err = Call(ctx, of.Folder, q.path, &q.ask, 2*AnswerTimeout, answer.Value)
 		if !errors.Is(err, ErrNoBot) {
 			return answer, err
 		}
@@ -157,7 +170,7 @@ func askOrRead[T any](ctx context.Context, of Target, path string, ask *Request,
 	if err != nil {
 		return answer, statedir.Error{Err: err}
 	}
-	answer.Value, err = read(store)
+	answer.Value, err = q.read(store)
 	if err := errors.Join(err, store.Close()); err != nil {
 		return answer, statedir.Error{Err: err}
 	}

@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -81,21 +80,19 @@ func (q *JournalQuery) kinds() (list []journal.EntryKind, err error) {
 }
 
 // AskJournal asks for a page of the journal.
-func AskJournal(ctx context.Context, of Target, q *JournalQuery) (Answer[Journal], error) {
-	if err := q.Check(); err != nil {
-		return Answer[Journal]{}, err
-	}
-	return askOrRead(ctx, of, PathJournal, &Request{Journal: q}, func(store *journal.Store) (*Journal, error) {
-		last, err := lastEntryMS(store)
-		if err != nil {
-			return nil, err
-		}
-		now, err := market.TimeOfMillis(last)
-		if err != nil {
-			return nil, err
-		}
-		return JournalOf(store, q, now)
-	})
+func AskJournal(q *JournalQuery) Question[Journal] {
+	return Question[Journal]{path: PathJournal, ask: Request{Journal: q}, wrong: q.Check(),
+		read: func(store *journal.Store) (*Journal, error) {
+			last, err := lastEntryMS(store)
+			if err != nil {
+				return nil, err
+			}
+			now, err := market.TimeOfMillis(last)
+			if err != nil {
+				return nil, err
+			}
+			return JournalOf(store, q, now)
+		}}
 }
 
 // JournalOf reads a page of the journal of a state file. It is one read transaction of a bounded

@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"context"
 	"errors"
 	"path/filepath"
 
@@ -17,8 +16,8 @@ type Glance struct {
 }
 
 // AskGlance asks for a glance. A running bot takes one look at its loop for it.
-func AskGlance(ctx context.Context, of Target) (Answer[Glance], error) {
-	return askOrRead(ctx, of, PathGlance, &Request{}, func(store *journal.Store) (*Glance, error) {
+func AskGlance() Question[Glance] {
+	return Question[Glance]{path: PathGlance, read: func(store *journal.Store) (*Glance, error) {
 		g, err := &Glance{}, error(nil)
 		if g.Status, err = StoppedStatus(store, filepath.Dir(store.Path())); err != nil {
 			return nil, err
@@ -27,5 +26,5 @@ func AskGlance(ctx context.Context, of Target) (Answer[Glance], error) {
 		g.Positions, err = StoppedPositions(store)
 		g.Risk, failed = StoppedRisk(store)
 		return g, errors.Join(err, failed)
-	})
+	}}
 }

@@ -2,7 +2,6 @@ package operator
 
 import (
 	"cmp"
-	"context"
 	"maps"
 	"math"
 	"slices"
@@ -133,13 +132,9 @@ func (q *MarketQuery) Check() error {
 }
 
 // AskMarket asks for the picture of a market. A bot that does not run has no plots and no book.
-func AskMarket(ctx context.Context, of Target, q *MarketQuery) (Answer[Market], error) {
-	if err := q.Check(); err != nil {
-		return Answer[Market]{}, err
-	}
-	return askOrRead(ctx, of, PathMarket, &Request{Market: q}, func(store *journal.Store) (*Market, error) {
-		return stoppedMarket(store, q)
-	})
+func AskMarket(q *MarketQuery) Question[Market] {
+	return Question[Market]{path: PathMarket, ask: Request{Market: q}, wrong: q.Check(),
+		read: func(store *journal.Store) (*Market, error) { return stoppedMarket(store, q) }}
 }
 
 // stoppedMarket is what the files of a bot know of a market: candles of the recording, own fills

@@ -72,7 +72,7 @@ func TestAStoppedBotShowsTheCandlesOfItsRecording(t *testing.T) {
 	dir := t.TempDir()
 	heard, _ := heardBot(t, dir, 400)
 	of := Target{Folder: dir}
-	first, err := AskMarket(t.Context(), of, &MarketQuery{})
+	first, err := AskMarket(&MarketQuery{}).Of(t.Context(), of)
 	require.NoError(t, err)
 	require.Equal(t, "BTC-EUR", first.Value.Market)
 	require.Equal(t, "1m", first.Value.Interval)
@@ -80,7 +80,7 @@ func TestAStoppedBotShowsTheCandlesOfItsRecording(t *testing.T) {
 	m := market.Market{PriceDigits: 2}
 	for from := 0; from+70 <= len(heard); from += 70 {
 		q := MarketQuery{FromMS: heard[from].Start.Millis(), ToMS: heard[from+69].End().Millis()}
-		answer, err := AskMarket(t.Context(), of, &q)
+		answer, err := AskMarket(&q).Of(t.Context(), of)
 		require.NoError(t, err)
 		require.Len(t, answer.Value.Candles, 70)
 		for i, have := range answer.Value.Candles {
@@ -89,10 +89,10 @@ func TestAStoppedBotShowsTheCandlesOfItsRecording(t *testing.T) {
 				m.FormatPrice(want.Low), m.FormatPrice(want.Close)}, have)
 		}
 	}
-	few, err := AskMarket(t.Context(), of, &MarketQuery{Market: "ETH-EUR", Columns: 7})
+	few, err := AskMarket(&MarketQuery{Market: "ETH-EUR", Columns: 7}).Of(t.Context(), of)
 	require.NoError(t, err)
 	require.LessOrEqual(t, len(few.Value.Candles), 7)
-	_, err = AskMarket(t.Context(), of, &MarketQuery{Interval: "1d"})
+	_, err = AskMarket(&MarketQuery{Interval: "1d"}).Of(t.Context(), of)
 	require.ErrorContains(t, err, `no strategy gets candles of BTC-EUR and "1d"`)
 }
 
@@ -105,7 +105,7 @@ func BenchmarkRecorded(b *testing.B) {
 	require.NoError(b, err)
 	b.Run("picture", func(b *testing.B) {
 		for b.Loop() {
-			answer, err := AskMarket(b.Context(), Target{Folder: dir}, &MarketQuery{Columns: 560})
+			answer, err := AskMarket(&MarketQuery{Columns: 560}).Of(b.Context(), Target{Folder: dir})
 			require.NoError(b, err)
 			require.NotEmpty(b, answer.Value.Candles)
 		}

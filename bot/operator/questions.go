@@ -11,41 +11,39 @@ import (
 )
 
 // AskStatus asks for the status of a bot.
-func AskStatus(ctx context.Context, of Target) (Answer[Status], error) {
-	return askOrRead(ctx, of, PathStatus, &Request{}, func(store *journal.Store) (*Status, error) {
+func AskStatus() Question[Status] {
+	return Question[Status]{path: PathStatus, read: func(store *journal.Store) (*Status, error) {
 		return StoppedStatus(store, filepath.Dir(store.Path()))
-	})
+	}}
 }
 
 // AskOrders asks for the open orders of a bot, or for all.
-func AskOrders(ctx context.Context, of Target, all bool) (Answer[Orders], error) {
-	return askOrRead(ctx, of, PathOrders, &Request{All: all},
-		func(store *journal.Store) (*Orders, error) { return stoppedOrders(store, all) })
+func AskOrders(all bool) Question[Orders] {
+	return Question[Orders]{path: PathOrders, ask: Request{All: all},
+		read: func(store *journal.Store) (*Orders, error) { return stoppedOrders(store, all) }}
 }
 
 // AskPositions asks for the positions of a bot.
-func AskPositions(ctx context.Context, of Target) (Answer[Positions], error) {
-	return askOrRead(ctx, of, PathPositions, &Request{}, StoppedPositions)
+func AskPositions() Question[Positions] {
+	return Question[Positions]{path: PathPositions, read: StoppedPositions}
 }
 
 // AskStory asks for the story of an order. order is a name as in journal.Store.FindOrder.
-func AskStory(ctx context.Context, of Target, order string) (Answer[Story], error) {
-	return askOrRead(ctx, of, PathExplain, &Request{Order: order},
-		func(store *journal.Store) (*Story, error) { return StoryOf(store, order) })
+func AskStory(order string) Question[Story] {
+	return Question[Story]{path: PathExplain, ask: Request{Order: order},
+		read: func(store *journal.Store) (*Story, error) { return StoryOf(store, order) }}
 }
 
 // AskRefused asks for the refusals of the time since, of one strategy or, if the name is empty, of
 // all.
-func AskRefused(ctx context.Context, of Target, strategy string, since time.Duration) (Answer[Refused], error) {
-	ask := &Request{Strategy: strategy, SinceMS: since.Milliseconds()}
-	return askOrRead(ctx, of, PathExplain, ask, func(store *journal.Store) (*Refused, error) {
-		return storedRefusals(store, strategy, since)
-	})
+func AskRefused(strategy string, since time.Duration) Question[Refused] {
+	return Question[Refused]{path: PathExplain, ask: Request{Strategy: strategy, SinceMS: since.Milliseconds()},
+		read: func(store *journal.Store) (*Refused, error) { return storedRefusals(store, strategy, since) }}
 }
 
 // AskVerify asks how a bot stands to its seal.
-func AskVerify(ctx context.Context, of Target) (Answer[seal.SealStatus], error) {
-	return askOrRead(ctx, of, PathVerify, &Request{}, seal.StatusOf)
+func AskVerify() Question[seal.SealStatus] {
+	return Question[seal.SealStatus]{path: PathVerify, read: seal.StatusOf}
 }
 
 // Seal lets the running bot of a folder journal the document of a seal. The error wraps ErrNoBot if

@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -59,9 +58,7 @@ type Halt struct {
 }
 
 // AskRisk asks for the limits of a bot with their use.
-func AskRisk(ctx context.Context, of Target) (Answer[Risk], error) {
-	return askOrRead(ctx, of, PathRisk, &Request{}, StoppedRisk)
-}
+func AskRisk() Question[Risk] { return Question[Risk]{path: PathRisk, read: StoppedRisk} }
 
 // AppendRisk appends the saved form of the limits, for statedir.RiskBlob.
 func AppendRisk(dst []byte, r *Risk) ([]byte, error) { return market.AppendSaved(dst, riskVersion, r) }

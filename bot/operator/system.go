@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"context"
 	"errors"
 	"math"
 	"os"
@@ -57,9 +56,7 @@ type LogFile struct {
 }
 
 // AskSystem asks a bot for its files.
-func AskSystem(ctx context.Context, of Target) (Answer[System], error) {
-	return askOrRead(ctx, of, PathSystem, &Request{}, SystemOf)
-}
+func AskSystem() Question[System] { return Question[System]{path: PathSystem, read: SystemOf} }
 
 // SystemOf looks at the files of a state folder. Any goroutine may call it while a bot runs.
 func SystemOf(store *journal.Store) (*System, error) {
