@@ -72,7 +72,7 @@ func (h *hall) trade(tickers int) {
 	e.Step(&market.Event{At: h.Now(), Kind: market.KindTransfer, Asset: eur.ID, Money: million * million})
 	events := make(chan market.Event)
 	loop := live.New(live.Config{Engine: e, Account: account, Trading: h, Journal: h, ReconcileLog: blank{},
-		Events: events, Log: zerolog.Nop(), KeepOrders: true})
+		Events: events, Log: zerolog.Nop(), StopConfig: live.StopConfig{KeepOrders: true}})
 	ctx, cancel := context.WithCancel(h.b.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- loop.Run(ctx) }()

@@ -309,14 +309,14 @@ func (r *runner) openLoop(ctx context.Context) error {
 		Journal:      r.watch.journal(r.journal),
 		ReconcileLog: r.watch.reconcileLog(r.journal), Events: r.events(), Notices: r.streams.noticed(),
 		Muted: r.streams.muted, SetAside: r.setAside, Clock: r.client.Now, Log: r.log,
-		StopLeft: r.stopWithin, OpenEvery: market.Duration(p.Config.Poll.Orders),
-		HoldingsEvery: market.Duration(p.Config.Poll.Balances), StopWithin: r.stopWithin(),
-		QuietEvery: market.Duration(p.Config.Stream.Lists), KeepOrders: p.Config.Bot.KeepOrders,
-		KeepExits: p.Config.Bot.KeepExits,
-		Groups:    p.Groups(), FormerGroups: r.formerGroups,
-		GroupExpiry: market.Duration(p.Config.Exchange.CancelAfter),
-		Start:       func(market.Time) []market.Command { return nil }, Stepped: r.watch.stepped(),
-		Ready: r.ready, Sent: r.sentUntil,
+		OpenEvery:     market.Duration(p.Config.Poll.Orders),
+		HoldingsEvery: market.Duration(p.Config.Poll.Balances),
+		QuietEvery:    market.Duration(p.Config.Stream.Lists),
+		Groups:        p.Groups(), GroupExpiry: market.Duration(p.Config.Exchange.CancelAfter),
+		Start: func(market.Time) []market.Command { return nil }, Stepped: r.watch.stepped(), Ready: r.ready,
+		StopConfig: live.StopConfig{StopLeft: r.stopWithin, StopWithin: r.stopWithin(),
+			KeepOrders: p.Config.Bot.KeepOrders, KeepExits: p.Config.Bot.KeepExits},
+		Earlier: live.Earlier{Sent: r.sentUntil, FormerGroups: r.formerGroups, Owns: r.owns, Ended: r.ended},
 	}
 	if r.resumed {
 		commands, err := r.restore(ctx)
@@ -331,7 +331,7 @@ func (r *runner) openLoop(ctx context.Context) error {
 	if config.Checkpoints, err = r.agreements(); err != nil {
 		return err
 	}
-	config.Owns, config.Ended, config.Newer = r.owns, r.ended, r.newer
+	config.Newer = r.newer
 	if err := r.configureAudit(ctx, &config); err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ type Journal interface {
 	Event(ev *market.Event)
 	// Intent notes a command that is about to be sent.
 	Intent(i *exchange.Intent)
-	// SentUntil notes that an intent, durable since the last Commit, is being sent. It may be
+	// Sent notes that an intent, durable since the last Commit, is being sent. It may be
 	// committed with later notes.
 	Sent(at market.Time, i *exchange.Intent)
 	// Outcome notes the outcome of an intent: err is nil, the exchange's refusal, or the reason why

@@ -38,18 +38,12 @@ type Config struct {
 	// Ready is called when trading has begun, in the loop's goroutine. A run that is stopped
 	// earlier never calls it.
 	Ready func()
-	// SentUntil tells about writes that were in flight when the last process died; nil: nothing is
-	// known.
-	Sent SentUntil
-
 	// Muted is called, at most once a minute, when an event of the account channel has not come
 	// that had to: connect the channel anew. The loop's goroutine calls it; nil: not called.
 	Muted func()
-
 	// SetAside is called when the exchange denies a fill or an end that an event told, or an answer
 	// or a refusal over a socket: nothing is to leave over a socket for so long. nil: not called.
-	SetAside func(long time.Duration)
-
+	SetAside      func(long time.Duration)
 	OpenEvery     market.Duration // between two lists of open orders; a minute
 	HoldingsEvery market.Duration // between two comparisons of the balances; 30 s
 	// QuietEvery is the least time between two of either, and the longest between two queries of
@@ -58,30 +52,43 @@ type Config struct {
 	// Margin is the time beyond an intent's window after which an order that is not found certainly
 	// does not exist; 2 s.
 	Margin      market.Duration
-	StopWithin  market.Duration        // for a stop in good order; 75 s, longer than an outcome can stay unresolved
-	StopLeft    func() market.Duration // rest of StopWithin when the stop begins; nil: all of it
-	KeepOrders  bool                   // leave open orders but the exits of brackets at the exchange when stopping
-	KeepExits   bool                   // leave the exits of brackets at the exchange when stopping
-	Groups      []uint16               // cancel-on-disconnect groups to keep armed
-	GroupExpiry market.Duration        // of their timers, 150 s at least; 150 s
+	Groups      []uint16        // cancel-on-disconnect groups to keep armed
+	GroupExpiry market.Duration // of their timers, 150 s at least; 150 s
+	// Fees are the highest that the account can be charged, for the check of answers; nil: the
+	// highest tier's (venue-facts 3.5).
+	Fees func(m *market.Market) exchange.Fees
+	// Stepped gets the duration of every step of the engine, in the loop's goroutine; nil: not
+	// measured.
+	Stepped func(kind market.EventKind, took time.Duration)
+
+	StopConfig
+	Earlier
+}
+
+// StopConfig says how a run ends.
+type StopConfig struct {
+	StopWithin market.Duration        // for a stop in good order; 75 s, longer than an outcome can stay unresolved
+	StopLeft   func() market.Duration // rest of StopWithin when the stop begins; nil: all of it
+	KeepOrders bool                   // leave open orders but the exits of brackets at the exchange when stopping
+	KeepExits  bool                   // leave the exits of brackets at the exchange when stopping
+}
+
+// Earlier is what earlier runs have left to this one. Its functions are called in the loop's
+// goroutine.
+type Earlier struct {
+	// Sent is until when, on the exchange's clock, the exchange could take the write of an order that
+	// was in flight when the last process died: the end of its signed window; nil, false: unknown.
+	Sent func(id market.OrderID, kind market.CommandKind) (until market.Time, known bool)
 	// FormerGroups are groups of earlier runs whose timers may run: they are stopped.
 	FormerGroups []uint16
-
-	Checkpoints map[market.AssetID]BalanceCheckpoint // of the last run; nil: none
+	Checkpoints  map[market.AssetID]BalanceCheckpoint // of the last run; nil: none
 	// Owns reports whether an ended order with this client order id was this bot's; nil: unknown.
-	// The loop's goroutine calls this and the functions below.
 	Owns func(client uuid.UUID) bool
-
 	// Newer is what shows that an order which the state file does not know is this bot's; nil: no
 	// run came before.
 	Newer *Newer
-
 	// Ended is the own order with this client order id as it ended; nil: none is kept.
 	Ended func(client uuid.UUID) *state.Order
-
-	// The fields up to Breaches are what answers are checked against. Fees are the highest that the
-	// account can be charged; nil: the highest tier's (venue-facts 3.5).
-	Fees func(m *market.Market) exchange.Fees
 	// Booked visits fills that earlier runs have booked, at least the latest; nil: none. It needs
 	// FillsOf.
 	Booked func(visit func(*market.Fill))
@@ -95,15 +102,7 @@ type Config struct {
 	Breaches []Breach // of the last run
 	// ChangedByOthers are the orders that someone else had changed in earlier runs, in words.
 	ChangedByOthers map[market.OrderID]string
-
-	// Stepped gets the duration of every step of the engine, in the loop's goroutine; nil: not
-	// measured.
-	Stepped func(kind market.EventKind, took time.Duration)
 }
-
-// SentUntil is until when, on the exchange's clock, the exchange could take the write of an order
-// that was in flight when the last process died: the end of its signed window. false: unknown.
-type SentUntil func(id market.OrderID, kind market.CommandKind) (until market.Time, known bool)
 
 // maxBatch is the most events of one turn: they share one commit.
 const maxBatch = 64

@@ -88,9 +88,9 @@ func (r *rig) begin() {
 	e := engine.New(engine.Config{Run: run, Catalog: r.box.catalog, Account: r.account, Gate: gate, Slots: seats})
 	doubter := &doubter{ledger: r.journal, chance: rand.New(rand.NewPCG(r.seed, 3)), seen: &r.seen}
 	config := Config{Engine: e, Account: r.account, Trading: r.box, Journal: doubter, ReconcileLog: r.journal,
-		Events: r.events, Notices: notices, Log: zerolog.Nop(), StopWithin: 30 *
-			time.Minute, Sent: r.journal.lastChance, Breaches: r.journal.kept,
-		Owns: func(client uuid.UUID) bool { return r.box.records[client] != nil }}
+		Events: r.events, Notices: notices, Log: zerolog.Nop(), StopConfig: StopConfig{StopWithin: 30 * time.Minute},
+		Earlier: Earlier{Sent: r.journal.lastChance, Breaches: r.journal.kept,
+			Owns: func(client uuid.UUID) bool { return r.box.records[client] != nil }}}
 	at := r.box.Now()
 	if len(r.journal.parts) == 0 {
 		for _, asset := range r.box.catalog.Assets() {
