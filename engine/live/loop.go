@@ -76,8 +76,9 @@ type StopConfig struct {
 // Earlier is what earlier runs have left to this one. Its functions are called in the loop's
 // goroutine.
 type Earlier struct {
-	// Sent is until when, on the exchange's clock, the exchange could take the write of an order that
-	// was in flight when the last process died: the end of its signed window; nil, false: unknown.
+	// Sent is until when, on the exchange's clock, the exchange could take the write of an order
+	// that was in flight when the last process died: the end of its signed window; nil, false:
+	// unknown.
 	Sent func(id market.OrderID, kind market.CommandKind) (until market.Time, known bool)
 	// FormerGroups are groups of earlier runs whose timers may run: they are stopped.
 	FormerGroups []uint16
