@@ -23,18 +23,15 @@ type Account struct {
 }
 
 // Account returns fees and capabilities: GET /account (specification 1).
-func (c *Client) Account(ctx context.Context) (a Account, err error) {
-	err = c.get(ctx, request{at: getAccount, path: version + "/account"},
-		func(body []byte) error { return decode(body, &a) })
-	return a, err
+func (c *Client) Account(ctx context.Context) (Account, error) {
+	return ask(ctx, c, request{at: getAccount, path: version + "/account"}, decode[Account])
 }
 
 // Fees returns the fees in a market, or of a quote currency, or the account's own where both are
 // empty: GET /account/fees (specification 1).
-func (c *Client) Fees(ctx context.Context, market, quote string) (r Rates, err error) {
+func (c *Client) Fees(ctx context.Context, market, quote string) (Rates, error) {
 	path := to("account", "fees").with("market", market).with("quote", quote).String()
-	err = c.get(ctx, request{at: getFees, path: path}, func(body []byte) error { return decode(body, &r) })
-	return r, err
+	return ask(ctx, c, request{at: getFees, path: path}, decode[Rates])
 }
 
 // Balance is the balance of an asset, as text. InOrder is the sum that open orders hold.
@@ -69,13 +66,9 @@ func (b *Balance) In(cat *market.Catalog) (asset market.AssetID, available, inOr
 
 // Balances returns the balances that are not 0, or that of one asset: GET /balance (specification
 // 1).
-func (c *Client) Balances(ctx context.Context, symbol string) (list []Balance, err error) {
+func (c *Client) Balances(ctx context.Context, symbol string) ([]Balance, error) {
 	r := request{at: getBalance, all: symbol == "", path: to("balance").with("symbol", symbol).String()}
-	err = c.get(ctx, r, func(body []byte) (err error) {
-		list, err = decodeList[Balance](body)
-		return err
-	})
-	return list, err
+	return ask(ctx, c, r, decodeList[Balance])
 }
 
 // Staked is the staked balance of an asset, as text.
@@ -85,12 +78,8 @@ type Staked struct {
 }
 
 // StakingBalances returns the staked balances: GET /stakingBalance (venue-facts 1.4).
-func (c *Client) StakingBalances(ctx context.Context) (list []Staked, err error) {
-	err = c.get(ctx, request{at: getStakingBalance, path: version + "/stakingBalance"}, func(body []byte) (err error) {
-		list, err = decodeList[Staked](body)
-		return err
-	})
-	return list, err
+func (c *Client) StakingBalances(ctx context.Context) ([]Staked, error) {
+	return ask(ctx, c, request{at: getStakingBalance, path: version + "/stakingBalance"}, decodeList[Staked])
 }
 
 // HistoryPage narrows the account's history (venue-facts 1.4). The zero value is the first page of
@@ -128,9 +117,8 @@ type Transaction struct {
 }
 
 // AccountHistory returns a page of transactions: GET /account/history (specification 1).
-func (c *Client) AccountHistory(ctx context.Context, p HistoryPage) (h History, err error) {
+func (c *Client) AccountHistory(ctx context.Context, p HistoryPage) (History, error) {
 	path := to("account", "history").moment("fromDate", p.From).moment("toDate", p.To).integer("page", int64(p.Page)).
 		integer("maxItems", int64(p.MaxItems)).with("type", p.Type).String()
-	err = c.get(ctx, request{at: getHistory, path: path}, func(body []byte) error { return decode(body, &h) })
-	return h, err
+	return ask(ctx, c, request{at: getHistory, path: path}, decode[History])
 }

@@ -21,12 +21,12 @@ func (c *Client) Candles(ctx context.Context, m *market.Market, interval market.
 	before := len(dst)
 	path := to(m.Name, "candles").with("interval", interval.String()).integer("limit", int64(limit)).
 		moment("start", start).moment("end", end).String()
-	err := c.get(ctx, request{at: getCandles, path: path}, func(body []byte) (err error) {
-		dst, err = appendCandles(dst[:before], body, m, interval)
-		return err
-	})
+	dst, err := more(ctx, c, request{at: getCandles, path: path}, dst,
+		func(dst []market.Candle, body []byte) ([]market.Candle, error) {
+			return appendCandles(dst, body, m, interval)
+		})
 	if err != nil {
-		return dst[:before], err
+		return dst, err
 	}
 	asked := exchange.CandleRange{Market: m, Interval: interval, Start: start, End: end, Limit: limit}
 	read, err := asked.Read(dst[before:], c.Now())

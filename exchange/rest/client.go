@@ -135,14 +135,12 @@ func (c *Client) validate() (err error) {
 
 // setWeights applies Config.Weights to the table.
 func (c *Client) setWeights() error {
-	known := make(map[string]endpoint, len(endpoints))
 	for i := range endpoints {
 		c.weights[i] = endpoints[i].weight
-		known[endpoints[i].name] = endpoint(i)
 	}
 	for name, weight := range c.config.Weights {
-		at, ok := known[name]
-		if !ok {
+		at := endpointNamed(name)
+		if at < 0 {
 			return fmt.Errorf("weight of %q: there is no such endpoint; they are named as in \"GET /{market}/book\"",
 				name)
 		}
@@ -157,21 +155,27 @@ func (c *Client) setWeights() error {
 // WeightOf returns the weight of an endpoint, "GET /ordersOpen", in the table; false: there is no
 // such endpoint.
 func WeightOf(name string) (Weight, bool) {
-	for i := range endpoints {
-		if endpoints[i].name == name {
-			return endpoints[i].weight, true
-		}
+	if at := endpointNamed(name); at >= 0 {
+		return endpoints[at].weight, true
 	}
 	return Weight{}, false
+}
+
+// endpointNamed returns the place of an endpoint in the table, or -1.
+func endpointNamed(name string) int {
+	for i := range endpoints {
+		if endpoints[i].name == name {
+			return i
+		}
+	}
+	return -1
 }
 
 // Weight returns the weight of an endpoint by Config.Weights, otherwise by the table; the zero
 // Weight where there is no such endpoint.
 func (c *Client) Weight(name string) Weight {
-	for i := range endpoints {
-		if endpoints[i].name == name {
-			return c.weights[i]
-		}
+	if at := endpointNamed(name); at >= 0 {
+		return c.weights[at]
 	}
 	return Weight{}
 }

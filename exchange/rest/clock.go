@@ -176,12 +176,8 @@ func (k *clock) check(found *anchor, date time.Time) error {
 
 // Time returns the exchange's time: GET /time (specification 1). Requests are signed with Now
 // instead.
-func (c *Client) Time(ctx context.Context) (t market.Time, err error) {
-	err = c.get(ctx, request{at: getTime, path: version + "/time"}, func(body []byte) (err error) {
-		t, err = parseTime(body)
-		return err
-	})
-	return t, err
+func (c *Client) Time(ctx context.Context) (market.Time, error) {
+	return ask(ctx, c, request{at: getTime, path: version + "/time"}, parseTime)
 }
 
 // parseTime returns timeNs, otherwise the middle of the millisecond of time.

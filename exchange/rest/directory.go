@@ -32,10 +32,14 @@ func (c *Client) directory() (*directory, error) {
 	return d, nil
 }
 
-// marketOf returns the market of an id, which may be unknown.
-func (d *directory) marketOf(id market.ID) (*market.Market, error) {
-	if id == 0 || int(id) > len(d.cat.Markets()) {
-		return nil, fmt.Errorf("market %d: %w", id, exchange.ErrUnknownMarket)
+// marketOf returns the catalog of Use with the market of an id, which may be unknown.
+func (c *Client) marketOf(id market.ID) (*directory, *market.Market, error) {
+	d, err := c.directory()
+	if err != nil {
+		return nil, nil, err
 	}
-	return d.cat.Market(id), nil
+	if id == 0 || int(id) > len(d.cat.Markets()) {
+		return nil, nil, fmt.Errorf("market %d: %w", id, exchange.ErrUnknownMarket)
+	}
+	return d, d.cat.Market(id), nil
 }

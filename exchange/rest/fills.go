@@ -17,20 +17,15 @@ import (
 // Fill.Order and Strategy are zero.
 func (c *Client) TradesPage(ctx context.Context, m *market.Market, page Page, dst []exchange.Trade) ([]exchange.Trade,
 	error) {
-	before := len(dst)
 	d, err := c.directory()
 	if err != nil {
 		return dst, err
 	}
 	path := to("trades").with("market", m.Name).page(page, "tradeIdFrom", "tradeIdTo").String()
-	err = c.get(ctx, request{at: getTrades, path: path}, func(body []byte) (err error) {
-		dst, err = appendTrades(dst[:before], body, m, d.cat)
-		return err
-	})
-	if err != nil {
-		return dst[:before], err
-	}
-	return dst, nil
+	return more(ctx, c, request{at: getTrades, path: path}, dst,
+		func(dst []exchange.Trade, body []byte) ([]exchange.Trade, error) {
+			return appendTrades(dst, body, m, d.cat)
+		})
 }
 
 func appendTrades(dst []exchange.Trade, body []byte, m *market.Market, cat *market.Catalog) ([]exchange.Trade, error) {

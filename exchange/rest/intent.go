@@ -38,11 +38,7 @@ func (c *Client) Prepare(command *market.Command) (exchange.Intent, error) {
 
 func (c *Client) prepare(command *market.Command) (exchange.Intent, error) {
 	o := &command.Order
-	d, err := c.directory()
-	if err != nil {
-		return exchange.Intent{}, err
-	}
-	m, err := d.marketOf(o.Market)
+	_, m, err := c.marketOf(o.Market)
 	if err != nil {
 		return exchange.Intent{}, err
 	}

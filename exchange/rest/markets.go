@@ -46,33 +46,25 @@ type Asset struct {
 }
 
 // Markets returns all markets, or the one that is named: GET /markets (specification 1 and 2.3).
-func (c *Client) Markets(ctx context.Context, name string) (list []Market, err error) {
+func (c *Client) Markets(ctx context.Context, name string) ([]Market, error) {
 	r := request{at: getMarkets, all: name == "", path: to("markets").with("market", name).String()}
-	err = c.get(ctx, r, func(body []byte) (err error) {
-		list, err = decodeList[Market](body)
-		return err
-	})
-	return list, err
+	return ask(ctx, c, r, decodeList[Market])
 }
 
 // Assets returns all assets, or the one of that symbol: GET /assets (specification 1).
-func (c *Client) Assets(ctx context.Context, symbol string) (list []Asset, err error) {
+func (c *Client) Assets(ctx context.Context, symbol string) ([]Asset, error) {
 	r := request{at: getAssets, all: symbol == "", path: to("assets").with("symbol", symbol).String()}
-	err = c.get(ctx, r, func(body []byte) (err error) {
-		list, err = decodeList[Asset](body)
-		return err
-	})
-	return list, err
+	return ask(ctx, c, r, decodeList[Asset])
 }
 
 // decodeList reads an array, or a bare object as an array of one: the exchange sends that for a
 // filter.
 func decodeList[T any](body []byte) (list []T, err error) {
 	if body = bytes.TrimSpace(body); len(body) > 0 && body[0] == '{' {
-		list = make([]T, 1)
-		return list, decode(body, &list[0])
+		one, err := decode[T](body)
+		return []T{one}, err
 	}
-	return list, decode(body, &list)
+	return decode[[]T](body)
 }
 
 // validate refuses rules by which no order could be placed, or any: a smallest order above the

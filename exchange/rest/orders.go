@@ -40,24 +40,21 @@ func (c *Client) OrderUrgent(ctx context.Context, id market.ID, client, name uui
 	return c.order(ctx, Confirm, id, client, name)
 }
 
-func (c *Client) order(ctx context.Context, lane Lane, id market.ID, client, name uuid.UUID) (record exchange.WireOrder,
-	err error) {
-	d, err := c.directory()
+func (c *Client) order(ctx context.Context, lane Lane, id market.ID, client, name uuid.UUID) (exchange.WireOrder,
+	error) {
+	d, m, err := c.marketOf(id)
 	if err != nil {
-		return record, err
-	}
-	m, err := d.marketOf(id)
-	if err != nil {
-		return record, err
+		return exchange.WireOrder{}, err
 	}
 	if client == uuid.Nil && name == uuid.Nil {
-		return record, errors.New("GET /order: neither clientOrderId nor orderId names the order")
+		return exchange.WireOrder{}, errors.New("GET /order: neither clientOrderId nor orderId names the order")
 	}
 	path := named(to("order").with("market", m.Name), client, name).String()
-	err = c.get(ctx, request{at: getOrder, path: path, lane: lane}, func(body []byte) (err error) {
-		record, err = readOrder(body, d.cat)
-		return malformedIf(body, err)
-	})
+	record, err := ask(ctx, c, request{at: getOrder, path: path, lane: lane},
+		func(body []byte) (exchange.WireOrder, error) {
+			record, err := readOrder(body, d.cat)
+			return record, malformedIf(body, err)
+		})
 	if err != nil {
 		return exchange.WireOrder{}, err
 	}
@@ -86,19 +83,12 @@ func (c *Client) Orders(ctx context.Context, m *market.Market, page Page) (Order
 		page(page, "orderIdFrom", "orderIdTo").String()})
 }
 
-func (c *Client) orders(ctx context.Context, r request) (list Orders, err error) {
+func (c *Client) orders(ctx context.Context, r request) (Orders, error) {
 	d, err := c.directory()
-	if err != nil {
-		return list, err
-	}
-	err = c.get(ctx, r, func(body []byte) (err error) {
-		list, err = readOrders(body, d.cat)
-		return err
-	})
 	if err != nil {
 		return Orders{}, err
 	}
-	return list, nil
+	return ask(ctx, c, r, func(body []byte) (Orders, error) { return readOrders(body, d.cat) })
 }
 
 // readOrders reads an array of orders; one unreadable order does not spoil the others.
@@ -138,11 +128,41 @@ func malformedIf(body []byte, err error) error {
 }
 
 // decode reads an answer without a decoder of its own.
-func decode(body []byte, v any) error {
-	if err := json.Unmarshal(body, v); err != nil {
-		return fmt.Errorf("%w: %w", wire.ErrMalformed, err)
+func decode[T any](body []byte) (answer T, err error) {
+	if err = json.Unmarshal(body, &answer); err != nil {
+		err = fmt.Errorf("%w: %w", wire.ErrMalformed, err)
 	}
-	return nil
+	return answer, err
+}
+
+// ask sends a GET and returns its answer as read decodes it, the zero answer beside an error.
+func ask[T any](ctx context.Context, c *Client, r request, read func([]byte) (T, error)) (answer T, err error) {
+	if err = c.get(ctx, r, into(&answer, read)); err != nil {
+		answer = *new(T)
+	}
+	return answer, err
+}
+
+// more sends a GET and appends its answer to a list, nothing beside an error.
+func more[T any](ctx context.Context, c *Client, r request, dst []T,
+	read func(dst []T, body []byte) ([]T, error)) ([]T, error) {
+	before := len(dst)
+	err := c.get(ctx, r, func(body []byte) (err error) {
+		dst, err = read(dst[:before], body)
+		return err
+	})
+	if err != nil {
+		dst = dst[:before]
+	}
+	return dst, err
+}
+
+// into returns a reader that keeps what another has decoded.
+func into[T any](answer *T, read func([]byte) (T, error)) func([]byte) error {
+	return func(body []byte) (err error) {
+		*answer, err = read(body)
+		return err
+	}
 }
 
 // Cancelled is an order that is being cancelled.
@@ -161,7 +181,7 @@ func (c *Client) CancelOrders(ctx context.Context, m *market.Market, operatorID 
 		path = path.with("market", m.Name)
 	}
 	err = c.write(ctx, request{at: deleteOrders, all: all, path: path.integer("operatorId", operatorID).String()},
-		func(body []byte) error { return decode(body, &list) })
+		into(&list, decode[[]Cancelled]))
 	return list, err
 }
 
@@ -173,7 +193,7 @@ func (c *Client) CancelSide(ctx context.Context, m *market.Market, side market.S
 	err error) {
 	path := to("atomic", "orders").with("market", m.Name).with("side", side.String()).integer("operatorId", operatorID)
 	err = c.write(ctx, request{at: deleteAtomicOrders, path: path.String()},
-		func(body []byte) error { return decode(body, &list) })
+		into(&list, decode[[]Cancelled]))
 	return list, err
 }
 
@@ -183,20 +203,20 @@ func (c *Client) CancelSide(ctx context.Context, m *market.Market, side market.S
 // when the timer expires, 0 for a stopped one. It is sent once; its errors are those of Send.
 func (c *Client) CancelOrdersAfter(ctx context.Context, group uint16, after market.Duration) (expiry market.Time,
 	err error) {
-	var answer struct {
+	type timer struct {
 		Group  uint16      `json:"codGroupId"`
 		Expiry json.Number `json:"timeOfExpirySeconds"`
 	}
 	sent := fmt.Appendf(nil, `{"codGroupId":%d,"expiryAfterSeconds":%d}`, group, after/time.Second)
 	err = c.write(ctx, request{at: postCancelOrdersAfter, path: version + "/cancelOrdersAfter", body: sent},
 		func(body []byte) error {
-			if err := decode(body, &answer); err != nil {
+			answer, err := decode[timer](body)
+			switch {
+			case err != nil:
 				return err
-			}
-			if answer.Group != group {
+			case answer.Group != group:
 				return fmt.Errorf("codGroupId %d: %w", answer.Group, ErrMismatch)
-			}
-			if answer.Expiry == "" {
+			case answer.Expiry == "":
 				return nil
 			}
 			seconds, err := answer.Expiry.Int64()

@@ -23,13 +23,9 @@ type Ticker24h struct {
 }
 
 // Tickers24h returns the statistics of all markets, or of one: GET /ticker/24h (specification 1).
-func (c *Client) Tickers24h(ctx context.Context, market string) (list []Ticker24h, err error) {
+func (c *Client) Tickers24h(ctx context.Context, market string) ([]Ticker24h, error) {
 	r := request{at: getTicker24h, all: market == "", path: to("ticker", "24h").with("market", market).String()}
-	err = c.get(ctx, r, func(body []byte) (err error) {
-		list, err = decodeList[Ticker24h](body)
-		return err
-	})
-	return list, err
+	return ask(ctx, c, r, decodeList[Ticker24h])
 }
 
 // BookReport is the order book report of MiCA (venue-facts 1.2). Times are ISO 8601 with
@@ -77,16 +73,14 @@ type ReportTrade struct {
 
 // BookReport returns the order book report of a market: GET /report/{market}/book (specification 1,
 // venue-facts 1.2), depth levels of each side, 1 … 1000, 0: 1000.
-func (c *Client) BookReport(ctx context.Context, market string, depth int) (report BookReport, err error) {
+func (c *Client) BookReport(ctx context.Context, market string, depth int) (BookReport, error) {
 	path := to("report", market, "book").integer("depth", int64(depth)).String()
-	err = c.get(ctx, request{at: getBookReport, path: path}, func(body []byte) error { return decode(body, &report) })
-	return report, err
+	return ask(ctx, c, request{at: getBookReport, path: path}, decode[BookReport])
 }
 
 // TradesReport returns the trades report of a market, newest first: GET /report/{market}/trades
 // (specification 1, venue-facts 1.2). The page is as that of PublicTrades.
-func (c *Client) TradesReport(ctx context.Context, market string, page Page) (list []ReportTrade, err error) {
+func (c *Client) TradesReport(ctx context.Context, market string, page Page) ([]ReportTrade, error) {
 	path := to("report", market, "trades").page(page, "tradeIdFrom", "tradeIdTo").String()
-	err = c.get(ctx, request{at: getTradesReport, path: path}, func(body []byte) error { return decode(body, &list) })
-	return list, err
+	return ask(ctx, c, request{at: getTradesReport, path: path}, decode[[]ReportTrade])
 }

@@ -34,11 +34,7 @@ func (c *Client) sendBy(ctx context.Context, intent *exchange.Intent, socket Soc
 	if !known || intent.Timestamp == 0 || intent.Method == "" {
 		return exchange.WireOrder{}, notSent(errors.New("the intent was not made by Prepare"))
 	}
-	d, err := c.directory()
-	if err != nil {
-		return exchange.WireOrder{}, notSent(err)
-	}
-	m, err := d.marketOf(intent.Market)
+	d, m, err := c.marketOf(intent.Market)
 	if err != nil {
 		return exchange.WireOrder{}, notSent(err)
 	}

@@ -22,16 +22,9 @@ func (c *Client) TradesBetween(ctx context.Context, m *market.Market, from, to m
 // start; both ends count, of times and of ids.
 func (c *Client) PublicTrades(ctx context.Context, m *market.Market, page Page, dst []PublicTrade) ([]PublicTrade,
 	error) {
-	before := len(dst)
 	path := to(m.Name, "trades").page(page, "tradeIdFrom", "tradeIdTo").String()
-	err := c.get(ctx, request{at: getPublicTrades, path: path}, func(body []byte) (err error) {
-		dst, err = appendPublicTrades(dst[:before], body, m)
-		return err
-	})
-	if err != nil {
-		return dst[:before], err
-	}
-	return dst, nil
+	return more(ctx, c, request{at: getPublicTrades, path: path}, dst,
+		func(dst []PublicTrade, body []byte) ([]PublicTrade, error) { return appendPublicTrades(dst, body, m) })
 }
 
 func appendPublicTrades(dst []PublicTrade, body []byte, m *market.Market) ([]PublicTrade, error) {

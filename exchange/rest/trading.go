@@ -27,11 +27,7 @@ func (c *Client) OpenOrders(ctx context.Context) ([]exchange.WireOrder, error) {
 // OpenOrdersIn lists the account's open orders in one market, without fills, by OrdersOpen. An
 // unreadable order is an error.
 func (c *Client) OpenOrdersIn(ctx context.Context, id market.ID) ([]exchange.WireOrder, error) {
-	d, err := c.directory()
-	if err != nil {
-		return nil, err
-	}
-	m, err := d.marketOf(id)
+	_, m, err := c.marketOf(id)
 	if err != nil {
 		return nil, err
 	}
@@ -64,11 +60,7 @@ const (
 // trades of that millisecond once more.
 func (c *Client) Trades(ctx context.Context, id market.ID, from market.Time) (trades []exchange.Trade, more bool,
 	err error) {
-	d, err := c.directory()
-	if err != nil {
-		return nil, false, err
-	}
-	m, err := d.marketOf(id)
+	_, m, err := c.marketOf(id)
 	if err != nil {
 		return nil, false, err
 	}

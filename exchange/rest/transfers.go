@@ -25,10 +25,9 @@ type Transfer struct {
 }
 
 // Deposit returns where to send an asset: GET /deposit (specification 1).
-func (c *Client) Deposit(ctx context.Context, symbol string) (a DepositAddress, err error) {
+func (c *Client) Deposit(ctx context.Context, symbol string) (DepositAddress, error) {
 	path := to("deposit").with("symbol", symbol).String()
-	err = c.get(ctx, request{at: getDeposit, path: path}, func(body []byte) error { return decode(body, &a) })
-	return a, err
+	return ask(ctx, c, request{at: getDeposit, path: path}, decode[DepositAddress])
 }
 
 // DepositHistory returns deposits of one asset, or of all, newest first: GET /depositHistory
@@ -43,9 +42,8 @@ func (c *Client) WithdrawalHistory(ctx context.Context, symbol string, page Page
 	return c.transfers(ctx, getWithdrawalHistory, "withdrawalHistory", symbol, page)
 }
 
-func (c *Client) transfers(ctx context.Context, at endpoint, name, symbol string, page Page) (list []Transfer,
-	err error) {
+func (c *Client) transfers(ctx context.Context, at endpoint, name, symbol string,
+	page Page) ([]Transfer, error) {
 	r := request{at: at, all: symbol == "", path: to(name).with("symbol", symbol).page(page, "", "").String()}
-	err = c.get(ctx, r, func(body []byte) error { return decode(body, &list) })
-	return list, err
+	return ask(ctx, c, r, decode[[]Transfer])
 }
