@@ -170,8 +170,7 @@ func (k *clock) check(found *anchor, date time.Time) error {
 		header = "the Date " + date.UTC().Format(time.DateTime)
 	}
 	return fmt.Errorf("GET /time says %s, its answer has %s, by this machine it is %s: %w; is this machine's clock "+
-		"right?",
-		found.server.Std().Format(time.DateTime), header, expected.Std().Format(time.DateTime), ErrFalseTime)
+		"right?", found.server.Std().Format(time.DateTime), header, expected.Std().Format(time.DateTime), ErrFalseTime)
 }
 
 // Time returns the exchange's time: GET /time (specification 1). Requests are signed with Now

@@ -189,11 +189,9 @@ func (c *Client) CancelOrders(ctx context.Context, m *market.Market, operatorID 
 // also those of other programs: DELETE /atomic/orders (venue-facts 1.3). It is sent once; its
 // errors are those of Send. An empty list means that none was open.
 func (c *Client) CancelSide(ctx context.Context, m *market.Market, side market.Side,
-	operatorID int64) (list []Cancelled,
-	err error) {
+	operatorID int64) (list []Cancelled, err error) {
 	path := to("atomic", "orders").with("market", m.Name).with("side", side.String()).integer("operatorId", operatorID)
-	err = c.write(ctx, request{at: deleteAtomicOrders, path: path.String()},
-		into(&list, decode[[]Cancelled]))
+	err = c.write(ctx, request{at: deleteAtomicOrders, path: path.String()}, into(&list, decode[[]Cancelled]))
 	return list, err
 }
 

@@ -53,8 +53,7 @@ func (p Plan) check(payer Payer, budget int) error {
 		return nil
 	}
 	return fmt.Errorf("the polling plan needs %d of the %d weight points that %s has a minute, more than %d (%d %%); "+
-		"ask less often for:\n%s",
-		points, budget, payer.phrase(), most, maxPlanPercent, p.of(payer))
+		"ask less often for:\n%s", points, budget, payer.phrase(), most, maxPlanPercent, p.of(payer))
 }
 
 func (p Plan) of(payer Payer) Plan {

@@ -57,8 +57,7 @@ func (a *allowance) grant(w *waiter) {
 	}
 	a.sent++
 	w.ticket = &ticket{allowance: a, weightKey: w.weightKey, weight: w.weight,
-		alone: a.open+a.strayTotal+a.unseenTotal == 0,
-		sent:  a.sent, used: a.used, countedReset: a.countedReset}
+		alone: a.open+a.strayTotal+a.unseenTotal == 0, sent: a.sent, used: a.used, countedReset: a.countedReset}
 	a.open += w.weight
 	close(w.ready)
 }

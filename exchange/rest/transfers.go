@@ -42,8 +42,7 @@ func (c *Client) WithdrawalHistory(ctx context.Context, symbol string, page Page
 	return c.transfers(ctx, getWithdrawalHistory, "withdrawalHistory", symbol, page)
 }
 
-func (c *Client) transfers(ctx context.Context, at endpoint, name, symbol string,
-	page Page) ([]Transfer, error) {
+func (c *Client) transfers(ctx context.Context, at endpoint, name, symbol string, page Page) ([]Transfer, error) {
 	r := request{at: at, all: symbol == "", path: to(name).with("symbol", symbol).page(page, "", "").String()}
 	return ask(ctx, c, r, decode[[]Transfer])
 }

@@ -82,7 +82,7 @@ func TestTheDocsListEveryEndpoint(t *testing.T) {
 func TestTheDocsListEveryAdminEndpoint(t *testing.T) {
 	var rows []string
 	for i := range adminEndpoints {
-		e := &adminEndpoints[i].endpoint
+		e := &adminEndpoints[i].Endpoint
 		rows = append(rows, fmt.Sprintf("| `%s /admin%s` | %s | %s |", e.Method, e.Path, e.Summary,
 			parameters(e, true)))
 	}

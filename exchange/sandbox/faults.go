@@ -51,7 +51,7 @@ func ParseFaults(text []byte) ([]fault.Fault, error) { return fault.Parse(text, 
 // isEndpoint reports whether a name like "GET /{market}/book" is that of an endpoint.
 func isEndpoint(name string) bool {
 	for i := range endpoints {
-		if endpoints[i].endpoint.Name() == name {
+		if endpoints[i].Name() == name {
 			return true
 		}
 	}

@@ -266,9 +266,8 @@ func Default() Config {
 		},
 		Accounts: []Account{{
 			Name: "demo", Balances: map[string]string{"EUR": "100000", "BTC": "1", "ETH": "10", "ADA": "10000"},
-			Keys: []api.Key{{Key: digest("demo", "key")[2:],
-				Secret: digest("demo", "secret")[2:] +
-					digest("demo", "rest of the secret")[2:], Read: true, Trade: true, Withdraw: true}},
+			Keys: []api.Key{{Key: digest("demo", "key")[2:], Secret: digest("demo", "secret")[2:] +
+				digest("demo", "rest of the secret")[2:], Read: true, Trade: true, Withdraw: true}},
 		}},
 		Tiers: standardTiers(), Seed: 1, History: 24 * time.Hour, Rules: Rules{FeeRounding: exchange.RoundFill},
 	}

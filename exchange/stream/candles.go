@@ -177,8 +177,7 @@ func (s *series) believes(end, now market.Time) bool { return now.Sub(end) <= 4*
 
 // learn notes an answer over REST of the closed candles of a range: intervals without a trade, and
 // candles that the stream has not told.
-func (c *candles) learn(m *market.Market, interval market.Interval, start, end, now market.Time,
-	got []market.Candle) {
+func (c *candles) learn(m *market.Market, interval market.Interval, start, end, now market.Time, got []market.Candle) {
 	c.mu.Lock()
 	s := c.of[Series{m.ID, interval}]
 	if s == nil {

@@ -5,44 +5,21 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-
-	"github.com/tidemark-trading/tidemark/market"
 )
-
-const aNumber = `{"type":"number","exclusiveMinimum":0,"maximum":1}`
 
 // adminSchemas are the objects of answers that only the admin interface gives.
 var adminSchemas = []schema{
-	{"Clock", []field{{name: "time", shape: aCount}, {name: "timeNs", shape: aCount},
-		{name: "speed", shape: aDecimal}}},
-	{"OrderCancelled", []field{{name: "account", shape: aText}, {name: "market", shape: aMarket},
-		{name: "orderId", shape: aUUID}}},
-	{"Transfer", []field{{name: "transactionId", shape: aUUID}, {name: "account", shape: aText},
-		{name: "type", shape: `{"enum":["deposit","withdrawal"]}`}, {name: "symbol", shape: aText},
-		{name: "amount", shape: aDecimal}, {name: "fee", shape: aDecimal}, {name: "status", shape: aText}, {name: "due",
-			shape: aMoment}}},
-	{"AccountBalances", []field{{name: "account", shape: aText},
-		{name: "balances", shape: `{"type":"array","items":{"$ref":"#/components/schemas/Balance"}}`}}},
-	{"AssetTotals", []field{{name: "symbol", shape: aText}, {name: "accounts", shape: aDecimal},
-		{name: "liquidity", shape: aDecimal},
-		{name: "transferred", shape: aDecimal}}},
-	{"Ledger", []field{{name: "accounts",
-		shape: `{"type":"array","items":{"$ref":"#/components/schemas/AccountBalances"}}`},
-		{name: "assets", shape: `{"type":"array","items":{"$ref":"#/components/schemas/AssetTotals"}}`}}},
-	{"Faults", []field{{name: "seed", shape: aCount}, {name: "start", shape: aCount},
-		{name: "faults", shape: `{"type":"array","items":{"$ref":"#/components/schemas/Fault"}}`}}},
-	{"Fault", []field{
-		{name: "kind", shape: aText}, {name: "endpoints", shape: someTexts, optional: true}, {name: "account",
-			shape: aText, optional: true}, {name: "key", shape: aText, optional: true},
-		{name: "market", shape: aMarket, optional: true}, {name: "nth", shape: aCount, optional: true}, {name: "count",
-			shape: aCount, optional: true}, {name: "probability", shape: aNumber, optional: true},
-		{name: "after", shape: aText, optional: true}, {name: "until", shape: aText, optional: true}, {name: "delay",
-			shape: aText, optional: true}, {name: "skew", shape: aText, optional: true},
-		{name: "code", shape: aCount, optional: true}, {name: "work", shape: aFlag, optional: true}, {name: "status",
-			shape: oneOf(market.Words[market.MarketStatus]()), optional: true},
-		{name: "price", shape: aDecimal, optional: true},
-		{name: "tickSize", shape: aDecimal, optional: true}, {name: "reason", shape: aText,
-			optional: true}, {name: "chosen", shape: aCount}, {name: "fired", shape: aCount}}},
+	{"Clock", "time:count timeNs:count speed:decimal"},
+	{"OrderCancelled", "account:text market:market orderId:uuid"},
+	{"Transfer", "transactionId:uuid account:text type:transferType symbol:text amount:decimal fee:decimal status:text " +
+		"due:moment"},
+	{"AccountBalances", "account:text balances:[Balance]"},
+	{"AssetTotals", "symbol:text accounts:decimal liquidity:decimal transferred:decimal"},
+	{"Ledger", "accounts:[AccountBalances] assets:[AssetTotals]"},
+	{"Faults", "seed:count start:count faults:[Fault]"},
+	{"Fault", "kind:text endpoints?:texts account?:text key?:text market?:market nth?:count count?:count " +
+		"probability?:part after?:text until?:text delay?:text skew?:text code?:count work?:flag status?:status " +
+		"price?:decimal tickSize?:decimal reason?:text chosen:count fired:count"},
 }
 
 // DescribeAdmin builds the description of the admin interface as an OpenAPI 3.1 document: GET

@@ -123,8 +123,7 @@ var kinds = map[string]string{"string": "a text", "int": "a whole number", "floa
 // fault reads the texts.
 func (t *faultText) fault() (f Fault, err error) {
 	f = Fault{Endpoints: t.Endpoints, Account: t.Account, Key: t.Key, Market: t.Market, Channel: t.Channel,
-		Code: t.Code, Work: t.Work,
-		Price: t.Price, Tick: t.Tick}
+		Code: t.Code, Work: t.Work, Price: t.Price, Tick: t.Tick}
 	if t.Kind == "" {
 		return f, errors.New("kind is missing")
 	}
