@@ -221,8 +221,9 @@ func headersOf(prefix string) headerNames {
 // newTransport returns a transport with connections of its own.
 func newTransport(timeout market.Duration) *http.Transport {
 	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           (&net.Dialer{Timeout: min(timeout, 5*time.Second), KeepAlive: 15 * time.Second}).DialContext,
+		Proxy: http.ProxyFromEnvironment,
+		DialContext: (&net.Dialer{Timeout: min(timeout, 5*time.Second),
+			KeepAlive: 15 * time.Second}).DialContext,
 		TLSClientConfig:       &tls.Config{MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout:   5 * time.Second,
 		ResponseHeaderTimeout: timeout,

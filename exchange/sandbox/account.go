@@ -18,10 +18,7 @@ const capabilities = `["buy","sell","depositCrypto","depositFiat","withdrawCrypt
 
 // getBalance answers GET /balance: the balances above zero, by symbol; a list also for one symbol.
 func (b *bank) getBalance(c *api.Call) *exchange.Error {
-	w := wire.Writer{Dst: c.Out}
-	b.appendBalances(&w, b.accounts.caller(c), c.Text("symbol"))
-	c.Out = w.Dst
-	return nil
+	return respond(c, func(w *wire.Writer) { b.appendBalances(w, b.accounts.caller(c), c.Text("symbol")) })
 }
 
 // getStakingBalance answers GET /stakingBalance (venue-facts 1.4): nothing can be staked here.
@@ -50,18 +47,15 @@ func (b *bank) appendBalances(w *wire.Writer, a *account, symbol string) {
 
 // getAccount answers GET /account: the fee tier with its volume and rates, and the capabilities.
 func (b *bank) getAccount(c *api.Call) *exchange.Error {
-	w := wire.Writer{Dst: c.Out}
-	w.Open('{')
-	w.Key("fees")
-	w.Open('{')
-	w.Integer("tier", int64(b.accounts.caller(c).tier))
-	b.appendFees(&w, b.accounts.caller(c), categoryShown)
-	w.Close('}')
-	w.Key("capabilities")
-	w.Dst = append(w.Dst, capabilities...)
-	w.Close('}')
-	c.Out = w.Dst
-	return nil
+	return object(c, func(w *wire.Writer) {
+		w.Key("fees")
+		w.Open('{')
+		w.Integer("tier", int64(b.accounts.caller(c).tier))
+		b.appendFees(w, b.accounts.caller(c), categoryShown)
+		w.Close('}')
+		w.Key("capabilities")
+		w.Dst = append(w.Dst, capabilities...)
+	})
 }
 
 // getFees answers GET /account/fees: the rates of a market; of the markets of a quote currency,
@@ -79,13 +73,10 @@ func (b *bank) getFees(c *api.Call) *exchange.Error {
 		}
 		category = m.FeeCategory
 	}
-	w := wire.Writer{Dst: c.Out}
-	w.Open('{')
-	w.Text("tier", strconv.Itoa(b.accounts.caller(c).tier))
-	b.appendFees(&w, b.accounts.caller(c), category)
-	w.Close('}')
-	c.Out = w.Dst
-	return nil
+	return object(c, func(w *wire.Writer) {
+		w.Text("tier", strconv.Itoa(b.accounts.caller(c).tier))
+		b.appendFees(w, b.accounts.caller(c), category)
+	})
 }
 
 // firstQuoted returns the first market of a quote currency, or nil.

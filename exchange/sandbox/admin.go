@@ -34,38 +34,42 @@ var adminEndpoints = []endpointRow{
 		Summary: "Move the clock, or set its speed; what becomes due has happened when the answer comes",
 		Answer:  "Clock",
 		Params: []api.Parameter{{Name: "advance", Kind: api.Text, Doc: `how far to move it, "1m30s"; at most 744h`},
-			{Name: "time", Kind: api.Integer, Max: lastMillis, Doc: "when to move it to, Unix ms; not back, at most 744h"},
+			{Name: "time", Kind: api.Integer, Max: lastMillis,
+				Doc: "when to move it to, Unix ms; not back, at most 744h"},
 			{Name: "speed", Kind: api.Decimal, Doc: "times the machine's speed from now on, to 10000; 0: it stands"}}},
 		(*Exchange).adminMoveClock},
 	{api.Endpoint{Method: "POST", Path: "/status", Summary: "Change a market's status", Answer: "Market",
-		Params: []api.Parameter{oneMarket,
-			{Name: "status", Kind: api.Word, Required: true, Words: listedStatuses(), Doc: "any after any"}, {Name: "price",
-				Kind: api.Decimal,
-				Doc:  "opening price of auctionMatching; the one at which most is traded where it is left out"}}},
+		Params: []api.Parameter{oneMarket, {Name: "status", Kind: api.Word, Required: true, Words: listedStatuses(),
+			Doc: "any after any"}, {Name: "price", Kind: api.Decimal,
+			Doc: "opening price of auctionMatching; the one at which most is traded where it is left out"}}},
 		(*Exchange).adminStatus},
-	{api.Endpoint{Method: "POST", Path: "/rules", Summary: "Change a market's rules; resting orders stay as they are",
-		Answer: "Market", Params: []api.Parameter{oneMarket, {Name: "tickSize", Kind: api.Decimal},
+	{api.Endpoint{Method: "POST", Path: "/rules",
+		Summary: "Change a market's rules; resting orders stay as they are", Answer: "Market",
+		Params: []api.Parameter{oneMarket, {Name: "tickSize", Kind: api.Decimal},
 			{Name: "minOrderInBaseAsset", Kind: api.Decimal}, {Name: "minOrderInQuoteAsset", Kind: api.Decimal},
 			{Name: "maxOrderInBaseAsset", Kind: api.Decimal}, {Name: "maxOrderInQuoteAsset", Kind: api.Decimal},
 			{Name: "quantityDecimals", Kind: api.Integer, Max: market.MaxDigits},
 			{Name: "notionalDecimals", Kind: api.Integer, Max: market.MaxDigits},
-			{Name: "maxOpenOrders", Kind: api.Integer, Max: 1_000_000_000, Doc: "0: no limit"}}}, (*Exchange).adminRules},
+			{Name: "maxOpenOrders", Kind: api.Integer, Max: 1_000_000_000, Doc: "0: no limit"}}},
+		(*Exchange).adminRules},
 	{api.Endpoint{Method: "POST", Path: "/price",
-		Summary: "Move a market's price as its source does: the liquidity goes with it and takes what the price runs " + "through",
-		Answer:  "TickerPrice", Params: []api.Parameter{oneMarket,
-			{Name: "price", Kind: api.Decimal, Required: true, Doc: "a multiple of the tickSize"}, {Name: "amount",
-				Kind: api.Decimal, Doc: "of a trade of others at that price; none where it is left out"}}},
+		Summary: "Move a market's price as its source does: the liquidity goes with it and takes what the price runs " +
+			"through",
+		Answer: "TickerPrice", Params: []api.Parameter{oneMarket,
+			{Name: "price", Kind: api.Decimal, Required: true, Doc: "a multiple of the tickSize"},
+			{Name: "amount", Kind: api.Decimal, Doc: "of a trade of others at that price; none where it is left out"}}},
 		(*Exchange).adminPrice},
 	{api.Endpoint{Method: "POST", Path: "/cancelOrders",
 		Summary: "End open orders: all, those of a market, of an account, or one", Answer: "CancelledByAdmin",
 		Params: []api.Parameter{anyMarket, {Name: "account", Kind: api.Text, Doc: "all where it is left out"},
-			{Name: "orderId", Kind: api.UUID, Doc: "needs market"}, {Name: "reason", Kind: api.Word, Words: fault.Reasons,
-				Doc: "restatementReason; cancelOnAdminRequest where it is left out"}}}, (*Exchange).adminCancelOrders},
+			{Name: "orderId", Kind: api.UUID, Doc: "needs market"}, {Name: "reason", Kind: api.Word,
+				Words: fault.Reasons, Doc: "restatementReason; cancelOnAdminRequest where it is left out"}}},
+		(*Exchange).adminCancelOrders},
 	{api.Endpoint{Method: "POST", Path: "/deposit",
 		Summary: "Let money arrive for an account; it is credited with its confirmations", Answer: "Transfer",
 		Params: []api.Parameter{{Name: "account", Kind: api.Text, Required: true},
-			{Name: "symbol", Kind: api.AssetSymbol, Required: true}, {Name: "amount", Kind: api.Decimal, Required: true}}},
-		atBank((*bank).adminDeposit)},
+			{Name: "symbol", Kind: api.AssetSymbol, Required: true},
+			{Name: "amount", Kind: api.Decimal, Required: true}}}, atBank((*bank).adminDeposit)},
 	{api.Endpoint{Method: "GET", Path: "/transfers", Summary: "Deposits and withdrawals under way",
 		Answer: "Transfers"}, atBank((*bank).adminTransfers)},
 	{api.Endpoint{Method: "POST", Path: "/cancelTransfer",
@@ -149,14 +153,11 @@ func answerJSON(c *api.Call, value any) {
 // adminClock answers GET /admin/clock.
 func (ex *Exchange) adminClock(c *api.Call) *exchange.Error {
 	now := max(ex.clock.Now(), ex.reached)
-	w := wire.Writer{Dst: c.Out}
-	w.Open('{')
-	w.Integer("time", now.Millis())
-	w.Integer("timeNs", int64(now))
-	w.Text("speed", strconv.FormatFloat(ex.clock.Speed(), 'f', -1, 64))
-	w.Close('}')
-	c.Out = w.Dst
-	return nil
+	return object(c, func(w *wire.Writer) {
+		w.Integer("time", now.Millis())
+		w.Integer("timeNs", int64(now))
+		w.Text("speed", strconv.FormatFloat(ex.clock.Speed(), 'f', -1, 64))
+	})
 }
 
 // adminMoveClock answers POST /admin/clock. Of advance and time there may be one.

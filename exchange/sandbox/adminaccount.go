@@ -16,10 +16,7 @@ func (b *bank) adminDeposit(c *api.Call) *exchange.Error {
 	if refused != nil {
 		return refused
 	}
-	w := wire.Writer{Dst: c.Out}
-	b.appendUnderWay(&w, t, typeDeposit)
-	c.Out = w.Dst
-	return nil
+	return respond(c, func(w *wire.Writer) { b.appendUnderWay(w, t, typeDeposit) })
 }
 
 // adminTransfers answers GET /admin/transfers: the transfers under way, by the time of their next
@@ -28,14 +25,11 @@ func (b *bank) adminTransfers(c *api.Call) *exchange.Error {
 	rows := slices.SortedFunc(slices.Values(b.inFlight), func(a, b *transfer) int {
 		return cmp.Or(cmp.Compare(a.Due, b.Due), strings.Compare(string(a.ID[:]), string(b.ID[:])))
 	})
-	w := wire.Writer{Dst: c.Out}
-	w.Open('[')
-	for _, t := range rows {
-		b.appendUnderWay(&w, t, t.way())
-	}
-	w.Close(']')
-	c.Out = w.Dst
-	return nil
+	return list(c, func(w *wire.Writer) {
+		for _, t := range rows {
+			b.appendUnderWay(w, t, t.way())
+		}
+	})
 }
 
 // adminCancelTransfer answers POST /admin/cancelTransfer with the canceled transfer; 205: it is too
@@ -51,10 +45,7 @@ func (b *bank) adminCancelTransfer(c *api.Call) *exchange.Error {
 	if refused := b.cancelTransfer(id, c.Now); refused != nil {
 		return refused
 	}
-	w := wire.Writer{Dst: c.Out}
-	b.appendUnderWay(&w, t, way)
-	c.Out = w.Dst
-	return nil
+	return respond(c, func(w *wire.Writer) { b.appendUnderWay(w, t, way) })
 }
 
 // way returns the type of a transfer under way: only deposits wait for their confirmations.

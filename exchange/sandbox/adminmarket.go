@@ -51,15 +51,12 @@ func (ex *Exchange) adminStatus(c *api.Call) *exchange.Error {
 		}
 	}
 	ex.setStatus(l, status, opening, c.Now)
-	ex.answerMarket(c, l)
-	return nil
+	return ex.answerMarket(c, l)
 }
 
 // answerMarket answers with the record of GET /markets.
-func (ex *Exchange) answerMarket(c *api.Call, l *listing) {
-	w := wire.Writer{Dst: c.Out}
-	ex.writeMarket(&w, l)
-	c.Out = w.Dst
+func (ex *Exchange) answerMarket(c *api.Call, l *listing) *exchange.Error {
+	return respond(c, func(w *wire.Writer) { ex.writeMarket(w, l) })
 }
 
 // setTick changes a market's tickSize. The house offers anew; orders that rest stay where they are.
@@ -114,8 +111,7 @@ func (ex *Exchange) adminRules(c *api.Call) *exchange.Error {
 		return exchange.Invalid("notionalDecimals")
 	}
 	ex.applyRules(l, &m.Rules)
-	ex.answerMarket(c, l)
-	return nil
+	return ex.answerMarket(c, l)
 }
 
 // adminPrice answers POST /admin/price. In a market that is not trading the price is taken up when
@@ -137,13 +133,10 @@ func (ex *Exchange) adminPrice(c *api.Call) *exchange.Error {
 		side = market.Sell
 	}
 	ex.move(l, &prices.Movement{At: c.Now, Price: to, Amount: amount, Side: side})
-	w := wire.Writer{Dst: c.Out}
-	w.Open('{')
-	w.Text("market", l.Name)
-	w.Text("price", l.FormatPrice(l.price))
-	w.Close('}')
-	c.Out = w.Dst
-	return nil
+	return object(c, func(w *wire.Writer) {
+		w.Text("market", l.Name)
+		w.Text("price", l.FormatPrice(l.price))
+	})
 }
 
 // cancelAll ends the open orders of a market, those of one account or of all (nil), by account,

@@ -88,16 +88,13 @@ func (ex *Exchange) getBook(c *api.Call) *exchange.Error {
 		b.asks.write(l.Market, d.asks)
 		b.nonce, b.depth = l.nonce, levels
 	}
-	w := wire.Writer{Dst: c.Out}
-	w.Open('{')
-	w.Text("market", l.Name)
-	w.Integer("nonce", l.nonce)
-	w.Key("bids")
-	w.Dst = append(append(append(w.Dst, '['), b.bids.first(levels)...), ']')
-	w.Key("asks")
-	w.Dst = append(append(append(w.Dst, '['), b.asks.first(levels)...), ']')
-	w.Integer("timestamp", int64(c.Now))
-	w.Close('}')
-	c.Out = w.Dst
-	return nil
+	return object(c, func(w *wire.Writer) {
+		w.Text("market", l.Name)
+		w.Integer("nonce", l.nonce)
+		w.Key("bids")
+		w.Dst = append(append(append(w.Dst, '['), b.bids.first(levels)...), ']')
+		w.Key("asks")
+		w.Dst = append(append(append(w.Dst, '['), b.asks.first(levels)...), ']')
+		w.Integer("timestamp", int64(c.Now))
+	})
 }

@@ -49,34 +49,31 @@ func lineOf(lines []market.Value, asset market.AssetID) market.Value {
 // adminLedger answers GET /admin/ledger: accounts plus liquidity is transferred, of every asset at
 // every moment.
 func (b *bank) adminLedger(c *api.Call) *exchange.Error {
-	w := wire.Writer{Dst: c.Out}
-	w.Open('{')
-	w.Key("accounts")
-	w.Open('[')
-	for _, a := range b.accounts {
-		w.Open('{')
-		w.Text("account", a.name)
-		w.Key("balances")
-		b.appendBalances(&w, a, "")
-		w.Close('}')
-	}
-	w.Close(']')
-	w.Key("assets")
-	w.Open('[')
-	for _, v := range b.assetsBySymbol {
-		total := market.Value{}
+	return object(c, func(w *wire.Writer) {
+		w.Key("accounts")
+		w.Open('[')
 		for _, a := range b.accounts {
-			total, _ = total.Add(market.ValueOf(int64(b.venue.BalanceOf(a.id, v.ID).Total))) // as in book
+			w.Open('{')
+			w.Text("account", a.name)
+			w.Key("balances")
+			b.appendBalances(w, a, "")
+			w.Close('}')
 		}
-		w.Open('{')
-		w.Text("symbol", v.Symbol)
-		w.Text("accounts", total.Format(v.Digits))
-		w.Text("liquidity", lineOf(b.liquidity, v.ID).Format(v.Digits))
-		w.Text("transferred", lineOf(b.transferred, v.ID).Format(v.Digits))
-		w.Close('}')
-	}
-	w.Close(']')
-	w.Close('}')
-	c.Out = w.Dst
-	return nil
+		w.Close(']')
+		w.Key("assets")
+		w.Open('[')
+		for _, v := range b.assetsBySymbol {
+			total := market.Value{}
+			for _, a := range b.accounts {
+				total, _ = total.Add(market.ValueOf(int64(b.venue.BalanceOf(a.id, v.ID).Total))) // as in book
+			}
+			w.Open('{')
+			w.Text("symbol", v.Symbol)
+			w.Text("accounts", total.Format(v.Digits))
+			w.Text("liquidity", lineOf(b.liquidity, v.ID).Format(v.Digits))
+			w.Text("transferred", lineOf(b.transferred, v.ID).Format(v.Digits))
+			w.Close('}')
+		}
+		w.Close(']')
+	})
 }

@@ -11,30 +11,31 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// bar is a candle of the exchange: with exact sums, and with the times of its first and last trade.
+// bar is a candle of the exchange, in memory and in the state file: with exact sums, and with the
+// times of its first and last trade.
 type bar struct {
-	start, end             market.Time
-	open, high, low, close market.Price
-	first, last            market.Time
-	base                   market.Value // traded, in units of 10^-AmountDigits
-	quote                  market.Value // its value, in units of 10^-ValueDigits
+	Start, End             market.Time
+	Open, High, Low, Close market.Price
+	First, Last            market.Time
+	Base                   market.Value // traded, in units of 10^-AmountDigits
+	Quote                  market.Value // its value, in units of 10^-ValueDigits
 }
 
 // add adds a trade to the bar. Its interval is set, and it is otherwise empty where base is zero.
 func (b *bar) add(t *publicTrade, worth market.Value) {
-	b.join(&bar{open: t.price, high: t.price, low: t.price, close: t.price, first: t.at, last: t.at,
-		base: market.ValueOf(int64(t.amount)), quote: worth})
+	b.join(&bar{Open: t.price, High: t.price, Low: t.price, Close: t.price, First: t.at, Last: t.at,
+		Base: market.ValueOf(int64(t.amount)), Quote: worth})
 }
 
 // join adds a later bar to the bar.
 func (b *bar) join(later *bar) {
-	if b.base.Sign() == 0 {
-		b.open, b.high, b.low, b.first = later.open, later.high, later.low, later.first
+	if b.Base.Sign() == 0 {
+		b.Open, b.High, b.Low, b.First = later.Open, later.High, later.Low, later.First
 	}
-	b.high, b.low = max(b.high, later.high), min(b.low, later.low)
-	b.close, b.last = later.close, later.last
-	b.base = sum(b.base, later.base)
-	b.quote = sum(b.quote, later.quote)
+	b.High, b.Low = max(b.High, later.High), min(b.Low, later.Low)
+	b.Close, b.Last = later.Close, later.Last
+	b.Base = sum(b.Base, later.Base)
+	b.Quote = sum(b.Quote, later.Quote)
 }
 
 // sum adds amounts traded. It stays at the first where that leaves 128 bits: more than any exchange
@@ -65,22 +66,22 @@ func (c *candles) kept() int {
 
 // add adds a trade that is worth so much; trades come in order of time.
 func (c *candles) add(t *publicTrade, worth market.Value) {
-	if t.at >= c.minute.end {
+	if t.at >= c.minute.End {
 		c.roll()
 		start := market.Interval1m.Floor(t.at)
-		c.minute = bar{start: start, end: market.Interval1m.End(start)}
+		c.minute = bar{Start: start, End: market.Interval1m.End(start)}
 	}
 	c.minute.add(t, worth)
 }
 
 // roll joins the minute to the bars of every interval.
 func (c *candles) roll() {
-	if c.minute.base.Sign() == 0 {
+	if c.minute.Base.Sign() == 0 {
 		return
 	}
 	for interval := market.Interval1m; interval <= market.Interval1M; interval++ {
 		bars := c.bars[interval]
-		if n := len(bars); n > 0 && c.minute.start < bars[n-1].end {
+		if n := len(bars); n > 0 && c.minute.Start < bars[n-1].End {
 			bars[n-1].join(&c.minute)
 			continue
 		}
@@ -93,19 +94,19 @@ func (c *candles) roll() {
 // of is the bar as one of a longer interval.
 func (b *bar) of(interval market.Interval) bar {
 	longer := *b
-	longer.start = interval.Floor(b.start)
-	longer.end = interval.End(longer.start)
+	longer.Start = interval.Floor(b.Start)
+	longer.End = interval.End(longer.Start)
 	return longer
 }
 
 // latest returns the bar in which the last trade fell, the trade included, and whether there is
 // one; stored says that it is also the last of bars, there without the minute that is apart.
 func (c *candles) latest(interval market.Interval) (latest bar, stored, any bool) {
-	if c.minute.base.Sign() == 0 {
+	if c.minute.Base.Sign() == 0 {
 		return bar{}, false, false
 	}
 	bars := c.bars[interval]
-	if n := len(bars); n > 0 && c.minute.start < bars[n-1].end {
+	if n := len(bars); n > 0 && c.minute.Start < bars[n-1].End {
 		latest = bars[n-1]
 		latest.join(&c.minute)
 		return latest, true, true
@@ -124,12 +125,12 @@ func (c *candles) appendIn(dst []bar, interval market.Interval, from, to market.
 		bars = bars[:len(bars)-1]
 	}
 	bars = bars[max(0, len(bars)-c.kept()+1):]
-	if limit > 0 && latest.start >= from && latest.start < to {
+	if limit > 0 && latest.Start >= from && latest.Start < to {
 		dst = append(dst, latest)
 		limit--
 	}
-	at := sort.Search(len(bars), func(i int) bool { return bars[i].start >= to }) - 1
-	for ; at >= 0 && limit > 0 && bars[at].start >= from; at-- {
+	at := sort.Search(len(bars), func(i int) bool { return bars[i].Start >= to }) - 1
+	for ; at >= 0 && limit > 0 && bars[at].Start >= from; at-- {
 		dst = append(dst, bars[at])
 		limit--
 	}
@@ -141,16 +142,16 @@ func (c *candles) appendIn(dst []bar, interval market.Interval, from, to market.
 func (c *candles) since(from market.Time) (total bar, any bool) {
 	bars := c.bars[market.Interval1m]
 	bars = bars[max(0, len(bars)-c.kept()):]
-	for i := sort.Search(len(bars), func(i int) bool { return bars[i].start >= from }); i < len(bars); i++ {
+	for i := sort.Search(len(bars), func(i int) bool { return bars[i].Start >= from }); i < len(bars); i++ {
 		total.join(&bars[i])
 	}
-	if c.minute.start >= from && c.minute.base.Sign() != 0 {
+	if c.minute.Start >= from && c.minute.Base.Sign() != 0 {
 		total.join(&c.minute)
 	}
-	return total, total.base.Sign() != 0
+	return total, total.Base.Sign() != 0
 }
 
-// getCandles answers GET /{market}/candles, newest first: those that start in [start, end).
+// getCandles answers GET /{market}/candles, newest First: those that start in [start, end).
 func (ex *Exchange) getCandles(c *api.Call) *exchange.Error {
 	l := ex.named(c)
 	interval, err := market.ParseInterval(c.Text("interval"))
@@ -166,25 +167,22 @@ func (ex *Exchange) getCandles(c *api.Call) *exchange.Error {
 		to = moment(c.Integer("end", 0))
 	}
 	ex.bars = l.candles.appendIn(ex.bars[:0], interval, from, to, int(c.Integer("limit", most)))
-	w := wire.Writer{Dst: c.Out}
-	w.Open('[')
-	for i := range ex.bars {
-		writeBar(&w, l.Market, &ex.bars[i])
-	}
-	w.Close(']')
-	c.Out = w.Dst
-	return nil
+	return list(c, func(w *wire.Writer) {
+		for i := range ex.bars {
+			writeBar(w, l.Market, &ex.bars[i])
+		}
+	})
 }
 
 // writeBar appends a candle.
 func writeBar(w *wire.Writer, m *market.Market, b *bar) {
 	w.Open('[')
-	w.Dst = strconv.AppendInt(w.Dst, b.start.Millis(), 10)
-	for _, price := range [...]market.Price{b.open, b.high, b.low, b.close} {
+	w.Dst = strconv.AppendInt(w.Dst, b.Start.Millis(), 10)
+	for _, price := range [...]market.Price{b.Open, b.High, b.Low, b.Close} {
 		w.Comma()
 		w.Decimal(int64(price), m.PriceDigits)
 	}
 	w.Comma()
-	w.Sum(b.base, m.AmountDigits)
+	w.Sum(b.Base, m.AmountDigits)
 	w.Close(']')
 }

@@ -25,19 +25,16 @@ func (b *bank) getDeposit(c *api.Call) *exchange.Error {
 		return exchange.ErrCode(401)
 	}
 	address, reference := v.depositAddress(b.accounts.caller(c))
-	w := wire.Writer{Dst: c.Out}
-	w.Open('{')
-	if v.fiat {
-		w.Text("iban", address)
-		w.Text("bic", ownBIC)
-		w.Text("description", reference)
-	} else {
-		w.Text("address", address)
-		w.Text("paymentId", reference)
-	}
-	w.Close('}')
-	c.Out = w.Dst
-	return nil
+	return object(c, func(w *wire.Writer) {
+		if v.fiat {
+			w.Text("iban", address)
+			w.Text("bic", ownBIC)
+			w.Text("description", reference)
+		} else {
+			w.Text("address", address)
+			w.Text("paymentId", reference)
+		}
+	})
 }
 
 // depositAddress returns the address of an account's deposits, and the reference that marks them as
@@ -54,8 +51,7 @@ func (v *assetRules) depositAddress(a *account) (address, reference string) {
 // getDepositHistory answers GET /depositHistory. A deposit is in it from when it is credited or
 // canceled, and that is its timestamp: its statuses know no other (venue-facts 1.4).
 func (b *bank) getDepositHistory(c *api.Call) *exchange.Error {
-	b.listTransfers(c, b.accounts.caller(c).deposits)
-	return nil
+	return b.listTransfers(c, b.accounts.caller(c).deposits)
 }
 
 // deposit lets an amount arrive for an account; the exchange keeps its fee. The rest is credited

@@ -25,9 +25,9 @@ type disconnects struct {
 
 // timer cancels the open orders of one group of an account at a time.
 type timer struct {
-	account sim.AccountID
-	group   uint16
-	at      market.Time
+	Account sim.AccountID
+	Group   uint16
+	At      market.Time
 }
 
 // due returns when the next timer expires.
@@ -41,10 +41,10 @@ func (d *disconnects) due() market.Time {
 // run ends the groups whose timer expires at at; their timers are gone then.
 func (d *disconnects) run(at market.Time) {
 	for i := 0; i < len(d.timers); i++ {
-		if expired := d.timers[i]; expired.at <= at {
+		if expired := d.timers[i]; expired.At <= at {
 			d.timers = slices.Delete(d.timers, i, i+1)
 			i--
-			d.ex.endGroup(expired.account, expired.group, at)
+			d.ex.endGroup(expired.Account, expired.Group, at)
 		}
 	}
 	d.plan()
@@ -53,8 +53,8 @@ func (d *disconnects) run(at market.Time) {
 // arm sets the timer of a group, anew if it has one.
 func (d *disconnects) arm(set timer) {
 	d.ex.store.markUrgent()
-	if have := d.find(set.account, set.group); have != nil {
-		have.at = set.at
+	if have := d.find(set.Account, set.Group); have != nil {
+		have.At = set.At
 	} else {
 		d.timers = append(d.timers, set)
 	}
@@ -64,14 +64,14 @@ func (d *disconnects) arm(set timer) {
 // disarm stops the timer of a group, if it has one.
 func (d *disconnects) disarm(a sim.AccountID, group uint16) {
 	d.ex.store.markUrgent()
-	d.timers = slices.DeleteFunc(d.timers, func(t timer) bool { return t.account == a && t.group == group })
+	d.timers = slices.DeleteFunc(d.timers, func(t timer) bool { return t.Account == a && t.Group == group })
 	d.plan()
 }
 
 // find returns the timer of a group, or nil.
 func (d *disconnects) find(a sim.AccountID, group uint16) *timer {
 	for i := range d.timers {
-		if t := &d.timers[i]; t.account == a && t.group == group {
+		if t := &d.timers[i]; t.Account == a && t.Group == group {
 			return t
 		}
 	}
@@ -82,7 +82,7 @@ func (d *disconnects) find(a sim.AccountID, group uint16) *timer {
 func (d *disconnects) armed(a sim.AccountID) int {
 	count := 0
 	for i := range d.timers {
-		if d.timers[i].account == a {
+		if d.timers[i].Account == a {
 			count++
 		}
 	}
@@ -93,7 +93,7 @@ func (d *disconnects) armed(a sim.AccountID) int {
 func (d *disconnects) plan() {
 	d.next = never
 	for i := range d.timers {
-		d.next = min(d.next, d.timers[i].at)
+		d.next = min(d.next, d.timers[i].At)
 	}
 }
 
@@ -132,7 +132,7 @@ func (ex *Exchange) postCancelOrdersAfter(c *api.Call) *exchange.Error {
 		return exchange.Invalid("codGroupId")
 	default:
 		at := -market.FloorTo(-c.Now.Add(time.Duration(seconds)*time.Second), market.Time(time.Second))
-		d.arm(timer{account: ex.accounts.caller(c).id, group: group, at: at})
+		d.arm(timer{Account: ex.accounts.caller(c).id, Group: group, At: at})
 		expiry = int64(at) / int64(time.Second)
 	}
 	c.Out = strconv.AppendInt(append(c.Out, `{"codGroupId":`...), int64(group), 10)

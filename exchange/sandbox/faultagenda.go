@@ -87,20 +87,20 @@ func (f *scheduledFault) missed() market.Rate {
 // lateOrders are orders that reach the book later: part of the schedule of the exchange.
 type lateOrders struct {
 	ex     *Exchange
-	orders []lateOrder // by at
+	orders []lateOrder // by At
 }
 
 // lateOrder is an order that reaches the book at a time. settle delays the settlement of its fills.
 type lateOrder struct {
-	at     market.Time
-	order  market.OrderID
-	settle market.Duration
+	At     market.Time
+	Order  market.OrderID
+	Settle market.Duration `json:",omitzero"`
 }
 
 // add takes an order.
 func (l *lateOrders) add(one lateOrder) {
-	place, _ := slices.BinarySearchFunc(l.orders, one.at, func(x lateOrder, at market.Time) int {
-		if x.at <= at {
+	place, _ := slices.BinarySearchFunc(l.orders, one.At, func(x lateOrder, at market.Time) int {
+		if x.At <= at {
 			return -1
 		}
 		return 1
@@ -112,19 +112,19 @@ func (l *lateOrders) due() market.Time {
 	if len(l.orders) == 0 {
 		return never
 	}
-	return l.orders[0].at
+	return l.orders[0].At
 }
 
 func (l *lateOrders) run(at market.Time) {
 	one := l.orders[0]
 	l.orders = slices.Delete(l.orders, 0, 1)
-	l.ex.settleLater = one.settle
+	l.ex.settleLater = one.Settle
 	defer func() { l.ex.settleLater = 0 }()
-	stood, err := l.ex.venue.Release(one.order, at)
+	stood, err := l.ex.venue.Release(one.Order, at)
 	if err != nil {
 		l.ex.fail(err)
 	}
-	if o := l.ex.venue.Order(one.order); stood && o != nil { // it rests now; the venue reports no such change
+	if o := l.ex.venue.Order(one.Order); stood && o != nil { // it rests now; the venue reports no such change
 		count, _ := countOf(o.ExchangeID, o.Market, nameOfOrder)
 		in := l.ex.listings[o.Market]
 		r := in.orders.Get(market.OrderID(count))

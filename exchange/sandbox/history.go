@@ -91,28 +91,25 @@ func (b *bank) getHistory(c *api.Call) *exchange.Error {
 	page, size := c.Integer("page", 1), c.Integer("maxItems", 100)
 	from, to := c.Integer("fromDate", 0), c.Integer("toDate", lastMillis)
 	rows := latest(b.accounts.caller(c).transactions, b.kept())
-	w := wire.Writer{Dst: c.Out}
-	w.Open('{')
-	w.Key("items")
-	w.Open('[')
-	first, count := (page-1)*size, int64(0)
-	for i := len(rows) - 1; i >= 0; i-- {
-		t := &rows[i]
-		if at := t.At.Millis(); at < from || at > to || c.Has("type") && c.Text("type") != t.Type {
-			continue
+	return object(c, func(w *wire.Writer) {
+		w.Key("items")
+		w.Open('[')
+		first, count := (page-1)*size, int64(0)
+		for i := len(rows) - 1; i >= 0; i-- {
+			t := &rows[i]
+			if at := t.At.Millis(); at < from || at > to || c.Has("type") && c.Text("type") != t.Type {
+				continue
+			}
+			if count >= first && count < first+size {
+				b.appendTransaction(w, t)
+			}
+			count++
 		}
-		if count >= first && count < first+size {
-			b.appendTransaction(&w, t)
-		}
-		count++
-	}
-	w.Close(']')
-	w.Integer("currentPage", page)
-	w.Integer("totalPages", max(1, (count+size-1)/size))
-	w.Integer("maxItems", size)
-	w.Close('}')
-	c.Out = w.Dst
-	return nil
+		w.Close(']')
+		w.Integer("currentPage", page)
+		w.Integer("totalPages", max(1, (count+size-1)/size))
+		w.Integer("maxItems", size)
+	})
 }
 
 // appendTransaction writes one item. Price, sent and received depend on its type; all other fields

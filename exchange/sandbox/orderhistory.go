@@ -29,13 +29,8 @@ func (s *store) orderHistory() (err error) {
 		}
 		ex := s.ex
 		ex.sequence, ex.bank.number = s.loaded.Sequence, s.loaded.Number
-		for _, t := range s.loaded.Timers {
-			ex.disconnects.timers = append(ex.disconnects.timers, timer{t.Account, t.Group, t.At})
-		}
+		ex.disconnects.timers, ex.late.orders = s.loaded.Timers, s.loaded.Late
 		ex.disconnects.plan()
-		for _, one := range s.loaded.Late {
-			ex.late.orders = append(ex.late.orders, lateOrder{one.At, one.Order, one.Settle})
-		}
 		for _, asset := range ex.catalog.Assets() {
 			ex.bank.transferred = addLine(ex.bank.transferred, asset.ID, s.loaded.Transferred[asset.Symbol])
 			ex.bank.liquidity = addLine(ex.bank.liquidity, asset.ID, s.loaded.House[asset.Symbol])
@@ -48,7 +43,7 @@ func (s *store) recallMarkets(tx *bbolt.Tx) error {
 	return readRows(tx.Bucket(bucketMarkets), func(id uint64, stored *storedMarket) error {
 		l := s.ex.listings[id]
 		stored.overrule(l.Market)
-		l.nonce, l.price, l.candles.minute = stored.Nonce, stored.Price, stored.Minute.bar()
+		l.nonce, l.price, l.candles.minute = stored.Nonce, stored.Price, stored.Minute
 		s.ex.venue.Resume(l.ID, &stored.Book)
 		return nil
 	})
@@ -123,22 +118,22 @@ func (s *store) recallOrders(tx *bbolt.Tx) error {
 }
 
 func (s *store) recallFills(tx *bbolt.Tx) error {
-	return readLists(tx.Bucket(bucketFills), 2, func(head []uint64, number uint64, stored *storedDue) error {
+	return readLists(tx.Bucket(bucketFills), 2, func(head []uint64, number uint64, stored *fill) error {
 		r := s.ex.listings[head[0]].orders.Get(market.OrderID(head[1]))
 		if r == nil {
 			return nil // forgotten just now: fewer are kept than there were
 		}
 		p := s.ex.ensureHistory(r)
-		p.fills = append(p.fills, stored.fill())
+		p.fills = append(p.fills, *stored)
 		p.saved = number + 1
 		return nil
 	})
 }
 
 func (s *store) recallTrades(tx *bbolt.Tx) error {
-	return readLists(tx.Bucket(bucketTrades), 2, func(head []uint64, number uint64, stored *storedTrade) error {
+	return readLists(tx.Bucket(bucketTrades), 2, func(head []uint64, number uint64, stored *trade) error {
 		have := s.ex.accounts[head[0]].recordsOf(s.ex.listings[head[1]].ID)
-		have.trades = append(have.trades, trade{stored.fill(), stored.OrderID, stored.ClientOrderID, stored.OperatorID})
+		have.trades = append(have.trades, *stored)
 		have.tradeRows = rowCounter{number + 1, number + 1}
 		return nil
 	})
@@ -185,9 +180,9 @@ func (s *store) recallTape(tx *bbolt.Tx) error {
 }
 
 func (s *store) recallBars(tx *bbolt.Tx) error {
-	return readLists(tx.Bucket(bucketBars), 2, func(head []uint64, number uint64, b *storedBar) error {
+	return readLists(tx.Bucket(bucketBars), 2, func(head []uint64, number uint64, b *bar) error {
 		c := &s.ex.listings[head[0]].candles
-		c.bars[head[1]] = append(c.bars[head[1]], b.bar())
+		c.bars[head[1]] = append(c.bars[head[1]], *b)
 		c.rows[head[1]] = rowCounter{number + 1, number + 1}
 		return nil
 	})
@@ -195,11 +190,11 @@ func (s *store) recallBars(tx *bbolt.Tx) error {
 
 func (s *store) recallMeters(tx *bbolt.Tx) error {
 	return tx.Bucket(bucketMeters).ForEach(func(subject, text []byte) error {
-		var m storedMeter
+		var m api.Usage
 		if err := json.Unmarshal(text, &m); err != nil {
 			return unreadable(subject, err)
 		}
-		s.ex.door.SetUsage(string(subject), api.Usage{Minute: m.Minute, Used: m.Used, Banned: m.Banned})
+		s.ex.door.SetUsage(string(subject), m)
 		return nil
 	})
 }

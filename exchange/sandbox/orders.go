@@ -115,9 +115,9 @@ func (ex *Exchange) appendTrade(c *api.Call, m *market.Market, t *trade) {
 		dst = append(dst, ',')
 	}
 	dst = append(append(dst, `{"id":"`...), told.ID.String()...)
-	dst = append(append(dst, `","orderId":"`...), t.orderID.String()...)
-	if t.clientOrderID != uuid.Nil {
-		dst = append(append(dst, `","clientOrderId":"`...), t.clientOrderID.String()...)
+	dst = append(append(dst, `","orderId":"`...), t.OrderID.String()...)
+	if t.ClientOrderID != uuid.Nil {
+		dst = append(append(dst, `","clientOrderId":"`...), t.ClientOrderID.String()...)
 	}
 	dst = strconv.AppendInt(append(dst, `","timestamp":`...), told.Time.Millis(), 10)
 	dst = append(append(dst, `,"market":"`...), m.Name...)
@@ -131,7 +131,7 @@ func (ex *Exchange) appendTrade(c *api.Call, m *market.Market, t *trade) {
 		dst = append(dst, '"')
 	}
 	dst = strconv.AppendBool(append(dst, `,"settled":`...), told.Settled)
-	c.Out = append(strconv.AppendInt(append(dst, `,"operatorId":`...), t.operatorID, 10), '}')
+	c.Out = append(strconv.AppendInt(append(dst, `,"operatorId":`...), t.OperatorID, 10), '}')
 }
 
 // span is a range of numbers, both ends included.

@@ -11,33 +11,49 @@ import (
 
 // getTime answers GET /time.
 func (ex *Exchange) getTime(c *api.Call) *exchange.Error {
+	return object(c, func(w *wire.Writer) {
+		now := c.Skewed(c.Now)
+		w.Integer("time", now.Millis())
+		w.Integer("timeNs", int64(now))
+	})
+}
+
+// respond makes the answer of a call.
+func respond(c *api.Call, write func(*wire.Writer)) *exchange.Error {
 	w := wire.Writer{Dst: c.Out}
-	w.Open('{')
-	now := c.Skewed(c.Now)
-	w.Integer("time", now.Millis())
-	w.Integer("timeNs", int64(now))
-	w.Close('}')
+	write(&w)
 	c.Out = w.Dst
 	return nil
 }
 
+// object makes the answer an object, with the members that write writes.
+func object(c *api.Call, write func(*wire.Writer)) *exchange.Error {
+	return respond(c, func(w *wire.Writer) {
+		w.Open('{')
+		write(w)
+		w.Close('}')
+	})
+}
+
+// list makes the answer a list, with the elements that write writes.
+func list(c *api.Call, write func(*wire.Writer)) *exchange.Error {
+	return respond(c, func(w *wire.Writer) {
+		w.Open('[')
+		write(w)
+		w.Close(']')
+	})
+}
+
 // each writes an object for the market that a call names, or a list with one for every market.
 func (ex *Exchange) each(c *api.Call, write func(*wire.Writer, *listing)) *exchange.Error {
-	w := wire.Writer{Dst: c.Out}
 	if c.Has("market") {
-		write(&w, ex.named(c))
-		c.Out = w.Dst
-		return nil
+		return respond(c, func(w *wire.Writer) { write(w, ex.named(c)) })
 	}
-	w.Open('[')
-	for _, l := range ex.listings {
-		if l != nil { // markets count from 1
-			write(&w, l)
+	return list(c, func(w *wire.Writer) {
+		for _, l := range ex.listings[1:] {
+			write(w, l)
 		}
-	}
-	w.Close(']')
-	c.Out = w.Dst
-	return nil
+	})
 }
 
 // named returns the market that a call names.
@@ -93,19 +109,14 @@ func (ex *Exchange) writeMarket(w *wire.Writer, l *listing) {
 
 // getAssets answers GET /assets.
 func (ex *Exchange) getAssets(c *api.Call) *exchange.Error {
-	w := wire.Writer{Dst: c.Out}
 	if c.Has("symbol") {
-		ex.writeAsset(&w, ex.catalog.AssetNamed(c.Text("symbol")))
-		c.Out = w.Dst
-		return nil
+		return respond(c, func(w *wire.Writer) { ex.writeAsset(w, ex.catalog.AssetNamed(c.Text("symbol"))) })
 	}
-	w.Open('[')
-	for _, a := range ex.catalog.Assets() {
-		ex.writeAsset(&w, a)
-	}
-	w.Close(']')
-	c.Out = w.Dst
-	return nil
+	return list(c, func(w *wire.Writer) {
+		for _, a := range ex.catalog.Assets() {
+			ex.writeAsset(w, a)
+		}
+	})
 }
 
 // writeAsset writes an asset with its transfer rules (venue-facts 1.2).

@@ -22,8 +22,9 @@ type records struct {
 // trade is one fill of an account with the names of its order, which may be forgotten earlier.
 type trade struct {
 	fill
-	orderID, clientOrderID uuid.UUID
-	operatorID             int64
+	OrderID       uuid.UUID
+	ClientOrderID uuid.UUID `json:",omitzero"`
+	OperatorID    int64     `json:",omitzero"`
 }
 
 // trading is the exchange's data of orders beside the venue.
@@ -161,13 +162,13 @@ func (ex *Exchange) enlist(r *record, name uuid.UUID) {
 // printed before by its other order.
 func (ex *Exchange) fill(r *record, o *market.Order, f *market.Fill) bool {
 	a, keep := ex.accounts[r.account], ex.keepTrades()
-	noted := fill{Fill: *f, due: ex.settles(f)}
+	noted := fill{Fill: *f, Due: ex.settles(f)}
 	p, have := ex.ensureHistory(r), a.recordsOf(r.market)
 	before := len(p.fills)
 	p.fills = remember(p.fills, noted, keep)
 	p.dropped += before + 1 - len(p.fills)
-	have.trades = remember(have.trades, trade{fill: noted, orderID: o.ExchangeID, clientOrderID: o.ClientOrderID,
-		operatorID: o.OperatorID}, keep)
+	have.trades = remember(have.trades, trade{fill: noted, OrderID: o.ExchangeID, ClientOrderID: o.ClientOrderID,
+		OperatorID: o.OperatorID}, keep)
 	have.tradeRows.total++
 	public := market.Trade{Market: f.Market, Price: f.Price, Amount: f.Amount, Side: f.Side, Time: f.Time}
 	if !f.Taker {

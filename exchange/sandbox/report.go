@@ -27,24 +27,21 @@ func (ex *Exchange) getBookReport(c *api.Call) *exchange.Error {
 	}
 	d := ex.book(l, int(c.Integer("depth", bookDepth.Max)))
 	now := c.Now.Std().Format(microseconds)
-	w := wire.Writer{Dst: c.Out}
-	w.Open('{')
-	w.Text("submissionTimestamp", now)
-	ex.writeAssetCode(&w, l)
-	w.Key("bids")
-	ex.writeReportLevels(&w, l, market.Buy, "BUYI", d.bids)
-	w.Key("asks")
-	ex.writeReportLevels(&w, l, market.Sell, "SELL", d.asks)
-	w.Text("priceCurrency", ex.catalog.Asset(l.Quote).Symbol)
-	w.Text("priceNotation", monetary)
-	w.Text("quantityCurrency", ex.catalog.Asset(l.Base).Symbol)
-	w.Text("quantityNotation", cryptoQuantity)
-	w.Text("venue", cmp.Or(ex.config.Venue, defaultVenue))
-	w.Text("tradingSystem", cmp.Or(ex.config.Venue, defaultVenue))
-	w.Text("publicationTimestamp", now)
-	w.Close('}')
-	c.Out = w.Dst
-	return nil
+	return object(c, func(w *wire.Writer) {
+		w.Text("submissionTimestamp", now)
+		ex.writeAssetCode(w, l)
+		w.Key("bids")
+		ex.writeReportLevels(w, l, market.Buy, "BUYI", d.bids)
+		w.Key("asks")
+		ex.writeReportLevels(w, l, market.Sell, "SELL", d.asks)
+		w.Text("priceCurrency", ex.catalog.Asset(l.Quote).Symbol)
+		w.Text("priceNotation", monetary)
+		w.Text("quantityCurrency", ex.catalog.Asset(l.Base).Symbol)
+		w.Text("quantityNotation", cryptoQuantity)
+		w.Text("venue", cmp.Or(ex.config.Venue, defaultVenue))
+		w.Text("tradingSystem", cmp.Or(ex.config.Venue, defaultVenue))
+		w.Text("publicationTimestamp", now)
+	})
 }
 
 // writeAssetCode writes which asset is reported on.
@@ -78,28 +75,25 @@ func (ex *Exchange) getTradesReport(c *api.Call) *exchange.Error {
 		return refused
 	}
 	base, quote := ex.catalog.Asset(l.Base).Symbol, ex.catalog.Asset(l.Quote).Symbol
-	w := wire.Writer{Dst: c.Out}
-	w.Open('[')
-	for i := len(trades) - 1; i >= 0; i-- {
-		t := &trades[i]
-		at := t.at.Std().Format(microseconds)
-		w.Open('{')
-		w.ID("tradeId", t.id)
-		w.Text("transactTimestamp", at)
-		ex.writeAssetCode(&w, l)
-		w.Fixed("price", int64(t.price), l.PriceDigits)
-		w.Text("missingPrice", "")
-		w.Text("priceNotation", monetary)
-		w.Text("priceCurrency", quote)
-		w.Fixed("quantity", int64(t.amount), l.AmountDigits)
-		w.Text("quantityCurrency", base)
-		w.Text("quantityNotation", cryptoQuantity)
-		w.Text("venue", cmp.Or(ex.config.Venue, defaultVenue))
-		w.Text("publicationTimestamp", at)
-		w.Text("publicationVenue", cmp.Or(ex.config.Venue, defaultVenue))
-		w.Close('}')
-	}
-	w.Close(']')
-	c.Out = w.Dst
-	return nil
+	return list(c, func(w *wire.Writer) {
+		for i := len(trades) - 1; i >= 0; i-- {
+			t := &trades[i]
+			at := t.at.Std().Format(microseconds)
+			w.Open('{')
+			w.ID("tradeId", t.id)
+			w.Text("transactTimestamp", at)
+			ex.writeAssetCode(w, l)
+			w.Fixed("price", int64(t.price), l.PriceDigits)
+			w.Text("missingPrice", "")
+			w.Text("priceNotation", monetary)
+			w.Text("priceCurrency", quote)
+			w.Fixed("quantity", int64(t.amount), l.AmountDigits)
+			w.Text("quantityCurrency", base)
+			w.Text("quantityNotation", cryptoQuantity)
+			w.Text("venue", cmp.Or(ex.config.Venue, defaultVenue))
+			w.Text("publicationTimestamp", at)
+			w.Text("publicationVenue", cmp.Or(ex.config.Venue, defaultVenue))
+			w.Close('}')
+		}
+	})
 }

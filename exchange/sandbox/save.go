@@ -56,16 +56,11 @@ func (s *store) writeAbout(tx *bbolt.Tx) error {
 	}
 	ex := s.ex
 	l := storedLife{Reached: ex.reached, Sequence: ex.sequence, Number: ex.bank.number,
+		Timers: ex.disconnects.timers, Late: ex.late.orders,
 		Transferred: map[string]market.Value{}, House: map[string]market.Value{}}
 	for _, asset := range ex.catalog.Assets() {
 		l.Transferred[asset.Symbol] = lineOf(ex.bank.transferred, asset.ID)
 		l.House[asset.Symbol] = lineOf(ex.bank.liquidity, asset.ID)
-	}
-	for _, one := range ex.late.orders {
-		l.Late = append(l.Late, storedLate{one.at, one.order, one.settle})
-	}
-	for _, t := range ex.disconnects.timers {
-		l.Timers = append(l.Timers, storedTimer{t.account, t.group, t.at})
 	}
 	return encode(tx.Bucket(bucketAbout), keyLife, &l)
 }
@@ -82,7 +77,7 @@ func (s *store) writeOrders(tx *bbolt.Tx) error {
 			continue
 		}
 		fresh := rowCounter{total: uint64(r.filled()), saved: r.history.saved}
-		if err := writeRows(fills, key, r.history.fills, &fresh, uint64(r.history.dropped), dueOf); err != nil {
+		if err := writeRows(fills, key, r.history.fills, &fresh, uint64(r.history.dropped), asItIs); err != nil {
 			return err
 		}
 		r.history.saved = fresh.saved
@@ -132,7 +127,7 @@ func (s *store) writeAccounts(tx *bbolt.Tx) error {
 			return err
 		}
 		if err := writeRows(tx.Bucket(bucketTransactions), keyOf(id), a.transactions, &a.transactionRows,
-			oldest(a.transactionRows.total, ex.bank.kept()), transactionOf); err != nil {
+			oldest(a.transactionRows.total, ex.bank.kept()), asItIs); err != nil {
 			return err
 		}
 		for m, have := range a.orders {
@@ -140,7 +135,7 @@ func (s *store) writeAccounts(tx *bbolt.Tx) error {
 				continue
 			}
 			if err := writeRows(tx.Bucket(bucketTrades), keyOf(id, uint64(m)), have.trades, &have.tradeRows,
-				oldest(have.tradeRows.total, ex.keepTrades()), storedTradeOf); err != nil {
+				oldest(have.tradeRows.total, ex.keepTrades()), asItIs); err != nil {
 				return err
 			}
 		}
@@ -193,7 +188,7 @@ func (s *store) writeMarkets(tx *bbolt.Tx) error {
 		}
 		stored := &storedMarket{
 			Configured: h.configured, Rules: rulesOf(l.Market), Nonce: l.nonce, Price: l.price,
-			Minute: storedBarOf(&l.candles.minute), Book: s.ex.venue.BookState(l.ID),
+			Minute: l.candles.minute, Book: s.ex.venue.BookState(l.ID),
 		}
 		if err := encode(tx.Bucket(bucketMarkets), keyOf(uint64(id)), stored); err != nil {
 			return err
@@ -222,7 +217,7 @@ func writeBars(b *bbolt.Bucket, l *listing) error {
 		}
 		r.saved -= min(r.saved, 1)
 		if err := writeRows(b, keyOf(uint64(l.ID), uint64(interval)), c.bars[interval], r, oldest(r.total, c.kept()),
-			barOf); err != nil {
+			asItIs); err != nil {
 			return err
 		}
 	}
@@ -236,7 +231,7 @@ func (s *store) writeMeters(tx *bbolt.Tx) error {
 		if m == (api.Usage{}) {
 			return b.Delete([]byte(subject))
 		}
-		return encode(b, []byte(subject), storedMeter{m.Minute, m.Used, m.Banned})
+		return encode(b, []byte(subject), m)
 	})
 }
 

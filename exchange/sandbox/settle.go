@@ -9,8 +9,8 @@ import (
 // fill is a fill of an order with the moment from which it counts as settled (specification 2.2).
 // Its money moved when it happened; only its fee appears later.
 type fill struct {
-	market.Fill
-	due market.Time
+	market.Fill `json:"Fill"`
+	Due         market.Time
 }
 
 // settles returns when the fee of a fill appears: Rules.SettleAfter after it, or more by a
@@ -22,7 +22,7 @@ func (ex *Exchange) settles(f *market.Fill) market.Time {
 // at returns the fill as an answer at now shows it.
 func (f *fill) at(now market.Time) market.Fill {
 	told := f.Fill
-	told.Settled = f.due <= now
+	told.Settled = f.Due <= now
 	return told
 }
 
@@ -32,7 +32,7 @@ func (ex *Exchange) copyOrder(view *market.Order, r *record, now market.Time) {
 	*view = *ex.orderOf(r)
 	view.Visible = rests(view)
 	for _, f := range r.fills() {
-		if f.due > now {
+		if f.Due > now {
 			view.FeePaid, _ = view.FeePaid.Sub(f.Fee) // no overflow: the fee is a part of the sum
 		}
 	}

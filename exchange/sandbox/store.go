@@ -30,13 +30,13 @@ var (
 	bucketAccounts     = []byte("accounts")     // Account → storedAccount
 	bucketMarkets      = []byte("markets")      // market → storedMarket
 	bucketOrders       = []byte("orders")       // market, place → storedRecord
-	bucketFills        = []byte("fills")        // market, place of the order, number → storedFill
-	bucketTrades       = []byte("trades")       // Account, market, number → storedTrade
+	bucketFills        = []byte("fills")        // market, place of the order, number → fill
+	bucketTrades       = []byte("trades")       // Account, market, number → trade
 	bucketTransactions = []byte("transactions") // Account, number → transaction
 	bucketTransfers    = []byte("transfers")    // Number → transfer
 	bucketTape         = []byte("tape")         // market, number → storedPrint
-	bucketBars         = []byte("bars")         // market, interval, number → storedBar
-	bucketMeters       = []byte("meters")       // activeKey or IP address → storedMeter
+	bucketBars         = []byte("bars")         // market, interval, number → bar
+	bucketMeters       = []byte("meters")       // activeKey or IP address → api.Usage
 
 	keyAbout = []byte("about")
 	keyLife  = []byte("life")

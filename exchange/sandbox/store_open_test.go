@@ -395,14 +395,14 @@ func TestEveryFieldOfAnOrderAndOfAFillIsStored(t *testing.T) {
 	var stored storedRecord
 	require.NoError(t, json.Unmarshal(text, &stored))
 	require.Equal(t, o, stored.Order)
-	f := fill{due: 12345}
+	f := fill{Due: 12345}
 	fields(&f.Fill)
 	f.Fee = market.ValueOf(9)
-	text, err = json.Marshal(dueOf(&f))
+	text, err = json.Marshal(&f)
 	require.NoError(t, err)
-	var due storedDue
-	require.NoError(t, json.Unmarshal(text, &due))
-	require.Equal(t, f, due.fill())
+	var kept fill
+	require.NoError(t, json.Unmarshal(text, &kept))
+	require.Equal(t, f, kept)
 }
 
 func TestShorterListsBeginWithTheNextStart(t *testing.T) {

@@ -3,8 +3,6 @@ package sandbox
 import (
 	"reflect"
 
-	"github.com/google/uuid"
-
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
@@ -15,22 +13,10 @@ type storedLife struct {
 	Reached  market.Time
 	Sequence market.OrderID
 	Number   int64
-	Timers   []storedTimer `json:",omitempty"`
-	Late     []storedLate  `json:",omitempty"`
+	Timers   []timer     `json:",omitempty"`
+	Late     []lateOrder `json:",omitempty"`
 
 	Transferred, House map[string]market.Value // the books, by symbol
-}
-
-type storedTimer struct {
-	Account sim.AccountID
-	Group   uint16
-	At      market.Time
-}
-
-type storedLate struct {
-	At     market.Time
-	Order  market.OrderID
-	Settle market.Duration `json:",omitzero"`
 }
 
 // storedAccount is an account; its lists are rows of their own.
@@ -48,7 +34,7 @@ type storedMarket struct {
 	Configured, Rules rules
 	Nonce             int64
 	Price             market.Price
-	Minute            storedBar
+	Minute            bar
 	Book              sim.BookState
 }
 
@@ -87,28 +73,6 @@ type storedRecord struct {
 	Aside      bool                `json:",omitzero"`
 }
 
-// storedDue is a fill of an order with the moment from which it counts as settled.
-type storedDue struct {
-	Fill market.Fill
-	Due  market.Time
-}
-
-func dueOf(f *fill) any { return storedDue{f.Fill, f.due} }
-
-func (s *storedDue) fill() fill { return fill{Fill: s.Fill, due: s.Due} }
-
-// storedTrade is a fill in an account's list of them.
-type storedTrade struct {
-	storedDue
-	OrderID       uuid.UUID
-	ClientOrderID uuid.UUID `json:",omitzero"`
-	OperatorID    int64     `json:",omitzero"`
-}
-
-func storedTradeOf(t *trade) any {
-	return storedTrade{storedDue{t.Fill, t.due}, t.orderID, t.clientOrderID, t.operatorID}
-}
-
 // storedPrint is a public trade.
 type storedPrint struct {
 	ID     uint64 // in the market's sequence of trades
@@ -122,29 +86,5 @@ func printOf(t *publicTrade) any {
 	return storedPrint{counter(t.id), t.at, t.price, t.amount, t.side}
 }
 
-// storedBar is a candle of the exchange.
-type storedBar struct {
-	Start, End             market.Time
-	Open, High, Low, Close market.Price
-	First, Last            market.Time
-	Base, Quote            market.Value
-}
-
-func barOf(b *bar) any { return storedBarOf(b) }
-
-func storedBarOf(b *bar) storedBar {
-	return storedBar{b.start, b.end, b.open, b.high, b.low, b.close, b.first, b.last, b.base, b.quote}
-}
-
-func (s *storedBar) bar() bar {
-	return bar{s.Start, s.End, s.Open, s.High, s.Low, s.Close, s.First, s.Last, s.Base, s.Quote}
-}
-
-// storedMeter is the used weight of a key or an IP address.
-type storedMeter struct {
-	Minute int64
-	Used   int
-	Banned market.Time
-}
-
-func transactionOf(t *transaction) any { return t }
+// asItIs is the stored form of a row that is kept as it is.
+func asItIs[T any](row *T) any { return row }

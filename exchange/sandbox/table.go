@@ -16,9 +16,10 @@ const lastMillis = 8640000000000000
 var (
 	marketInPath = api.Parameter{Name: "market", Kind: api.MarketName, Required: true, InPath: true, Doc: "BASE-QUOTE"}
 	oneMarket    = api.Parameter{Name: "market", Kind: api.MarketName, Required: true, Doc: "BASE-QUOTE"}
-	anyMarket    = api.Parameter{Name: "market", Kind: api.MarketName, Doc: "BASE-QUOTE; all markets where it is left out"}
-	anySymbol    = api.Parameter{Name: "symbol", Kind: api.AssetSymbol, Doc: "an asset; all where it is left out"}
-	rowLimit     = api.Parameter{Name: "limit", Kind: api.Integer, Min: 1, Max: 1000,
+	anyMarket    = api.Parameter{Name: "market", Kind: api.MarketName,
+		Doc: "BASE-QUOTE; all markets where it is left out"}
+	anySymbol = api.Parameter{Name: "symbol", Kind: api.AssetSymbol, Doc: "an asset; all where it is left out"}
+	rowLimit  = api.Parameter{Name: "limit", Kind: api.Integer, Min: 1, Max: 1000,
 		Doc: "rows at most; 500 where it is left out"}
 	startMillis = api.Parameter{Name: "start", Kind: api.Integer, Max: lastMillis, Doc: "from this time on, Unix ms"}
 	endMillis   = api.Parameter{Name: "end", Kind: api.Integer, Max: lastMillis, Doc: "up to this time, Unix ms"}
@@ -82,10 +83,10 @@ var endpoints = []endpointRow{
 		Params: []api.Parameter{marketInPath, rowLimit, startMillis, endMillis, tradeIDFrom, tradeIDTo},
 		Answer: "PublicTrades"}, (*Exchange).getPublicTrades},
 	{api.Endpoint{Method: "GET", Path: "/{market}/candles", Action: "getCandles", Summary: "Candles",
-		Params: []api.Parameter{marketInPath,
-			{Name: "interval", Kind: api.Word, Required: true, Words: market.Words[market.Interval]()}, {Name: "limit",
-				Kind: api.Integer, Min: 1, Max: 1440, Doc: "rows at most; 1440 where it is left out"}, startMillis, endMillis},
-		Answer: "Candles"}, (*Exchange).getCandles},
+		Params: []api.Parameter{marketInPath, {Name: "interval", Kind: api.Word, Required: true,
+			Words: market.Words[market.Interval]()},
+			{Name: "limit", Kind: api.Integer, Min: 1, Max: 1440, Doc: "rows at most; 1440 where it is left out"},
+			startMillis, endMillis}, Answer: "Candles"}, (*Exchange).getCandles},
 	{api.Endpoint{Method: "GET", Path: "/ticker/price", Action: "getTickerPrice", Summary: "Latest prices",
 		Params: []api.Parameter{anyMarket}, Answer: "TickerPrices"}, (*Exchange).getTickerPrice},
 	{api.Endpoint{Method: "GET", Path: "/ticker/book", Action: "getTickerBook", Summary: "Best bids and asks",
@@ -100,18 +101,18 @@ var endpoints = []endpointRow{
 		Answer: "TradesReport"}, (*Exchange).getTradesReport},
 
 	{api.Endpoint{Method: "POST", Path: "/order", Action: "privateCreateOrder", Summary: "Place an order",
-		Section: "4.1", Needs: api.Trade, Params: append([]api.Parameter{oneMarket,
-			{Name: "side", Kind: api.Word, Required: true, Words: market.Words[market.Side]()},
-			{Name: "orderType", Kind: api.Word, Required: true, Words: market.Words[market.OrderType]()}, operatorID,
-			clientID, {Name: "triggerType", Kind: api.Word, Words: market.Words[market.TriggerType]()},
-			{Name: "triggerReference", Kind: api.Word, Words: market.Words[market.TriggerReference]()}, {Name: "codGroupId",
-				Kind: api.Integer, Min: 1, Max: 1000, Doc: "group of orders for cancel on disconnect"},
+		Section: "4.1", Needs: api.Trade, Params: append([]api.Parameter{oneMarket, {Name: "side", Kind: api.Word,
+			Required: true, Words: market.Words[market.Side]()}, {Name: "orderType", Kind: api.Word, Required: true,
+			Words: market.Words[market.OrderType]()}, operatorID, clientID, {Name: "triggerType", Kind: api.Word,
+			Words: market.Words[market.TriggerType]()}, {Name: "triggerReference", Kind: api.Word,
+			Words: market.Words[market.TriggerReference]()},
+			{Name: "codGroupId", Kind: api.Integer, Min: 1, Max: 1000, Doc: "group of orders for cancel on disconnect"},
 			{Name: "disableMarketProtection", Kind: api.Flag, Doc: "deprecated: its value is ignored"}}, orderTerms...),
 		Answer: "Order"}, (*Exchange).postOrder},
 	{api.Endpoint{Method: "PUT", Path: "/order", Action: "privateUpdateOrder", Summary: "Update an order",
 		Section: "4.4", Needs: api.Trade, Params: append([]api.Parameter{oneMarket, orderID, clientID, operatorID,
-			{Name: "amountRemaining", Kind: api.Decimal, Doc: "new remaining amount"}}, orderTerms...), Answer: "Order"},
-		(*Exchange).putOrder},
+			{Name: "amountRemaining", Kind: api.Decimal, Doc: "new remaining amount"}}, orderTerms...),
+		Answer: "Order"}, (*Exchange).putOrder},
 	{api.Endpoint{Method: "GET", Path: "/order", Action: "privateGetOrder", Summary: "One order", Section: "4.2",
 		Needs: api.Trade | api.Read, Params: []api.Parameter{oneMarket, orderID, clientID}, Answer: "Order"},
 		(*Exchange).getOrder},
@@ -130,9 +131,8 @@ var endpoints = []endpointRow{
 		Answer: "CancelledList"}, (*Exchange).deleteOrders},
 	{api.Endpoint{Method: "DELETE", Path: "/atomic/orders", Action: "privateAtomicCancelOrders",
 		Summary: "Cancel all orders of a side at once", Section: "venue-facts 1.3", Weight: 100, Needs: api.Trade,
-		Params: []api.Parameter{oneMarket,
-			{Name: "side", Kind: api.Word, Required: true, Words: market.Words[market.Side]()}, operatorID},
-		Answer: "CancelledList"}, (*Exchange).deleteAtomicOrders},
+		Params: []api.Parameter{oneMarket, {Name: "side", Kind: api.Word, Required: true,
+			Words: market.Words[market.Side]()}, operatorID}, Answer: "CancelledList"}, (*Exchange).deleteAtomicOrders},
 	{api.Endpoint{Method: "POST", Path: "/cancelOrdersAfter", Action: "privateCancelOrdersAfter",
 		Summary: "Cancel on disconnect", Section: "9", Weight: 5, Needs: api.Trade,
 		Params: []api.Parameter{{Name: "codGroupId", Kind: api.Integer, Required: true, Min: 1, Max: 1000},
@@ -140,8 +140,8 @@ var endpoints = []endpointRow{
 		(*Exchange).postCancelOrdersAfter},
 	{api.Endpoint{Method: "GET", Path: "/trades", Action: "privateGetTrades", Summary: "Own trades", Weight: 5,
 		Needs:  api.Trade | api.Read,
-		Params: []api.Parameter{oneMarket, rowLimit, startMillis, endMillis, tradeIDFrom, tradeIDTo}, Answer: "Trades"},
-		(*Exchange).getTrades},
+		Params: []api.Parameter{oneMarket, rowLimit, startMillis, endMillis, tradeIDFrom, tradeIDTo},
+		Answer: "Trades"}, (*Exchange).getTrades},
 
 	{api.Endpoint{Method: "GET", Path: "/account", Action: "privateGetAccount", Summary: "Account with its fees",
 		Needs: api.Read, Answer: "Account"}, atBank((*bank).getAccount)},
@@ -176,9 +176,9 @@ var endpoints = []endpointRow{
 			{Name: "network", Kind: api.Text, Required: true, Doc: "one of the asset's networks"},
 			{Name: "address", Kind: api.Text, Required: true}, {Name: "amount", Kind: api.Decimal, Required: true},
 			{Name: "deductFeeFromAmount", Kind: api.Flag, Doc: "false where it is left out: the fee comes on top"},
-			{Name: "idempotencyKey", Kind: api.Text, Doc: "5 to 50 characters; the same one again withdraws nothing more"},
-			{Name: "memo", Kind: api.Text}}, Answer: "CryptoWithdrawal", Created: true},
-		atBank((*bank).postCryptoWithdrawal)},
+			{Name: "idempotencyKey", Kind: api.Text,
+				Doc: "5 to 50 characters; the same one again withdraws nothing more"}, {Name: "memo", Kind: api.Text}},
+		Answer: "CryptoWithdrawal", Created: true}, atBank((*bank).postCryptoWithdrawal)},
 	{api.Endpoint{Method: "GET", Path: "/withdrawalHistory", Action: "privateGetWithdrawalHistory",
 		Summary: "Withdrawals", Weight: 5, Needs: api.Read,
 		Params: []api.Parameter{anySymbol, rowLimit, startMillis, endMillis}, Answer: "Withdrawals"},

@@ -115,7 +115,7 @@ func TestLongCandlesAreTheFoldOfTheirMinutes(t *testing.T) {
 				sum, _ = sum.Add(market.ValueOf(int64(trade.amount)))
 			}
 		}
-		require.Equal(t, sum, total.base)
+		require.Equal(t, sum, total.Base)
 	})
 }
 
@@ -124,18 +124,18 @@ func foldTrades(t require.TestingT, m *market.Market, trades []publicTrade, inte
 	var bars []bar
 	for _, trade := range trades {
 		start := interval.Floor(trade.at)
-		if len(bars) == 0 || bars[0].start != start {
-			bars = append([]bar{{start: start, end: interval.End(start), open: trade.price, high: trade.price,
-				low: trade.price, first: trade.at}}, bars...)
+		if len(bars) == 0 || bars[0].Start != start {
+			bars = append([]bar{{Start: start, End: interval.End(start), Open: trade.price, High: trade.price,
+				Low: trade.price, First: trade.at}}, bars...)
 		}
 		b := &bars[0]
-		b.high, b.low, b.close, b.last = max(b.high, trade.price), min(b.low, trade.price), trade.price, trade.at
+		b.High, b.Low, b.Close, b.Last = max(b.High, trade.price), min(b.Low, trade.price), trade.price, trade.at
 		var err error
-		b.base, err = b.base.Add(market.ValueOf(int64(trade.amount)))
+		b.Base, err = b.Base.Add(market.ValueOf(int64(trade.amount)))
 		require.NoError(t, err)
 		worth, err := m.Value(trade.price, trade.amount)
 		require.NoError(t, err)
-		b.quote, err = b.quote.Add(worth)
+		b.Quote, err = b.Quote.Add(worth)
 		require.NoError(t, err)
 	}
 	return bars
@@ -151,15 +151,15 @@ func TestCandlesAreAskedForByTimeAndTheNewestWin(t *testing.T) {
 			at = at.Add(time.Minute * market.Duration(rapid.IntRange(1, 3).Draw(t, "gap")))
 			trade := publicTrade{at: at, price: 7, amount: 1}
 			held.add(&trade, market.Value{})
-			all = append([]bar{{start: at, end: at.Add(time.Minute), open: 7, high: 7, low: 7, close: 7, first: at,
-				last: at, base: market.ValueOf(1)}}, all...)
+			all = append([]bar{{Start: at, End: at.Add(time.Minute), Open: 7, High: 7, Low: 7, Close: 7, First: at,
+				Last: at, Base: market.ValueOf(1)}}, all...)
 		}
 		from := noon.Add(time.Minute * market.Duration(rapid.IntRange(-5, 150).Draw(t, "from")))
 		to := noon.Add(time.Minute * market.Duration(rapid.IntRange(-5, 150).Draw(t, "to")))
 		limit := rapid.IntRange(1, 40).Draw(t, "limit")
 		var want []bar
 		for _, b := range all[:min(keep, len(all))] {
-			if b.start >= from && b.start < to && len(want) < limit {
+			if b.Start >= from && b.Start < to && len(want) < limit {
 				want = append(want, b)
 			}
 		}
@@ -177,13 +177,13 @@ func TestWeeksBeginOnMondayAndMonthsOnTheFirst(t *testing.T) {
 	}
 	weeks := held.appendIn(nil, market.Interval1W, 0, never, 10)
 	require.Len(t, weeks, 2)
-	require.Equal(t, "2026-03-02T00:00:00Z", weeks[0].start.String())
-	require.Equal(t, "2026-02-23T00:00:00Z", weeks[1].start.String())
-	require.EqualValues(t, 2, weeks[1].close)
+	require.Equal(t, "2026-03-02T00:00:00Z", weeks[0].Start.String())
+	require.Equal(t, "2026-02-23T00:00:00Z", weeks[1].Start.String())
+	require.EqualValues(t, 2, weeks[1].Close)
 	months := held.appendIn(nil, market.Interval1M, 0, never, 10)
 	require.Len(t, months, 2)
-	require.Equal(t, "2026-03-01T00:00:00Z", months[0].start.String())
-	require.Equal(t, "2026-02-01T00:00:00Z", months[1].start.String())
+	require.Equal(t, "2026-03-01T00:00:00Z", months[0].Start.String())
+	require.Equal(t, "2026-02-01T00:00:00Z", months[1].Start.String())
 }
 
 func TestAVolumeBeyondSixtyFourBitsIsExact(t *testing.T) {
@@ -193,7 +193,7 @@ func TestAVolumeBeyondSixtyFourBitsIsExact(t *testing.T) {
 		held.add(&trade, market.Value{})
 	}
 	bars := held.appendIn(nil, market.Interval1d, 0, never, 1)
-	require.Equal(t, "36893488147419103228", bars[0].base.Format(0))
+	require.Equal(t, "36893488147419103228", bars[0].Base.Format(0))
 }
 
 func BenchmarkPrint(b *testing.B) {

@@ -70,12 +70,12 @@ func (ex *Exchange) writeTicker24h(w *wire.Writer, l *listing, now market.Time) 
 	w.Integer("startTimestamp", start.Millis())
 	w.Integer("timestamp", now.Millis())
 	if any {
-		w.Fixed("open", int64(total.open), l.PriceDigits)
-		w.Integer("openTimestamp", total.first.Millis())
-		w.Fixed("high", int64(total.high), l.PriceDigits)
-		w.Fixed("low", int64(total.low), l.PriceDigits)
-		w.Fixed("last", int64(total.close), l.PriceDigits)
-		w.Integer("closeTimestamp", total.last.Millis())
+		w.Fixed("open", int64(total.Open), l.PriceDigits)
+		w.Integer("openTimestamp", total.First.Millis())
+		w.Fixed("high", int64(total.High), l.PriceDigits)
+		w.Fixed("low", int64(total.Low), l.PriceDigits)
+		w.Fixed("last", int64(total.Close), l.PriceDigits)
+		w.Integer("closeTimestamp", total.Last.Millis())
 	} else {
 		for _, name := range [...]string{"open", "openTimestamp", "high", "low", "last", "closeTimestamp"} {
 			w.Null(name)
@@ -83,8 +83,8 @@ func (ex *Exchange) writeTicker24h(w *wire.Writer, l *listing, now market.Time) 
 	}
 	ex.writeBest(w, l)
 	if any {
-		w.Value("volume", total.base, l.AmountDigits)
-		w.Value("volumeQuote", total.quote, l.ValueDigits)
+		w.Value("volume", total.Base, l.AmountDigits)
+		w.Value("volumeQuote", total.Quote, l.ValueDigits)
 	} else {
 		w.Null("volume")
 		w.Null("volumeQuote")
@@ -106,5 +106,5 @@ func (l *listing) since(from market.Time) (total bar, any bool) {
 	if rest, more := l.candles.since(whole); more {
 		total.join(&rest)
 	}
-	return total, total.base.Sign() != 0
+	return total, total.Base.Sign() != 0
 }

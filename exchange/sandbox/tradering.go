@@ -139,19 +139,16 @@ func (ex *Exchange) getPublicTrades(c *api.Call) *exchange.Error {
 	if refused != nil {
 		return refused
 	}
-	w := wire.Writer{Dst: c.Out}
-	w.Open('[')
-	for i := len(trades) - 1; i >= 0; i-- {
-		t := &trades[i]
-		w.Open('{')
-		w.ID("id", t.id)
-		w.Integer("timestamp", t.at.Millis())
-		w.Fixed("amount", int64(t.amount), l.AmountDigits)
-		w.Fixed("price", int64(t.price), l.PriceDigits)
-		w.Text("side", t.side.String())
-		w.Close('}')
-	}
-	w.Close(']')
-	c.Out = w.Dst
-	return nil
+	return list(c, func(w *wire.Writer) {
+		for i := len(trades) - 1; i >= 0; i-- {
+			t := &trades[i]
+			w.Open('{')
+			w.ID("id", t.id)
+			w.Integer("timestamp", t.at.Millis())
+			w.Fixed("amount", int64(t.amount), l.AmountDigits)
+			w.Fixed("price", int64(t.price), l.PriceDigits)
+			w.Text("side", t.side.String())
+			w.Close('}')
+		}
+	})
 }

@@ -192,21 +192,19 @@ func (b *bank) list(rows []*transfer, t *transfer, listed *uint64) []*transfer {
 func latest[T any](rows []T, limit int) []T { return rows[max(0, len(rows)-limit):] }
 
 // listTransfers answers a history: newest first, of one asset or all, between two times.
-func (b *bank) listTransfers(c *api.Call, rows []*transfer) {
+func (b *bank) listTransfers(c *api.Call, rows []*transfer) *exchange.Error {
 	limit, start, end := c.Integer("limit", 500), c.Integer("start", 0), c.Integer("end", lastMillis)
-	w := wire.Writer{Dst: c.Out}
-	w.Open('[')
 	rows = latest(rows, b.kept())
-	for i, count := len(rows)-1, 0; i >= 0 && count < int(limit); i-- {
-		t, v := rows[i], b.assets[rows[i].Asset-1]
-		if at := t.Listed.Millis(); at < start || at > end || c.Has("symbol") && c.Text("symbol") != v.Symbol {
-			continue
+	return list(c, func(w *wire.Writer) {
+		for i, count := len(rows)-1, 0; i >= 0 && count < int(limit); i-- {
+			t, v := rows[i], b.assets[rows[i].Asset-1]
+			if at := t.Listed.Millis(); at < start || at > end || c.Has("symbol") && c.Text("symbol") != v.Symbol {
+				continue
+			}
+			writeTransfer(w, t, v)
+			count++
 		}
-		writeTransfer(&w, t, v)
-		count++
-	}
-	w.Close(']')
-	c.Out = w.Dst
+	})
 }
 
 func writeTransfer(w *wire.Writer, t *transfer, v *assetRules) {

@@ -36,15 +36,12 @@ func (b *bank) postWithdrawal(c *api.Call) *exchange.Error {
 	if refused != nil {
 		return refused
 	}
-	w := wire.Writer{Dst: c.Out}
-	w.Open('{')
-	w.Key("success")
-	w.Dst = append(w.Dst, "true"...)
-	w.Text("symbol", v.Symbol)
-	w.Fixed("amount", int64(t.Amount+t.Fee), v.Digits)
-	w.Close('}')
-	c.Out = w.Dst
-	return nil
+	return object(c, func(w *wire.Writer) {
+		w.Key("success")
+		w.Dst = append(w.Dst, "true"...)
+		w.Text("symbol", v.Symbol)
+		w.Fixed("amount", int64(t.Amount+t.Fee), v.Digits)
+	})
 }
 
 // The bounds of an idempotencyKey (websocket-facts 8).
@@ -180,8 +177,7 @@ func (b *bank) giveBack(t *transfer, at market.Time) error {
 
 // getWithdrawalHistory answers GET /withdrawalHistory, by the time of the request.
 func (b *bank) getWithdrawalHistory(c *api.Call) *exchange.Error {
-	b.listTransfers(c, b.accounts.caller(c).withdrawals)
-	return nil
+	return b.listTransfers(c, b.accounts.caller(c).withdrawals)
 }
 
 // validAddress reports whether a text can be the address of a coin: printable, without spaces, at

@@ -11,8 +11,8 @@ import (
 var adminSchemas = []schema{
 	{"Clock", "time:count timeNs:count speed:decimal"},
 	{"OrderCancelled", "account:text market:market orderId:uuid"},
-	{"Transfer", "transactionId:uuid account:text type:transferType symbol:text amount:decimal fee:decimal status:text " +
-		"due:moment"},
+	{"Transfer", "transactionId:uuid account:text type:transferType symbol:text amount:decimal fee:decimal " +
+		"status:text due:moment"},
 	{"AccountBalances", "account:text balances:[Balance]"},
 	{"AssetTotals", "symbol:text accounts:decimal liquidity:decimal transferred:decimal"},
 	{"Ledger", "accounts:[AccountBalances] assets:[AssetTotals]"},

@@ -7,9 +7,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// schema is the shape of one object of an answer: its members as "name:shape", each a name of shapes,
-// another schema, or a list of one in brackets. All are there but those whose name ends with a
-// question mark, and no others.
+// schema is the shape of one object of an answer: its members as "name:shape", each a name of
+// shapes, another schema, or a list of one in brackets. All are there but those whose name ends
+// with a question mark, and no others.
 type schema struct{ name, members string }
 
 // aDecimal and aCount are shapes that a candle has, too.
