@@ -25,6 +25,7 @@ func TestTheNonceCountsEveryMovement(t *testing.T) {
 	s := newStage(t, scripted(50000, 50001, 50002))
 	nonce := func() int64 { return wholeOf(s, s.one("", "GET /ADA-EUR/book")["nonce"]) }
 	first := nonce()
+	require.EqualValues(t, 2, first, "the first price is a movement")
 	for i := range int64(2) {
 		s.pass(time.Second)
 		require.Equal(t, first+1+i, nonce())

@@ -40,6 +40,9 @@ func TestMarketsAndAssetsTellTheirRules(t *testing.T) {
 	ada.Status, ada.MaxOrderInBase, ada.MaxOrderInQuote = market.CancelOnly, 5_000_000, 9900
 	s.has(s.one("", "GET /markets market=ADA-EUR"), "status=cancelOnly", "maxOrderInBaseAsset=5.000000",
 		"maxOrderInQuoteAsset=99.00")
+	s.ex.listings[2].MaxOrderInBase, s.ex.listings[2].MaxOrderInQuote = 0, 0 // none
+	s.has(s.one("", "GET /markets market=ETH-EUR"), "maxOrderInBaseAsset=1000000000",
+		"maxOrderInQuoteAsset=1000000000")
 	s.has(s.one("", "GET /assets symbol=BTC"), "depositStatus=MAINTENANCE", "withdrawalStatus=MAINTENANCE",
 		`networks:=["BTC","LN"]`)
 	s.has(s.one("", "GET /assets symbol=ADA"), `name="€"`, `networks:=["ADA"]`)
