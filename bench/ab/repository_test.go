@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -51,7 +52,11 @@ func repository(t *testing.T, files map[string]string) {
 		t.Skip("there is no git here")
 	}
 	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
-	t.Setenv("GOFLAGS", "")
+	// Flags about modules are not for this one. The others stay: what was compiled with them is not
+	// compiled again.
+	t.Setenv("GOFLAGS", strings.Join(slices.DeleteFunc(strings.Fields(os.Getenv("GOFLAGS")), func(flag string) bool {
+		return strings.HasPrefix(flag, "-mod")
+	}), " "))
 	t.Setenv("GOWORK", "off")
 	t.Chdir(t.TempDir())
 	write(t, files)
