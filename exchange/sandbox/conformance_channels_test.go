@@ -43,7 +43,10 @@ var channelRules = []rule{
 			s.socket("").tells(subscribe(bookOfBTC), `{"event":"subscribed","subscriptions":{"book":["BTC-EUR"]}}`,
 				subscribe(`{"name":"candles","interval":["1m","1h"],"markets":["BTC-EUR"]},{"name":"book","markets":["ETH-EUR"]}`),
 				`{"event":"subscribed","subscriptions":{"candles":{"1m":["BTC-EUR"],"1h":["BTC-EUR"]},`+
-					`"book":["BTC-EUR","ETH-EUR"]}}`)
+					`"book":["BTC-EUR","ETH-EUR"]}}`,
+				subscribe(`{"name":"trades","markets":["BTC-EUR"]},{"name":"book","markets":["ADA-EUR","BTC-EUR","BTC-EUR"]}`),
+				`{"event":"subscribed","subscriptions":{"candles":{"1m":["BTC-EUR"],"1h":["BTC-EUR"]},`+
+					`"trades":["BTC-EUR"],"book":["BTC-EUR","ETH-EUR","ADA-EUR"]}}`)
 		}},
 	{"websocket-facts 4 unsubscribed", "has what is left, {} where nothing is", func(s *stage) {
 		s.socket("").tells(subscribe(`{"name":"book","markets":["BTC-EUR","ETH-EUR"]}`), `{"event":"subscribed"…`,
@@ -452,7 +455,12 @@ var actionRules = []rule{
 	}},
 	{"websocket-facts 7 subscribe errors", "have action subscribe and no market", func(s *stage) {
 		s.socket("").tells(`{"action":"subscribe","requestId":2,"market":"BTC-EUR","channels":[{"name":"book","markets":[]}]}`,
-			`{"action":"subscribe","requestId":2,"errorCode":205,"error":"…`)
+			`{"action":"subscribe","requestId":2,"errorCode":205,"error":"…`,
+			subscribe(``), `{"action":"subscribe","errorCode":205,…`,
+			`{"action":"subscribe"}`, `{"action":"subscribe","errorCode":205,…`,
+			subscribe(`{"name":"account","markets":["BTC-EUR"]}`), `{"action":"subscribe","errorCode":300,…`,
+			subscribe(`{"name":"book","markets":["BTC-EUR","btc-eur"]}`),
+			`{"action":"subscribe","errorCode":205,"error":"market parameter is invalid."}`)
 	}},
 	{"websocket-facts 7", "an error of an order action has the orderId that was sent", func(s *stage) {
 		const id = "00000000-0000-0001-0100-0000000000ff"

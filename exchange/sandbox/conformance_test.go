@@ -33,8 +33,19 @@ func conformance() []rule {
 }
 
 func TestTheExchangeKeepsTheRule(t *testing.T) {
+	shown := 0
 	for _, r := range conformance() {
-		t.Run(r.name(), func(t *testing.T) { r.show(newStage(t)) })
+		t.Run(r.name(), func(t *testing.T) {
+			r.show(newStage(t))
+			shown++
+		})
+	}
+	for i := range listed {
+		if shown < len(conformance()) { // -run has chosen some
+			break
+		}
+		_, done := succeeded.Load(&listed[i])
+		require.True(t, done, "no answer of %s %s was held against the description", listed[i].Method, listed[i].Path)
 	}
 }
 

@@ -99,6 +99,10 @@ var factErrorRules = []rule{
 		require.NoError(s.t, err)
 		require.Equal(s.t, rigStart.Add(15*time.Minute+45*time.Second).Millis(), end)
 		s.ask("alice", "GET /time").ok(s.t)
+		s.pass(15*time.Minute + 45*time.Second - time.Millisecond)
+		s.get("/time").refused(s.t, 429, 105)
+		s.pass(time.Millisecond)
+		s.get("/time").ok(s.t)
 	}},
 	{"venue-facts 2.4", "a public request with credentials is counted against the key", func(s *stage) {
 		require.Equal(s.t, 999, s.ask("alice", "GET /time").remaining(s.t))

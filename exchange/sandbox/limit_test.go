@@ -23,64 +23,6 @@ func (a answer) resetAt(t *testing.T) string {
 	return time.UnixMilli(ms).UTC().Format("15:04:05.000")
 }
 
-func TestWeightIsTakenFromTheBudgetOfTheMinute(t *testing.T) {
-	r := newRig(t) // 12:00:15
-	a := r.asks("alice")
-	require.Equal(t, "1000", a.header.Get("Service-Ratelimit-Limit"))
-	require.Equal(t, 999, a.remaining(t))
-	require.Equal(t, "12:01:00.000", a.resetAt(t))
-	require.Equal(t, 899, r.send("alice", "GET", "/ordersOpen", "").remaining(t))
-	require.Equal(t, 894, r.send("alice", "GET", "/ordersOpen?market=BTC-EUR", "").remaining(t))
-	require.Equal(t, 999, r.asks("bob").remaining(t)) // each key has its own
-
-	r.pass(45*time.Second - 1) // the last nanosecond of the minute
-	require.Equal(t, 893, r.asks("alice").remaining(t))
-	r.pass(1)
-	a = r.asks("alice")
-	require.Equal(t, 999, a.remaining(t))
-	require.Equal(t, "12:02:00.000", a.resetAt(t))
-}
-
-func TestARefusedRequestCostsItsWeightToo(t *testing.T) {
-	r := newRig(t)
-	require.Equal(t, 995, r.send("alice", "GET", "/trades?market=x", "").refused(t, 400, 205).remaining(t))
-	require.Equal(t, 994, r.send("alice", "POST", "/order", "nonsense").refused(t, 400, 102).remaining(t))
-}
-
-func TestAKeyOverItsBudgetIsBannedForTheRestAndAMinute(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.Budget.PerKey = 2 }) // 12:00:15
-	r.asks("alice").ok(t)
-	require.Equal(t, 0, r.asks("alice").ok(t).remaining(t))
-	a := r.asks("alice").refused(t, 429, 105)
-	require.Equal(t, "12:02:00.000", a.resetAt(t))
-	require.Equal(t, 0, a.remaining(t))
-	ms := strconv.FormatInt(time.Date(2026, 1, 5, 12, 2, 0, 0, time.UTC).UnixMilli(), 10)
-	a.says(t, " at "+ms+".")
-	r.asks("bob").ok(t)
-	r.asks("").ok(t)
-
-	r.pass(105*time.Second - 1) // what comes during the ban does not make it longer
-	require.Equal(t, "12:02:00.000", r.asks("alice").refused(t, 429, 105).resetAt(t))
-	r.pass(1)
-	require.Equal(t, 1, r.asks("alice").ok(t).remaining(t))
-}
-
-func TestAnAddressOverItsBudgetIsBannedForTheRestAndFifteenMinutes(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.Budget.PerIP = 1 })
-	r.asks("").ok(t)
-	require.Equal(t, "12:16:00.000", r.asks("").refused(t, 429, 105).resetAt(t))
-	r.asks("alice").ok(t) // whose key pays
-
-	other := r.request("", "GET", "/probe", "")
-	other.RemoteAddr = "198.51.100.7:1234"
-	r.through(probe("GET", 0), other).ok(t)
-
-	r.pass(15*time.Minute + 45*time.Second - 1)
-	r.asks("").refused(t, 429, 105)
-	r.pass(1)
-	r.asks("").ok(t)
-}
-
 func TestARequestThatWouldExceedIsNotCarriedOut(t *testing.T) {
 	r := newRig(t, func(c *Config) { c.Budget.PerKey = 3 })
 	e := probe("GET", api.Read)

@@ -82,62 +82,6 @@ func (c *listener) authenticate(r *rig, account string) {
 	}
 }
 
-func TestMessagesAreAnsweredAsOnTheRealSocket(t *testing.T) {
-	r := newRig(t)
-	c := dial(t, r)
-	for _, one := range [...][2]string{
-		{`no JSON`, `{"errorCode":102,"error":"`},
-		{`[1]`, `{"errorCode":102,`},
-		{`{"action":"nothing","requestId":12345678901234567}`,
-			`{"action":"unknown","requestId":12345678901234567,"errorCode":415,`},
-		{`{"action":"getTime","requestId":"a\"b"}`, `{"action":"getTime","requestId":"a\"b","response":{"time":`},
-		{`{"action":"getTime"}`, `{"action":"getTime","response":{"time":`},
-		{`{"action":"getBook","market":"BTC-EUR","depth":"5000"}`,
-			`{"action":"getBook","market":"BTC-EUR","errorCode":205,"error":"depth parameter 5000 is invalid."}`},
-		{`{"action":"getBook","market":"NOPE-EUR"}`,
-			`{"action":"getBook","market":"NOPE-EUR","errorCode":205,"error":"market parameter NOPE-EUR is invalid."}`},
-		{`{"action":"getBook"}`, `{"action":"getBook","errorCode":203,`},
-		{`{"action":"getBook","market":"BTC-EUR","depth":2,"speed":1}`,
-			`{"action":"getBook","response":{"market":"BTC-EUR","nonce":`},
-		{`{"action":"getTickerPrice","market":null}`, `{"action":"getTickerPrice","response":[{"market":"`},
-		{`{"action":"privateGetBalance","requestId":3}`,
-			`{"action":"privateGetBalance","requestId":3,"errorCode":300,`},
-		{`{"action":"subscribe","channels":[{"name":"account","markets":["BTC-EUR"]}]}`,
-			`{"action":"subscribe","errorCode":300,`},
-		{`{"action":"subscribe","channels":[{"name":"news","markets":["BTC-EUR"]}]}`,
-			`{"action":"subscribe","errorCode":205,"error":"channel.name parameter is invalid."}`},
-		{`{"action":"subscribe","channels":[{"name":"book","markets":["BTC-EUR","btc-eur"]}]}`,
-			`{"action":"subscribe","errorCode":205,"error":"market parameter is invalid."}`},
-		{`{"action":"subscribe","channels":[{"name":"candles","interval":["1W"],"markets":["BTC-EUR"]}]}`,
-			`{"action":"subscribe","errorCode":205,"error":"interval parameter is invalid."}`},
-		{`{"action":"subscribe","channels":[]}`, `{"action":"subscribe","errorCode":205,`},
-		{`{"action":"subscribe"}`, `{"action":"subscribe","errorCode":205,`},
-		{`{"action":"authenticate","key":"short","signature":"x","timestamp":1}`,
-			`{"action":"authenticate","errorCode":301,`},
-		{`{"action":"unsubscribe","channels":[{"name":"book","markets":["BTC-EUR"]}]}`,
-			`{"event":"unsubscribed","subscriptions":{}}`},
-	} {
-		got := c.ask(one[0])
-		require.True(t, strings.HasPrefix(got, one[1]), "%s\n is answered with %s\n want %s", one[0], got, one[1])
-	}
-}
-
-func TestSubscriptionsListAllOfASocket(t *testing.T) {
-	r := newRig(t)
-	c := dial(t, r)
-	require.Equal(t, `{"event":"subscribed","requestId":3,"subscriptions":{"candles":{"1m":["BTC-EUR"],"1h":["BTC-EUR"]},`+
-		`"book":["BTC-EUR","ADA-EUR"]}}`,
-		c.ask(`{"action":"subscribe","requestId":3,"channels":[{"name":"book","markets":["ADA-EUR","BTC-EUR","BTC-EUR"]},`+
-			`{"name":"candles","interval":["1h","1m"],"markets":["BTC-EUR"]}]}`))
-	require.Equal(t, `{"event":"subscribed","subscriptions":{"candles":{"1m":["BTC-EUR"],"1h":["BTC-EUR"]},`+
-		`"trades":["BTC-EUR"],"book":["BTC-EUR","ADA-EUR"]}}`,
-		c.ask(`{"action":"subscribe","channels":[{"name":"trades","markets":["BTC-EUR"]},`+
-			`{"name":"book","markets":["BTC-EUR"]}]}`))
-	require.Equal(t, `{"event":"unsubscribed","subscriptions":{"trades":["BTC-EUR"],"book":["ADA-EUR"]}}`,
-		c.ask(`{"action":"unsubscribe","channels":[{"name":"book","markets":["BTC-EUR"]},`+
-			`{"name":"candles","markets":["BTC-EUR"]}]}`))
-}
-
 // The answer to an action is that of the same request over HTTP.
 func TestActionsAnswerAsHTTPDoes(t *testing.T) {
 	r := newRig(t)
@@ -249,51 +193,4 @@ func TestABookKeptFromEventsIsTheExchangesAtEveryNonce(t *testing.T) {
 		}
 	}
 	require.Greater(t, nonce, int64(50))
-}
-
-// An account hears of its own orders and fills, in their order, and another account does not.
-func TestAnAccountHearsOfItsOrders(t *testing.T) {
-	r := newRig(t)
-	c := dial(t, r)
-	c.authenticate(r, "alice")
-	require.Equal(t, `{"event":"subscribed","subscriptions":{"account":["BTC-EUR","ETH-EUR","ADA-EUR"]}}`,
-		strings.ReplaceAll(c.ask(`{"action":"subscribe","channels":[{"name":"account","markets":"*"}]}`), " ", ""))
-	r.send("bob", http.MethodPost, "/order",
-		`{"market":"ADA-EUR","operatorId":6,"side":"sell","orderType":"limit","amount":"50","price":"0.5"}`).ok(t)
-	r.send("alice", http.MethodPost, "/order",
-		`{"market":"ADA-EUR","operatorId":5,"side":"buy","orderType":"limit","amount":"80","price":"0.5"}`).ok(t)
-	var kinds []string
-	for range 3 {
-		var event struct{ Event, ExecutionType, Status, Amount string }
-		text := c.hear()
-		require.NoError(t, json.Unmarshal([]byte(text), &event))
-		require.NotContains(t, text, `"operatorId":6`)
-		kinds = append(kinds, strings.TrimSpace(event.Event+" "+event.ExecutionType+" "+event.Status+" "+event.Amount))
-	}
-	require.Equal(t, []string{"order new new 80", "fill   50", "order trade partiallyFilled 80"}, kinds)
-}
-
-// Prices, trades and candles are told as they happen; ticker has only what has changed.
-func TestPublicChannelsTellWhatChanges(t *testing.T) {
-	r := newRig(t)
-	c := dial(t, r)
-	require.Contains(t, c.ask(`{"action":"subscribe","channels":[{"name":"ticker","markets":["BTC-EUR"]},`+
-		`{"name":"trades","markets":["BTC-EUR"]},{"name":"ticker24h","markets":["BTC-EUR","ADA-EUR"]},`+
-		`{"name":"candles","interval":["1m","1d"],"markets":["BTC-EUR"]}]}`), "subscribed")
-	r.send("bob", http.MethodPost, "/order",
-		`{"market":"BTC-EUR","operatorId":6,"side":"sell","orderType":"limit","amount":"1","price":"31000"}`).ok(t)
-	require.Equal(t, `{"event":"ticker","market":"BTC-EUR","bestAsk":"31000","bestAskSize":"1"}`, c.hear())
-	r.send("alice", http.MethodPost, "/order",
-		`{"market":"BTC-EUR","operatorId":5,"side":"buy","orderType":"market","amount":"0.1"}`).ok(t)
-	events := ""
-	for range 4 {
-		events += c.hear() + "\n"
-	}
-	require.Contains(t, events, `{"event":"trade","timestamp":`)
-	require.Contains(t, events, `{"event":"candle","market":"BTC-EUR","interval":"1m","candle":[[`)
-	require.Contains(t, events, `{"event":"candle","market":"BTC-EUR","interval":"1d","candle":[[`)
-	require.Contains(t, events,
-		`{"event":"ticker","market":"BTC-EUR","bestAsk":"31000","bestAskSize":"0.9","lastPrice":"31000"}`)
-	r.pass(2 * time.Second)
-	require.Contains(t, c.hear(), `{"event":"ticker24h","data":[{"market":"BTC-EUR",`)
 }
