@@ -163,8 +163,7 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use: "bot", Short: "Tidemark: backtest trading strategies, serve a simulated exchange, trade",
 		Long: "Tidemark runs trading strategies. Without anything else at hand, `bot backtest` shows one at work on " +
-			"made-up candles.\n\n" +
-			"Exit codes: 0 done, 1 failed, 3 refused by a limit, 64 bad usage, 78 bad config.",
+			"made-up candles.\n\nExit codes: 0 done, 1 failed, 3 refused by a limit, 64 bad usage, 78 bad config.",
 		Example: "  bot backtest\n  bot candles import --market BTC-EUR --interval 1h FILE.csv\n  bot backtest " +
 			"-c configs/backtest.toml --from 2021-01-01\n  bot exchange",
 		SilenceUsage: true, SilenceErrors: true, Version: version.Of(debug.ReadBuildInfo()),

@@ -159,16 +159,14 @@ func (a *app) shadowOf(c *config.Run, m *core.Manifest) (changed *core.Manifest,
 func followable(then, now []backtest.StrategyPlan) error {
 	if len(then) != len(now) {
 		return config.Usagef("the bot runs %d strategies, the canary's config has %d; they have to be the same",
-			len(then),
-			len(now))
+			len(then), len(now))
 	}
 	for i := range then {
 		was, is := &then[i], &now[i]
 		if was.Name != is.Name || !slices.Equal(was.Markets, is.Markets) || was.Interval != is.Interval ||
 			was.Own != is.Own {
 			return config.Usagef("strategy %s of the bot, %s of the canary's config: name, markets, interval and "+
-				"whether it "+
-				"has an allocation have to be the same", was.Name, is.Name)
+				"whether it has an allocation have to be the same", was.Name, is.Name)
 		}
 		had, err := was.Kind.Needs(was.Values)
 		if err != nil {
@@ -188,8 +186,7 @@ func followable(then, now []backtest.StrategyPlan) error {
 				return k.Interval == c.Interval && k.Warmup >= c.Warmup
 			}) {
 				return config.Usagef("strategy %s: the canary needs %d %s candles for its warm-up, and the bot has "+
-					"fewer", is.Name,
-					c.Warmup, c.Interval)
+					"fewer", is.Name, c.Warmup, c.Interval)
 			}
 		}
 	}

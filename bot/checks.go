@@ -84,8 +84,7 @@ func warmupText(report *backtest.WarmupReport) string {
 		dateOf(report.Starts[len(report.Starts)-1]))
 	for _, try := range report.Tried {
 		text += fmt.Sprintf("%8s candles of history: the first %d of %d decisions as with the longest, all of them at "+
-			"%d "+
-			"starts\n", try.History, try.Same, try.Of, try.Agree)
+			"%d starts\n", try.History, try.Same, try.Of, try.Agree)
 	}
 	longest := report.Tried[len(report.Tried)-1]
 	if report.Short {

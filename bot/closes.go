@@ -79,8 +79,7 @@ func Bars(name string, interval market.Interval, lines string) Option {
 			case 5:
 			default:
 				return fmt.Errorf("%s: line %d has %d numbers; want open, high, low, close, and perhaps the volume",
-					place,
-					i+1, len(cells))
+					place, i+1, len(cells))
 			}
 			fmt.Fprintf(&csv, "%s,%s\n", at, strings.Join(cells, ","))
 			at = interval.End(at)

@@ -55,8 +55,7 @@ func (a *app) exportCommand() *cobra.Command {
 		Use: "export --tax FILE", Short: "Write the account's history with its lots, for an adviser", Args: onlyFlags,
 		Long: exportHelp,
 		Example: "  bot export --tax 2026.csv -c configs/sandbox.toml --year 2026\n  bot export --tax all.csv -c " +
-			"my.toml " +
-			"--opening lots.csv --zone Europe/Berlin",
+			"my.toml --opening lots.csv --zone Europe/Berlin",
 		RunE: a.enter(func(ctx context.Context, _ []string) error { return a.export(ctx, f) }),
 	}
 	flags := c.Flags()

@@ -127,8 +127,7 @@ func (r *taxReading) printComparison(w io.Writer) {
 		fmt.Fprintln(w, "the account's history alone: no trades were read, and none confirms it")
 	case c != nil:
 		fmt.Fprintf(w, "history and trades from %s on: %d rows agree\n",
-			c.From.In(r.options.Zone).Format(time.DateTime),
-			c.Agree)
+			c.From.In(r.options.Zone).Format(time.DateTime), c.Agree)
 		for _, one := range [...]struct {
 			count int
 			text  string

@@ -38,8 +38,7 @@ func (a *app) initCommand() *cobra.Command {
 		Args: cobra.ExactArgs(1), SuggestFor: []string{"new", "create", "new-strategy"},
 		Example: "  bot init ../mybot\n  cd ../mybot && go test ./... && go run . backtest",
 		RunE: a.enter(func(_ context.Context, args []string) error {
-			return a.initModule(args[0], module,
-				replace)
+			return a.initModule(args[0], module, replace)
 		}),
 	}
 	c.Flags().StringVar(&module, "module", "", "`NAME` of the module; without it that of DIR")
@@ -113,16 +112,14 @@ func validModule(name string) bool {
 	}
 	return regexp.MustCompile(
 		`^[A-Za-z0-9_~-]([A-Za-z0-9._~-]*[A-Za-z0-9_~-])?(/[A-Za-z0-9_~-]([A-Za-z0-9._~-]*[A-Za-z0-9_~-])?)*$`).
-		MatchString(name) &&
-		!strings.HasPrefix(name, "-")
+		MatchString(name) && !strings.HasPrefix(name, "-")
 }
 
 // taken are words that the written package uses, or that Go knows: a package and a type of such a
 // name would hide them.
 const taken = " any append bool bot byte cap clear close complex copy delete error falling false flag float32 " +
 	"float64 imag init int int16 int32 int64 int8 iota len main make market max min new nil panic print println real " +
-	"recover " +
-	"rune strategy strategytest string t test testdata testing true uint uint16 uint32 uint64 uint8 uintptr "
+	"recover rune strategy strategytest string t test testdata testing true uint uint16 uint32 uint64 uint8 uintptr "
 
 // packageOf is the name of the package, the strategy and its type: the letters and digits of the
 // module's name. It is also that of the package's folder: Go ignores folders called testdata.

@@ -175,8 +175,7 @@ func luckText(st *trials.Standing, try *trials.Try) string {
 		return ""
 	}
 	return fmt.Sprintf(" The best of so many worthless ones shows a Sharpe above %.2f on this length in 5 of 100 "+
-		"cases; "+
-		"this one shows %.2f in excess of a hold at its own exposure.",
+		"cases; this one shows %.2f in excess of a hold at its own exposure.",
 		research.LuckOf(int(st.Series), int(try.Days)).Bar, stats.Annual(try.Sharpe))
 }
 
@@ -196,8 +195,7 @@ func (t *tryLog) looks(span trials.Span, key uint64) (lines []string, fresh bool
 				grouped(s.Opened.Tries)))
 		} else {
 			lines = append(lines, fmt.Sprintf(
-				"This is run %d over %s since its seal was opened: only the first was an "+
-					"honest look.", at+1, s.Text()))
+				"This is run %d over %s since its seal was opened: only the first was an honest look.", at+1, s.Text()))
 		}
 	}
 	return lines, fresh

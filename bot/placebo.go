@@ -100,9 +100,8 @@ func (f *placeboFlags) test(found *search, screen *placeboScreen, given func(fla
 	job.File = cmp.Or(c.Sweep.Out, filepath.Join("out", "sweep-"+c.Source.Label()+"-*.sweep"))
 	test := &placebo.Test{Rules: f.rules, Surrogates: int(f.surrogates), Workers: job.Workers, Data: job.Data,
 		Began: screen.start, Progress: screen.progress,
-		File: cmp.Or(f.out, filepath.Join("out", "placebo-"+c.Source.Label()+"-*.placebo")),
-		Identity: placebo.Identity{Code: job.Identity.Code, Config: job.Identity.Config,
-			Procedure: procedureOf(&job)}}
+		File:     cmp.Or(f.out, filepath.Join("out", "placebo-"+c.Source.Label()+"-*.placebo")),
+		Identity: placebo.Identity{Code: job.Identity.Code, Config: job.Identity.Config, Procedure: procedureOf(&job)}}
 	if f.surrogates == 0 {
 		test.Surrogates = -1 // 0 would be the usual number
 	}

@@ -107,8 +107,7 @@ func (a *app) recordingCommand() *cobra.Command {
 		Use: "export", Short: "Write a recording as JSON lines or CSV", Args: onlyFlags,
 		Long: "Write a recording as JSON lines, or with --csv as tables: tickers.csv, books.csv with a row for each " +
 			"level, trades.csv, candles.csv, statuses.csv, others.csv. Prices and amounts are exact decimals. Holes " +
-			"are " +
-			"named on standard error.",
+			"are named on standard error.",
 		Example: "  bot recording export --folder recordings/btc --from 2026-11-23 > day.jsonl\n" +
 			"  bot recording export --folder recordings/btc --kind ticker,trade --csv tables",
 		RunE: a.enter(func(ctx context.Context, _ []string) error { return a.exportRecording(ctx, f) }),

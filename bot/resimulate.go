@@ -64,8 +64,7 @@ func withoutOwn(ctx context.Context, dir string, hours *simulate.Hours) error {
 		return nil
 	case errors.Is(err, bolt.ErrLocked):
 		hours.Own = "The bot runs: its own orders and fills are still in the recorded books and trades. Stop it to " +
-			"have " +
-			"them taken out."
+			"have them taken out."
 		return nil
 	case err != nil:
 		return err

@@ -144,8 +144,7 @@ func (a *app) companions(p *plan.Live, log zerolog.Logger) []companion {
 
 // runBeside runs a bot with its companions. They end after the bot: an operator may look at a bot
 // that stops.
-func runBeside(ctx context.Context, log zerolog.Logger, companions []companion,
-	run func(context.Context) error) error {
+func runBeside(ctx context.Context, log zerolog.Logger, companions []companion, run func(context.Context) error) error {
 	beside, end := context.WithCancel(context.WithoutCancel(ctx))
 	wait := accompany(beside, log, companions)
 	defer func() { end(); wait() }()

@@ -214,8 +214,7 @@ func (s *sweepScreen) walk(w *walkforward.Walk) {
 	}
 	if why := w.Apart(); why != "" {
 		s.line("each window searches by itself, because %s: %d sets in each, about %.1f times one sweep over the range",
-			why,
-			w.Sets(), w.Cost())
+			why, w.Sets(), w.Cost())
 		return
 	}
 	s.line("one sweep over the range serves all windows: a window's winner is chosen by the daily returns of its " +

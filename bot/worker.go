@@ -153,8 +153,7 @@ func (a *app) prepare(text []byte, cache *machines.Cache, fetch func(machines.Ha
 	id := &h.job.Identity
 	if id.Code != e.Identity.Code || id.Config != e.Identity.Config {
 		return nil, fmt.Errorf("%w: the coordinator's config means something else to this program; take the same "+
-			"program",
-			machines.ErrRefused)
+			"program", machines.ErrRefused)
 	}
 	for i := range e.Series {
 		if err := e.Series[i].Check(h.candles); err != nil {

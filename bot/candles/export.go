@@ -123,8 +123,7 @@ func emptyExport(store *candles.Store, name string, interval market.Interval) er
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("no candles in the range: %s %s is stored from %s to %s", name, interval, stored.From,
-		stored.To)
+	return fmt.Errorf("no candles in the range: %s %s is stored from %s to %s", name, interval, stored.From, stored.To)
 }
 
 // parseRange reads --from and --to; empty is no bound.

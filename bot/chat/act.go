@@ -139,9 +139,8 @@ func (s *Server) confirm(m *Message, d *confirmation, would string) *Reply {
 	s.open.ask(m, d, now)
 	title := strings.TrimSpace(strings.ToUpper(d.verb[:1]) + d.verb[1:] + " " + d.strategy)
 	return &Reply{
-		Text: fmt.Sprintf("%sTo do it, within %s: /yes %s\nTo drop it: /no %s\n", would, s.Confirm, d.code, d.code),
-		Buttons: []Button{{Title: title, Text: "/yes " + d.code},
-			{Title: "No", Text: "/no " + d.code}},
+		Text:    fmt.Sprintf("%sTo do it, within %s: /yes %s\nTo drop it: /no %s\n", would, s.Confirm, d.code, d.code),
+		Buttons: []Button{{Title: title, Text: "/yes " + d.code}, {Title: "No", Text: "/no " + d.code}},
 	}
 }
 

@@ -337,8 +337,7 @@ func StoryPage(s *operator.Story, zone *time.Location) Parts {
 	cards := Cards{
 		{"Order", text(fmt.Sprint(o.Number)), text(o.Strategy + " " + o.Market)},
 		{"State", text(o.StateText()), text(moment(o.Updated(), zone))},
-		{"Filled", text(o.Filled),
-			text("for " + cmp.Or(profit.Brief(o.FilledQuote), "0"))},
+		{"Filled", text(o.Filled), text("for " + cmp.Or(profit.Brief(o.FilledQuote), "0"))},
 		{"Terms", text(o.Terms()), text(cmp.Or(o.Tag, "no tag"))},
 	}
 	figures := Table{Title: "Checks of the risk gate", Empty: "The journal has no figures of the risk gate.",

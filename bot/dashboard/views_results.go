@@ -204,8 +204,7 @@ func honest(r *results.Result) (lines Parts) {
 	default:
 		lines = append(lines, view.Text(fmt.Sprintf("Tries over candles that overlap these: %d of %d different series "+
 			"of returns. The best of so many worthless ones shows a Sharpe above %s on this length in 5 of 100 cases, "+
-			"in excess of a hold at its own exposure.", r.Tries.Tries, r.Tries.Series,
-			r.Tries.Bar.Text(2))))
+			"in excess of a hold at its own exposure.", r.Tries.Tries, r.Tries.Series, r.Tries.Bar.Text(2))))
 	}
 	return lines
 }

@@ -125,8 +125,7 @@ func SystemPage(d *Documents, y *operator.System) Parts {
 	}
 	checks := Table{Title: "Promises and checks", Head: []string{"Subject", "Standing"}, Rows: []Row{
 		row(left("doctor"), doctorCell(d, y)),
-		row(left("seal"), left(cmp.Or(y.Seal, "Nothing is sealed."))),
-		row(left("canary"), left(canaryText(s.Canary)))}}
+		row(left("seal"), left(cmp.Or(y.Seal, "Nothing is sealed."))), row(left("canary"), left(canaryText(s.Canary)))}}
 	all := Parts{systemCards(d, y), warnings, checks}
 	if y.Doctor != nil {
 		all = append(all, findingTable(y.Doctor))

@@ -126,8 +126,7 @@ func (g *Guard) leave(ctx context.Context, done <-chan error) error {
 	}
 	all := g.now()
 	if len(all) == 0 {
-		return StuckError{errors.New(
-			"interrupted; the run did not end in time; " + g.Left)}
+		return StuckError{errors.New("interrupted; the run did not end in time; " + g.Left)}
 	}
 	c := all[0]
 	return StuckError{fmt.Errorf(

@@ -53,8 +53,7 @@ func AskEquity(q *profit.Query) Question[profit.Curve] {
 
 // askBooks asks a running bot a question of its books, or reads them from a state file. Ages then
 // end with the file's last entry.
-func askBooks[T any](path string, q *profit.Query,
-	read func(*journal.Store, market.Time) (*T, error)) Question[T] {
+func askBooks[T any](path string, q *profit.Query, read func(*journal.Store, market.Time) (*T, error)) Question[T] {
 	all := Question[T]{path: path, ask: Request{Books: q}, read: func(store *journal.Store) (*T, error) {
 		entries, err := store.LastEntries(1)
 		if err != nil {

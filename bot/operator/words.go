@@ -25,8 +25,7 @@ func (r *ActResult) doneText(path string, ask *Request) string {
 	case PathResume:
 		return fmt.Sprintf("trading: %s%s\n", names, r.unchangedText("not halted"))
 	case PathFlatten:
-		return fmt.Sprintf("halted: %s; %s cancelled, %s to sell\n", names, OrdersText(r.Cancelled),
-			OrdersText(r.Sold))
+		return fmt.Sprintf("halted: %s; %s cancelled, %s to sell\n", names, OrdersText(r.Cancelled), OrdersText(r.Sold))
 	}
 	return OrdersText(r.Cancelled) + " cancelled\n"
 }

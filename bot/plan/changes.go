@@ -356,7 +356,6 @@ func (p *Backtest) survives(name string) bool {
 	}
 	m := p.Catalog.MarketNamed(name)
 	return !slices.ContainsFunc(p.Run.Changes, func(c backtest.MarketChange) bool {
-		return c.Market == m.ID &&
-			c.Delisted
+		return c.Market == m.ID && c.Delisted
 	})
 }

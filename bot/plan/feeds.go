@@ -172,9 +172,8 @@ func (p *Backtest) covers(name string, fine, main market.Interval, span candles.
 			start = main.End(start)
 		}
 		whole := main.End(start) <= hole.To // a main candle fits into the hole
-		if whole && !hole.NoTrade &&
-			!slices.ContainsFunc(known,
-				func(g candles.Gap) bool { return g.From <= start && g.To >= main.Floor(hole.To) }) {
+		if whole && !hole.NoTrade && !slices.ContainsFunc(known,
+			func(g candles.Gap) bool { return g.From <= start && g.To >= main.Floor(hole.To) }) {
 			return false, nil
 		}
 	}

@@ -123,8 +123,7 @@ func (p *Live) checkSections(getenv func(string) string) error {
 	if at, err := url.Parse(p.Config.Exchange.BaseURL); p.Config.Bot.Mode == config.ModeSandbox &&
 		(err != nil || !config.LoopbackHost(at.Hostname())) {
 		return config.Keyf([]string{"bot", "mode"},
-			"sandbox is for an exchange on this machine, and %s is none; want live",
-			p.Config.Exchange.Origin())
+			"sandbox is for an exchange on this machine, and %s is none; want live", p.Config.Exchange.Origin())
 	}
 	if start := p.Config.Paper.Start[p.Config.Account.Currency]; p.Config.Bot.Paper() &&
 		strings.Trim(string(start), "0.") == "" {

@@ -106,8 +106,7 @@ func (p *Backtest) align(group []*path) error {
 		}
 		p.Options.Assumptions = append(p.Options.Assumptions, fmt.Sprintf("Prices within candles: %s move by %s "+
 			"candles, the finest that all of them have. %s has %s over the whole range, %s has not.", names(group),
-			interval,
-			shortest.market.Name, shortest.own, longest.market.Name))
+			interval, shortest.market.Name, shortest.own, longest.market.Name))
 		return nil
 	}
 	return nil

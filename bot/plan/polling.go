@@ -49,8 +49,7 @@ func (p *Live) requests(client *rest.Client, streams *config.StreamSection) (pla
 	}
 	clock := poll("GET /time", ClockEvery, rest.PaidByIP)
 	clock.Weight *= rest.TimeSamples
-	plan = append(plan,
-		poll("GET /ticker/price", market.Duration(every.Tickers), public),
+	plan = append(plan, poll("GET /ticker/price", market.Duration(every.Tickers), public),
 		poll("GET /ticker/book", market.Duration(every.Tickers), public),
 		poll("GET /markets", market.Duration(every.Rules), public), clock)
 	if !p.Config.Bot.Paper() {

@@ -95,8 +95,7 @@ func (p *Backtest) rankUniverses() error {
 			err = config.Keyf([]string{"strategies", s.Name, "universe"},
 				"has no member in the range: no market in %s "+
 					"has candles of %s and a known volume on %d days; fetch candles, or lower min_days",
-				p.Currency.Symbol,
-				s.Interval, p.ruleOf(section).MinDays)
+				p.Currency.Symbol, s.Interval, p.ruleOf(section).MinDays)
 		}
 		if err != nil {
 			return err

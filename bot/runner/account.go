@@ -67,8 +67,7 @@ func (r *runner) checkLastOrder(ctx context.Context) error {
 	}
 	r.log.Warn().Stringer("order", last.ClientOrderID).
 		Msgf("the exchange has begun anew: it does not know the last order that it took; stop the bot and begin "+
-			"anew too: remove the state folder %s, or name another by bot.state",
-			r.plan.Config.Bot.State)
+			"anew too: remove the state folder %s, or name another by bot.state", r.plan.Config.Bot.State)
 	return nil
 }
 

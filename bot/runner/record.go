@@ -62,8 +62,7 @@ func (j *botJournal) waiting(at market.Time) {
 
 // begin records the start of a process: what its engine is made of, what it begins with, and that
 // it begins.
-func (j *botJournal) begin(at market.Time, m *core.Manifest, parts map[string][]byte,
-	history []market.Candle) error {
+func (j *botJournal) begin(at market.Time, m *core.Manifest, parts map[string][]byte, history []market.Candle) error {
 	j.shown.addCandles(history)
 	if j.recording == nil {
 		return nil

@@ -117,8 +117,7 @@ func summaryText(r *profit.ProfitReport) string {
 	lines := []string{fmt.Sprintf("%s (%s): realised %s, unrealised %s, fees %s %s", name, r.Zone,
 		profit.Brief(t.Realised),
 		cmp.Or(profit.Brief(t.Unrealised), "unknown"), profit.Brief(t.Fees), r.Currency),
-		fmt.Sprintf("%d round trips, %d won, turnover %s",
-			t.Trips, t.Won, profit.Brief(t.Turnover))}
+		fmt.Sprintf("%d round trips, %d won, turnover %s", t.Trips, t.Won, profit.Brief(t.Turnover))}
 	if t.Equity != "" {
 		lines = append(lines, fmt.Sprintf("equity %s %s", t.Equity, r.Currency))
 	}

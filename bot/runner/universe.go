@@ -86,8 +86,7 @@ func (r *runner) keepRanking(ctx context.Context) {
 				return
 			case !failed:
 				r.log.Warn().Err(err).Msg(
-					"the markets of the universes could not be ranked: the members stay as they " +
-						"are; it is tried again")
+					"the markets of the universes could not be ranked: the members stay as they are; it is tried again")
 			}
 			failed = err != nil
 		}

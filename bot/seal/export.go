@@ -146,8 +146,7 @@ func split(text []byte) (excerpt, signature []byte, err error) {
 	case len(text) < head || string(text[:3]) != exportMagic[:3]:
 		return nil, nil, fmt.Errorf("%w: it is no signed export of bot seal", bolt.ErrCorrupt)
 	case string(text[:len(exportMagic)]) != exportMagic:
-		return nil, nil, fmt.Errorf("%w: export %q, this program reads %s; update the program", bolt.ErrNewer,
-			text[:4],
+		return nil, nil, fmt.Errorf("%w: export %q, this program reads %s; update the program", bolt.ErrNewer, text[:4],
 			exportMagic)
 	}
 	length := binary.BigEndian.Uint64(text[len(exportMagic):])

@@ -79,8 +79,7 @@ func FromBacktest(dir string, o Options) (d *Document, warnings []string, err er
 		warnings = append(warnings,
 			"no day is out of sample: the promise rests on the days on which the parameters may "+
 				"have been chosen, and such a promise is mostly too good; name the first day that no choice has seen "+
-				"with "+
-				"--out-of-sample, or seal the result of bot walkforward")
+				"with --out-of-sample, or seal the result of bot walkforward")
 	}
 	d.Backtest.OutOfSampleDays = len(rec.returns) - from
 	more, err := d.promise(rec, from, o)

@@ -163,8 +163,7 @@ func (f *Feed) readHello(lines *bufio.Scanner) error {
 	var h Hello
 	if !lines.Scan() || json.Unmarshal(lines.Bytes(), &h) != nil || h.Canary != protocol {
 		return fmt.Errorf("the canary is no program that replays records as this one does (protocol %d): it begins "+
-			"with "+
-			"%.80q", protocol, lines.Text())
+			"with %.80q", protocol, lines.Text())
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -188,8 +188,7 @@ func (m *Manifest) Core(kinds []strategy.Definition) (*Config, error) {
 		for _, name := range s.Markets {
 			of := catalog.MarketNamed(name)
 			if of == nil {
-				return nil, fmt.Errorf("strategy %s: %w: market %q is none of its start", s.Name, bolt.ErrCorrupt,
-					name)
+				return nil, fmt.Errorf("strategy %s: %w: market %q is none of its start", s.Name, bolt.ErrCorrupt, name)
 			}
 			plan.Markets = append(plan.Markets, of)
 		}

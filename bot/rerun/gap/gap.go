@@ -115,8 +115,7 @@ func (t *stretch) compare(ctx context.Context, store *journal.Store, v *survey, 
 			v.short = notes[0]
 		}
 	}
-	c := &comparison{stretch: t, survey: v, model: &o.Model, runs: map[Set]*RunBooks{},
-		recorded: o.Candles == nil}
+	c := &comparison{stretch: t, survey: v, model: &o.Model, runs: map[Set]*RunBooks{}, recorded: o.Candles == nil}
 	for _, s := range append(subsets(), Ladder()...) {
 		if c.runs[s] == nil {
 			if c.runs[s] = t.simulate(ctx, v, &o.Model, s); ctx.Err() != nil {
@@ -213,8 +212,7 @@ func (c *comparison) report(live *profitMeter) *Comparison {
 		b.Equity = Amount{money, currency.Digits}
 		return b
 	}
-	r.Account = bridge("", v.whole.equity, live.profit, v.turnover,
-		func(o *RunBooks) market.Money { return o.Profit })
+	r.Account = bridge("", v.whole.equity, live.profit, v.turnover, func(o *RunBooks) market.Money { return o.Profit })
 	rest := live.profit
 	for i, name := range namesOf(live) {
 		rest -= live.byProfit[i]

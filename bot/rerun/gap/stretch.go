@@ -123,8 +123,7 @@ func marketData(in *market.Input) bool {
 
 // answer reports whether an input is an answer of the exchange about an order.
 func answer(in *market.Input) bool {
-	return in.Kind == market.InputEvent &&
-		(in.Event.Kind == market.KindReport || in.Event.Kind == market.KindFill)
+	return in.Kind == market.InputEvent && (in.Event.Kind == market.KindReport || in.Event.Kind == market.KindFill)
 }
 
 // series are candles by their close, and the prices since.

@@ -405,8 +405,7 @@ func (p *player) end() error {
 	}
 	if p.report.Starts+p.report.Resumed == 0 && len(p.runs) > 0 {
 		return fmt.Errorf("no start in the recording is one of the %d runs of the journal: it is of another bot, or "+
-			"of a "+
-			"program that did not record starts; one of each folder belong together", len(p.runs))
+			"of a program that did not record starts; one of each folder belong together", len(p.runs))
 	}
 	return nil
 }

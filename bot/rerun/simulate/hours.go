@@ -157,8 +157,7 @@ func (h *hoursReader) merge(m *core.Manifest) error {
 			h.manifest.Assets = append(slices.Clip(h.manifest.Assets), a)
 		} else if h.manifest.Assets[at] != a {
 			return fmt.Errorf("asset %s has %d decimals and had %d: simulate the hours before and after apart",
-				a.Symbol,
-				a.Digits, h.manifest.Assets[at].Digits)
+				a.Symbol, a.Digits, h.manifest.Assets[at].Digits)
 		}
 	}
 	for _, f := range m.Markets {

@@ -37,8 +37,7 @@ func (h *Hours) Plan(p *plan.Backtest) error {
 		f := &h.manifest.Markets[at]
 		if m.PriceDigits != f.PriceDigits || m.VolumeDigits != f.VolumeDigits {
 			return config.Usagef("the config gives %s %d decimals of price, and %d are recorded: leave out its "+
-				"section in "+
-				"[markets]", m.Name, m.PriceDigits, f.PriceDigits)
+				"section in [markets]", m.Name, m.PriceDigits, f.PriceDigits)
 		}
 		m.Rules, m.Status = f.Rules, market.MarketStatus(f.Status)
 	}

@@ -37,8 +37,7 @@ func writeSteps(out *csv.Writer, b *gap.Bridge) {
 
 // episodesHead is the first line of WriteEpisodes.
 var episodesHead = []string{"episode", "strategy", "from_ms", "to_ms", "open", "gap", "orders", "cause", "market",
-	"order",
-	"text", "contributing"}
+	"order", "text", "contributing"}
 
 // WriteEpisodes writes all episodes as CSV, a row each, in the order of their beginnings. order is
 // the live order of the first cause, for bot explain; empty: there is none.

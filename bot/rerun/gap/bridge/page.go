@@ -37,8 +37,7 @@ func Page(r *gap.Comparison, state string) *view.Doc {
 			"the 12 orders in which data, people, orders and fills can be added. Prices and fees need recorded fills " +
 			"and come last."), view.Note(matched(&r.Matched))}}, {Title: "By order", Parts: v.orders()}}
 	if parts := v.notes(); len(parts) > 0 {
-		p.Sections = append(p.Sections, view.Section{Title: "What the record lacks, and what is assumed",
-			Parts: parts})
+		p.Sections = append(p.Sections, view.Section{Title: "What the record lacks, and what is assumed", Parts: parts})
 	}
 	return p
 }
@@ -121,11 +120,9 @@ func (v *answer) cards() []page.Card {
 // way is the picture and the table of the steps of the account, or of a strategy.
 func (v *answer) way(b *gap.Bridge) []view.Part {
 	return []view.Part{
-		view.Figure{Chart: Picture(b, v.Currency),
-			Caption: "Each step is a full run with one more kind of fact from " +
-				"the record in the place of the model. The thin line is the range of a step over all orders in which " +
-				"the " +
-				"facts can be added."},
+		view.Figure{Chart: Picture(b, v.Currency), Caption: "Each step is a full run with one more kind of fact from " +
+			"the record in the place of the model. The thin line is the range of a step over all orders in which " +
+			"the facts can be added."},
 		view.Table{Grid: v.terms(b)},
 	}
 }
@@ -201,8 +198,7 @@ func (v *answer) orders() []view.Part {
 	}
 	parts := []view.Part{view.Text("An episode lasts from a strategy's first order that differs until live and " +
 		"backtest hold the same again. Its first cause carries its gap, in " + v.Currency +
-		"; other facts also changed " +
-		"orders in it.")}
+		"; other facts also changed orders in it.")}
 	all := largest(v.Comparison, mostEpisodes)
 	if len(all) < len(v.Episodes) {
 		parts = append(parts, view.Page{Part: view.Text(fmt.Sprintf("The %d largest of %d episodes; the CSV has all.",

@@ -21,9 +21,8 @@ func newFigures() *figures {
 	gauge := func(name, help string) prometheus.GaugeOpts {
 		return prometheus.GaugeOpts{Namespace: "tidemark", Subsystem: "gap", Name: name, Help: help}
 	}
-	f := &figures{registry: prometheus.NewRegistry(),
-		tracking: prometheus.NewGaugeVec(gauge("tracking_bps",
-			"Live profit less the backtest's, in bps of the money at the beginning."), []string{"strategy"}),
+	f := &figures{registry: prometheus.NewRegistry(), tracking: prometheus.NewGaugeVec(gauge("tracking_bps",
+		"Live profit less the backtest's, in bps of the money at the beginning."), []string{"strategy"}),
 		parts: prometheus.NewGaugeVec(gauge("part_bps", "What a kind of fact adds to it."),
 			[]string{"strategy", "part"}),
 		until: prometheus.NewGauge(gauge("until_timestamp_seconds", "Up to when the latest comparison goes.")),
