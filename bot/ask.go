@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 )
@@ -71,30 +72,21 @@ func askAndShow[T any](ctx context.Context, a *app, f *callerFlags, question ope
 
 // show prints an answer: as JSON, or for a person, with a note if the bot does not run.
 func show[T any](a *app, f *callerFlags, answer operator.Answer[T], print func(io.Writer, *T) error) error {
-	switch {
-	case f.json && answer.Raw != nil:
-		return a.printDocument(answer.Raw)
-	case f.json:
-		text, err := json.Marshal(answer.Value)
-		if err != nil {
+	if f.json && answer.Raw == nil {
+		return console.PrintJSON(a.Stdout, answer.Value)
+	}
+	if f.json {
+		var lines bytes.Buffer
+		if err := json.Indent(&lines, answer.Raw, "", "  "); err != nil {
 			return err
 		}
-		return a.printDocument(append(text, '\n'))
+		_, err := lines.WriteTo(a.Stdout)
+		return err
 	}
 	if answer.Raw == nil {
 		fmt.Fprintln(a.Stderr, "the bot does not run: this is what its state file says")
 	}
 	return print(a.Stdout, answer.Value)
-}
-
-// printDocument prints the JSON of a command in lines.
-func (a *app) printDocument(text []byte) error {
-	var lines bytes.Buffer
-	if err := json.Indent(&lines, text, "", "  "); err != nil {
-		return err
-	}
-	_, err := lines.WriteTo(a.Stdout)
-	return err
 }
 
 // act sends a command to a running bot and prints its report.

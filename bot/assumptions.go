@@ -20,9 +20,6 @@ import (
 // and writes it to a file.
 func (a *app) measureAssumptions(ctx context.Context, f *gapFlags, in assumptions.Range) error {
 	dir, file := gapFolder(f.state), f.assumptions
-	if in.To != 0 && in.To <= in.From {
-		return config.Usagef("--from %s is not before --to %s", f.from, f.to)
-	}
 	if err := checkAssumptionsFile(file); err != nil {
 		return err
 	}

@@ -97,7 +97,7 @@ func canaryLines(c *operator.Canary) []string {
 		return []string{"the canary has not answered yet"}
 	}
 	lines := []string{fmt.Sprintf("%s: %s of %s commands equal, %s unchecked, %s events", c.Program, thousands(c.Equal),
-		thousands(c.Wanted), thousands(c.Unchecked), thousands(int(c.Events)))}
+		thousands(c.Wanted), thousands(c.Unchecked), thousands(c.Events))}
 	if c.Difference != "" {
 		lines = append(lines, "differs: "+c.Difference)
 	}

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -76,8 +75,7 @@ func (a *app) doctor(ctx context.Context, f *doctorFlags) error {
 		console.Tell(a.Stderr, err.Error())
 	}
 	if f.json {
-		text, _ := json.Marshal(findings) // texts
-		err = a.printDocument(append(text, '\n'))
+		err = console.PrintJSON(a.Stdout, findings)
 	} else {
 		err = writeFindings(a.Stdout, findings)
 	}
@@ -93,8 +91,7 @@ func (a *app) doctor(ctx context.Context, f *doctorFlags) error {
 func keepCheckup(p *plan.Live, findings []doctor.Finding) error {
 	c := statedir.Checkup{AtMS: nowMS(), Version: version.Of(debug.ReadBuildInfo()), Config: p.SettingsHash}
 	for i := range findings {
-		f := &findings[i]
-		c.Findings = append(c.Findings, statedir.Finding{Check: f.Check, Level: f.Level, Text: f.Text, Hint: f.Hint})
+		c.Findings = append(c.Findings, findings[i].Finding)
 	}
 	return c.Write(p.Config.Bot.State)
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/rerun/gap"
 	"github.com/tidemark-trading/tidemark/bot/rerun/gap/bridge"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
-	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
@@ -98,16 +97,8 @@ func (a *app) gap(ctx context.Context, f *gapFlags) (err error) {
 		return err
 	}
 	o := gap.Options{Dir: gapFolder(f.state), Kinds: a.Definitions}
-	for _, one := range [...]struct {
-		flag, text string
-		into       *market.Time
-	}{{"--from", f.from, &o.From}, {"--to", f.to, &o.To}} {
-		if one.text == "" {
-			continue
-		}
-		if *one.into, err = config.ParseMoment(one.text); err != nil {
-			return config.Usagef("%s: %w", one.flag, err)
-		}
+	if o.From, o.To, err = config.ParseRange(f.from, f.to); err != nil {
+		return err
 	}
 	if f.assumptions != "" {
 		return a.measureAssumptions(ctx, f, assumptions.Range{From: o.From, To: o.To})

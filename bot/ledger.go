@@ -166,7 +166,7 @@ func (a *app) countTry(p *plan.Backtest) error {
 
 // familyText counts the tries of a family.
 func familyText(tries, series int64) string {
-	return fmt.Sprintf("Tries of this family: %s of %s different series of returns.", grouped(tries), grouped(series))
+	return fmt.Sprintf("Tries of this family: %s of %s different series of returns.", thousands(tries), thousands(series))
 }
 
 // luckText compares a try with the luck of its family.
@@ -192,7 +192,7 @@ func (t *tryLog) looks(span trials.Span, key uint64) (lines []string, fresh bool
 			lines = append(lines, fmt.Sprintf(
 				"This is the first run over %s since its seal was opened, after %s tries: "+
 					"the one honest look. Whatever is changed after it is a search again.", s.Text(),
-				grouped(s.Opened.Tries)))
+				thousands(s.Opened.Tries)))
 		} else {
 			lines = append(lines, fmt.Sprintf(
 				"This is run %d over %s since its seal was opened: only the first was an honest look.", at+1, s.Text()))
@@ -201,8 +201,8 @@ func (t *tryLog) looks(span trials.Span, key uint64) (lines []string, fresh bool
 	return lines, fresh
 }
 
-// grouped writes a number with a comma between thousands.
-func grouped(n int64) string { return backtest.Figure(n).Text(0) }
+// thousands writes a number with a comma between thousands.
+func thousands[N int | int64 | uint64](n N) string { return backtest.Figure(n).Text(0) }
 
 // sweepTries counts the sets of a sweep.
 type sweepTries struct {
@@ -393,7 +393,7 @@ func (t *tryLog) lock(p *plan.Backtest, part float64) (to market.Time, said stri
 			return 0, "", fmt.Errorf("seal the end of the candles: %w", err)
 		}
 		if said = fmt.Sprintf("%s is sealed from now on", sealed.Text()); sealed.Tries > 0 {
-			said += fmt.Sprintf("; it is not fresh: %s tries have used a part of it before", grouped(sealed.Tries))
+			said += fmt.Sprintf("; it is not fresh: %s tries have used a part of it before", thousands(sealed.Tries))
 		}
 		span.To = cut
 	}

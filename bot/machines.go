@@ -2,11 +2,8 @@ package bot
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -79,11 +76,11 @@ func (a *app) handOver() error {
 func (a *app) program() (p machines.Program, err error) {
 	p = machines.Program{Code: version.Of(debug.ReadBuildInfo()), Arch: runtime.GOARCH, Strategies: map[string]string{}}
 	if p.Code == "devel" || strings.HasSuffix(p.Code, "+changes") { // only the file tells such programs apart
-		sum, err := ownHash()
+		own, err := thisProgram()
 		if err != nil {
 			return p, err
 		}
-		p.Code += " " + sum
+		p.Code += " " + own.SHA256[:12]
 	}
 	for _, k := range a.Definitions {
 		info, err := describe(k)
@@ -97,24 +94,6 @@ func (a *app) program() (p machines.Program, err error) {
 		p.Strategies[k.Name] = machines.HashOf(text).String()[:16]
 	}
 	return p, nil
-}
-
-// ownHash is a hash of the program's file.
-func ownHash() (string, error) {
-	path, err := os.Executable()
-	if err != nil {
-		return "", fmt.Errorf("find the own program: %w", err)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return "", fmt.Errorf("read the own program: %w", err)
-	}
-	defer file.Close()
-	hash := sha256.New()
-	if _, err := io.Copy(hash, file); err != nil {
-		return "", fmt.Errorf("read the own program: %w", err)
-	}
-	return hex.EncodeToString(hash.Sum(nil))[:12], nil
 }
 
 // errand is what a worker has to do.

@@ -74,8 +74,8 @@ func (a *app) record(ctx context.Context, f *recordFlags) error {
 		return err
 	}
 	fmt.Fprintf(a.Stdout, "%s events recorded in %s: %s tickers, %s books, %s trades, %s candles; %.1f MB on disk\n",
-		thousands(int(report.Events())), report.Folder, thousands(int(report.Tickers)), thousands(int(report.Books)),
-		thousands(int(report.Trades)), thousands(int(report.Candles)), float64(report.Bytes)/1e6)
+		thousands(report.Events()), report.Folder, thousands(report.Tickers), thousands(report.Books),
+		thousands(report.Trades), thousands(report.Candles), float64(report.Bytes)/1e6)
 	return err
 }
 
@@ -131,21 +131,8 @@ func (f *recordingFlags) span() (of reader.Range, err error) {
 	if f.folder == "" {
 		return of, config.Usagef("want the folder of a recording: --folder recordings/btc")
 	}
-	for _, bound := range [...]struct {
-		name, text string
-		into       *market.Time
-	}{{"--from", f.from, &of.From}, {"--to", f.to, &of.To}} {
-		if bound.text == "" {
-			continue
-		}
-		if *bound.into, err = config.ParseMoment(bound.text); err != nil {
-			return of, config.Usagef("%s: %w", bound.name, err)
-		}
-	}
-	if of.To != 0 && of.From >= of.To {
-		return of, config.Usagef("--from is not before --to")
-	}
-	return of, nil
+	of.From, of.To, err = config.ParseRange(f.from, f.to)
+	return of, err
 }
 
 // listRecording runs the command.
@@ -166,7 +153,7 @@ func (a *app) listRecording(ctx context.Context, f *recordingFlags) error {
 
 func printRecording(w io.Writer, s *reader.Summary) error {
 	fmt.Fprintf(w, "%s: %s records of %d starts, %s to %s, %.1f MB; recorded by %s\n", s.Folder,
-		thousands(int(s.Records)), s.Starts, s.From, s.To, float64(s.Bytes)/1e6, strings.Join(s.Programs, ", "))
+		thousands(s.Records), s.Starts, s.From, s.To, float64(s.Bytes)/1e6, strings.Join(s.Programs, ", "))
 	names := make([]string, 0, len(s.Markets))
 	for name := range s.Markets {
 		names = append(names, name)
@@ -174,11 +161,11 @@ func printRecording(w io.Writer, s *reader.Summary) error {
 	slices.Sort(names)
 	for _, name := range names {
 		n := s.Markets[name]
-		fmt.Fprintf(w, "%-12s %12s tickers  %10s books  %10s trades", name, thousands(int(n.Tickers)),
-			thousands(int(n.Books)), thousands(int(n.Trades)))
+		fmt.Fprintf(w, "%-12s %12s tickers  %10s books  %10s trades", name, thousands(n.Tickers),
+			thousands(n.Books), thousands(n.Trades))
 		for i := market.Interval1m; i <= market.Interval1M; i++ {
 			if count := n.Candles[i.String()]; count > 0 {
-				fmt.Fprintf(w, "  %s candles of %s", thousands(int(count)), i)
+				fmt.Fprintf(w, "  %s candles of %s", thousands(count), i)
 			}
 		}
 		fmt.Fprintln(w)
@@ -232,7 +219,7 @@ func (a *app) exportRecording(ctx context.Context, f *recordingFlags) error {
 		return err
 	}
 	if len(files) > 0 {
-		fmt.Fprintf(a.Stdout, "%s records in %s\n", thousands(int(x.Records)), strings.Join(files, ", "))
+		fmt.Fprintf(a.Stdout, "%s records in %s\n", thousands(x.Records), strings.Join(files, ", "))
 	}
 	return printHoles(a.Stderr, x.Holes)
 }

@@ -94,7 +94,7 @@ func printReplay(w io.Writer, r *replay.Verdict) error {
 		found = "equal, and the next one differs"
 	}
 	fmt.Fprintf(w, "%s commands, %s; %s refusals of the gate are counted, not compared\n", thousands(r.Equal), found,
-		thousands(int(r.Refused)))
+		thousands(r.Refused))
 	for i := range r.Lost {
 		fmt.Fprintln(w, r.Lost[i].String())
 	}
@@ -117,7 +117,7 @@ func printReplay(w io.Writer, r *replay.Verdict) error {
 		starts += fmt.Sprintf(" and %d reloads", r.Reloads)
 	}
 	_, err := fmt.Fprintf(w, "%s events of %s, %s to %s; recorded by %s, replayed by %s\n",
-		thousands(int(r.Records)), starts, r.From, r.To, strings.Join(r.Programs, ", "),
+		thousands(r.Records), starts, r.From, r.To, strings.Join(r.Programs, ", "),
 		version.Of(debug.ReadBuildInfo()))
 	return err
 }
@@ -137,13 +137,4 @@ func printDifference(w io.Writer, d *replay.Difference) {
 		fmt.Fprintf(w, "\n  %s", field)
 	}
 	fmt.Fprintf(w, "\n  %s\n", d.Hint)
-}
-
-// thousands writes a count with commas.
-func thousands(n int) string {
-	text := fmt.Sprint(n)
-	for at := len(text) - 3; at > 0; at -= 3 {
-		text = text[:at] + "," + text[at:]
-	}
-	return text
 }

@@ -256,8 +256,8 @@ func printSeal(w io.Writer, d *seal.Document, standing *seal.SealStatus) error {
 	b.Line("backtest    %s, %s to %s, %d days, %d of them make the promise, out of sample from: %s", d.Backtest.Title,
 		d.Backtest.From, d.Backtest.To, d.Backtest.Days, d.Backtest.OutOfSampleDays, from)
 	if d.Search.Counted {
-		b.Line("tries       %s over these candles, of %s different series of returns", grouped(d.Search.Tries),
-			grouped(d.Search.Series))
+		b.Line("tries       %s over these candles, of %s different series of returns", thousands(d.Search.Tries),
+			thousands(d.Search.Series))
 	} else {
 		b.Line("tries       not known")
 	}

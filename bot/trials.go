@@ -180,7 +180,7 @@ func (l *trialList) text() string {
 		f := &l.Families[i]
 		line("%s, %s to %s", marketsText(f.Markets), f.From.Date(), f.To.Date())
 		line("  strategies  %s", strings.Join(f.Strategies, "; "))
-		line("  tries       %s of %s different series, %s to %s", grouped(f.Tries), grouped(f.Series), f.First.Date(),
+		line("  tries       %s of %s different series, %s to %s", thousands(f.Tries), thousands(f.Series), f.First.Date(),
 			f.Last.Date())
 		if f.Best.Days > 1 {
 			line("  best        Sharpe %s on %d days (%s); luck's bar at this count: %s", f.Best.Sharpe.Text(2),
@@ -197,10 +197,10 @@ func (l *trialList) text() string {
 		case s.Opened == 0:
 			line("sealed: %s", s.text)
 		case s.Looks == 0:
-			line("opened on %s after %s tries: %s; nothing has looked at it yet", s.Opened.Date(), grouped(s.Tries),
+			line("opened on %s after %s tries: %s; nothing has looked at it yet", s.Opened.Date(), thousands(s.Tries),
 				s.text)
 		default:
-			line("opened on %s after %s tries: %s; runs over it since: %d", s.Opened.Date(), grouped(s.Tries), s.text,
+			line("opened on %s after %s tries: %s; runs over it since: %d", s.Opened.Date(), thousands(s.Tries), s.text,
 				s.Looks)
 		}
 	}
@@ -244,6 +244,6 @@ func (a *app) unseal(f *trialsFlags) error {
 		return err
 	}
 	fmt.Fprintf(a.Stdout, "%s is open, after %s tries of %s different series. The next run over it is the one honest "+
-		"look.\n", s.Text(), grouped(s.Opened.Tries), grouped(s.Opened.Series))
+		"look.\n", s.Text(), thousands(s.Opened.Tries), thousands(s.Opened.Series))
 	return nil
 }

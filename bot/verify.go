@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -185,9 +184,7 @@ func (a *app) sealCheck(path, public string, asJSON bool) error {
 		proof.Flaws = append(proof.Flaws, "it is not signed with the key of --public-key")
 	}
 	if asJSON {
-		out := json.NewEncoder(a.Stdout)
-		out.SetIndent("", "  ")
-		err = out.Encode(proof)
+		err = console.PrintJSON(a.Stdout, proof)
 	} else {
 		_, err = io.WriteString(a.Stdout, proof.Text())
 	}

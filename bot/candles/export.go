@@ -81,7 +81,7 @@ func (a *commands) exportCandles(f *exportFlags) error {
 		return config.Usagef("--out %s is a folder; name a file in it, like %s", f.out,
 			filepath.Join(f.out, name+".csv"))
 	}
-	begin, end, err := parseRange(f.from, f.to)
+	begin, end, err := config.ParseRange(f.from, f.to)
 	if err != nil {
 		return err
 	}
@@ -124,23 +124,4 @@ func emptyExport(store *candles.Store, name string, interval market.Interval) er
 		return err
 	}
 	return fmt.Errorf("no candles in the range: %s %s is stored from %s to %s", name, interval, stored.From, stored.To)
-}
-
-// parseRange reads --from and --to; empty is no bound.
-func parseRange(from, to string) (begin, end market.Time, err error) {
-	for _, bound := range [...]struct {
-		flag, text string
-		into       *market.Time
-	}{{"--from", from, &begin}, {"--to", to, &end}} {
-		if bound.text == "" {
-			continue
-		}
-		if *bound.into, err = config.ParseMoment(bound.text); err != nil {
-			return 0, 0, config.Usagef("%s: %w", bound.flag, err)
-		}
-	}
-	if from != "" && to != "" && begin >= end {
-		return 0, 0, config.Usagef("--from %s is not before --to %s; swap them, or leave one out", from, to)
-	}
-	return begin, end, nil
 }

@@ -81,7 +81,7 @@ func (a *commands) fetchCandles(ctx context.Context, f *fetchFlags) error {
 	if f.from == "" {
 		return config.Usagef("--from is needed, like --from 2024-01-01")
 	}
-	from, to, err := parseRange(f.from, f.to)
+	from, to, err := config.ParseRange(f.from, f.to)
 	if err != nil {
 		return err
 	}

@@ -246,6 +246,25 @@ func ParseMoment(text string) (market.Time, error) {
 	return market.TimeOfMillis(ms)
 }
 
+// ParseRange reads the flags --from and --to; empty is no bound.
+func ParseRange(from, to string) (begin, end market.Time, err error) {
+	for _, bound := range [...]struct {
+		flag, text string
+		into       *market.Time
+	}{{"--from", from, &begin}, {"--to", to, &end}} {
+		if bound.text == "" {
+			continue
+		}
+		if *bound.into, err = ParseMoment(bound.text); err != nil {
+			return 0, 0, Usagef("%s: %w", bound.flag, err)
+		}
+	}
+	if from != "" && to != "" && begin >= end {
+		return 0, 0, Usagef("--from %s is not before --to %s; swap them, or leave one out", from, to)
+	}
+	return begin, end, nil
+}
+
 // Span is a length of time of a config.
 type Span market.Duration
 

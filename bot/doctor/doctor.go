@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/exchange/poll"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
@@ -21,10 +22,7 @@ const (
 
 // Finding is the result of one check.
 type Finding struct {
-	Check string   `json:"check"`
-	Level string   `json:"level"` // ok, warn, fail
-	Text  string   `json:"text"`
-	Hint  string   `json:"hint,omitempty"`
+	statedir.Finding
 	Lines []string `json:"lines,omitempty"` // a table that goes with it
 }
 
@@ -117,13 +115,13 @@ func (d *doctor) atExchange(ctx context.Context) (err error) {
 }
 
 func (d *doctor) ok(check, format string, args ...any) {
-	d.findings = append(d.findings, Finding{Check: check, Level: OK, Text: fmt.Sprintf(format, args...)})
+	d.add(check, OK, fmt.Sprintf(format, args...), "")
 }
 
-func (d *doctor) warn(check, text, hint string) {
-	d.findings = append(d.findings, Finding{Check: check, Level: Warn, Text: text, Hint: hint})
-}
+func (d *doctor) warn(check, text, hint string) { d.add(check, Warn, text, hint) }
 
-func (d *doctor) fail(check, text, hint string) {
-	d.findings = append(d.findings, Finding{Check: check, Level: Fail, Text: text, Hint: hint})
+func (d *doctor) fail(check, text, hint string) { d.add(check, Fail, text, hint) }
+
+func (d *doctor) add(check, level, text, hint string, lines ...string) {
+	d.findings = append(d.findings, Finding{statedir.Finding{Check: check, Level: level, Text: text, Hint: hint}, lines})
 }

@@ -206,6 +206,5 @@ func (d *doctor) polling() {
 		as := d.plan.PollingAs(d.client, other)
 		text += fmt.Sprintf("; %s %d and %d", words, as.PerMinute(rest.PaidByKey), as.PerMinute(rest.PaidByIP))
 	}
-	d.findings = append(d.findings, Finding{Check: "polling", Level: level, Text: text, Hint: hint,
-		Lines: strings.Split(plan.String(), "\n")})
+	d.add("polling", level, text, hint, strings.Split(plan.String(), "\n")...)
 }

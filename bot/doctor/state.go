@@ -73,12 +73,11 @@ func (d *doctor) examine(path string, store *journal.Store) error {
 		return err
 	}
 	if len(report.Flaws) > 0 {
-		found := Finding{Check: "state file", Level: Fail,
-			Text: fmt.Sprintf("%s has %d flaws", path, len(report.Flaws)), Hint: "take it from a backup"}
+		var lines []string
 		for _, flaw := range report.Flaws[:min(10, len(report.Flaws))] {
-			found.Lines = append(found.Lines, flaw.String())
+			lines = append(lines, flaw.String())
 		}
-		d.findings = append(d.findings, found)
+		d.add("state file", Fail, fmt.Sprintf("%s has %d flaws", path, len(report.Flaws)), "take it from a backup", lines...)
 		return nil
 	}
 	d.ok("state file", "%s is whole: %d journal entries, %d orders (%d open), %d fills", path, report.Entries,

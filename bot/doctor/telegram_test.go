@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/internal/bottest"
 )
 
@@ -20,7 +21,8 @@ func TestTheDoctorAsksTelegramForTheNameOfItsBot(t *testing.T) {
 		return d.findings
 	}
 	require.Empty(t, asked("", "42"))
-	require.Equal(t, []Finding{{Check: "telegram", Level: OK, Text: "@Tidemark_bot answers 42, -7; it only looks"}},
+	require.Equal(t, []Finding{{Finding: statedir.Finding{Check: "telegram", Level: OK,
+		Text: "@Tidemark_bot answers 42, -7; it only looks"}}},
 		asked(bottest.TelegramToken, "42", "-7"))
 	silent := asked(bottest.TelegramToken)[0]
 	require.Equal(t, Warn, silent.Level)

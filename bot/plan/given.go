@@ -12,7 +12,10 @@ import (
 
 // Given is the library of candles that a program hands over, such as a test. Candles of
 // a longer interval are merged from the longest given interval that divides it.
-type Given struct{ series, merged []Series }
+type Given struct {
+	inMemory
+	series, merged []Series
+}
 
 // Series are the candles of one market and interval, oldest first. Their prices and volumes have
 // the given decimals.
@@ -26,6 +29,7 @@ type Series struct {
 // NewGiven checks the series. The library keeps them; the caller does not change them any more.
 func NewGiven(series []Series) (*Given, error) {
 	g := &Given{}
+	g.of = g.seriesOf
 	for i := range series {
 		s := &series[i]
 		if err := s.check(); err != nil {
@@ -71,8 +75,8 @@ func find(series []Series, name string, interval market.Interval) *Series {
 	return nil
 }
 
-// of is the series of a market at an interval; the first call merges it.
-func (g *Given) of(name string, interval market.Interval) (*Series, error) {
+// seriesOf is the series of a market at an interval; the first call merges it.
+func (g *Given) seriesOf(name string, interval market.Interval) (*Series, error) {
 	if s := cmp.Or(find(g.series, name, interval), find(g.merged, name, interval)); s != nil {
 		return s, nil
 	}
@@ -91,51 +95,6 @@ func (g *Given) of(name string, interval market.Interval) (*Series, error) {
 	}
 	return nil, fmt.Errorf("%w for %s %s, and no shorter ones to merge; give them, or trade on a longer interval",
 		candles.ErrNoData, name, interval)
-}
-
-// Part describes a part of a series. Its decimals are the given ones.
-func (g *Given) Part(name string, interval market.Interval, from, to market.Time) (part candles.Part, err error) {
-	s, err := g.of(name, interval)
-	if err != nil {
-		return part, err
-	}
-	return candles.Part{Range: rangeOf(within(s.Candles, from, to)), PriceDigits: s.PriceDigits,
-		VolumeDigits: s.VolumeDigits}, nil
-}
-
-// rangeOf is the span of candles.
-func rangeOf(list []market.Candle) (span candles.Range) {
-	if n := len(list); n > 0 {
-		span = candles.Range{From: list[0].Start, To: list[n-1].End()}
-	}
-	return span
-}
-
-// Span returns the span of the candles, as a store does.
-func (g *Given) Span(name string, interval market.Interval) (candles.Range, error) {
-	s, err := g.of(name, interval)
-	if err != nil {
-		return candles.Range{}, err
-	}
-	return rangeOf(s.Candles), nil
-}
-
-// Gaps lists the candles between the given ones.
-func (g *Given) Gaps(name string, interval market.Interval, from, to market.Time) ([]candles.Gap, error) {
-	s, err := g.of(name, interval)
-	if err != nil {
-		return nil, err
-	}
-	return gapsIn(within(s.Candles, from, to), interval), nil
-}
-
-// DataHash hashes the candles of the range.
-func (g *Given) DataHash(name string, interval market.Interval, from, to market.Time) (string, error) {
-	s, err := g.of(name, interval)
-	if err != nil {
-		return "", err
-	}
-	return hashCandles(within(s.Candles, from, to)), nil
 }
 
 // open copies the candles of the range, in the market's units.
@@ -173,12 +132,3 @@ func (g *Given) Markets() (names []string, err error) {
 	slices.Sort(names)
 	return slices.Compact(names), nil
 }
-
-// Listings are none.
-func (g *Given) Listings(market.Time, market.Time, func(*candles.Listing) error) error { return nil }
-
-// ListingRange is that of no records.
-func (g *Given) ListingRange() (r candles.ListingRange, err error) { return r, nil }
-
-// Close has nothing to release.
-func (g *Given) Close() error { return nil }

@@ -44,6 +44,57 @@ func (s Stored) open(f backtest.Feed, from, to market.Time) (backtest.Source, er
 	return s.Read(candles.ReadOptions{Market: f.Market, Interval: f.Interval, From: from, To: to})
 }
 
+// inMemory is the part of a library that its series decide. It has no records of markets.
+type inMemory struct {
+	of func(name string, interval market.Interval) (*Series, error)
+}
+
+// Part describes a part of a series.
+func (m *inMemory) Part(name string, interval market.Interval, from, to market.Time) (part candles.Part, err error) {
+	s, err := m.of(name, interval)
+	if err != nil {
+		return part, err
+	}
+	part = candles.Part{PriceDigits: s.PriceDigits, VolumeDigits: s.VolumeDigits}
+	if list := within(s.Candles, from, to); len(list) > 0 {
+		part.Range = candles.Range{From: list[0].Start, To: list[len(list)-1].End()}
+	}
+	return part, nil
+}
+
+// Span returns the span of the candles, as a store does.
+func (m *inMemory) Span(name string, interval market.Interval) (candles.Range, error) {
+	part, err := m.Part(name, interval, 0, 0)
+	return part.Range, err
+}
+
+// Gaps lists the candles that are missing between others.
+func (m *inMemory) Gaps(name string, interval market.Interval, from, to market.Time) ([]candles.Gap, error) {
+	s, err := m.of(name, interval)
+	if err != nil {
+		return nil, err
+	}
+	return gapsIn(within(s.Candles, from, to), interval), nil
+}
+
+// DataHash hashes the candles of the range.
+func (m *inMemory) DataHash(name string, interval market.Interval, from, to market.Time) (string, error) {
+	s, err := m.of(name, interval)
+	if err != nil {
+		return "", err
+	}
+	return hashCandles(within(s.Candles, from, to)), nil
+}
+
+// Listings are none.
+func (*inMemory) Listings(market.Time, market.Time, func(*candles.Listing) error) error { return nil }
+
+// ListingRange is that of no records.
+func (*inMemory) ListingRange() (r candles.ListingRange, err error) { return r, nil }
+
+// Close has nothing to release.
+func (*inMemory) Close() error { return nil }
+
 // OpenLibrary opens the source of candles that a config names.
 func OpenLibrary(c *config.Backtest) (Library, error) {
 	if c.Data.Recording != "" {
@@ -51,7 +102,7 @@ func OpenLibrary(c *config.Backtest) (Library, error) {
 			"this command wants candles: leave it out, or --set data.recording="))
 	}
 	if c.Data.Source == config.SourceSynthetic {
-		return &synthetics{seed: c.Backtest.Seed}, nil
+		return newSynthetics(c.Backtest.Seed), nil
 	}
 	store, err := candles.Read(c.Data.Candles)
 	if errors.Is(err, candles.ErrNoData) {

@@ -18,6 +18,7 @@ import (
 // synthetics is the built-in market as a library: BTC-EUR at 1h, and every longer interval merged
 // from 1h.
 type synthetics struct {
+	inMemory
 	seed  uint64
 	hours []market.Candle // in the units of market units
 	units market.Market
@@ -74,34 +75,28 @@ func (l *synthetics) standard() *market.Market {
 	return &market.Market{ID: 1, Name: madeUpMarket, PriceDigits: madeUpPrice, VolumeDigits: madeUpVolume}
 }
 
-// Span returns the span of the candles, as a store does.
-func (l *synthetics) Span(name string, interval market.Interval) (candles.Range, error) {
-	part, err := l.Part(name, interval, 0, 0)
-	return part.Range, err
+// newSynthetics is the market of a seed.
+func newSynthetics(seed uint64) *synthetics {
+	l := &synthetics{seed: seed}
+	l.of = l.series
+	return l
 }
 
-// Part describes a part of a series. Its decimals are the same for every seed.
-func (l *synthetics) Part(name string, interval market.Interval, from, to market.Time) (candles.Part, error) {
-	part := candles.Part{PriceDigits: madeUpPrice, VolumeDigits: madeUpVolume}
+// series is the series of an interval. Its decimals are the same for every seed.
+func (l *synthetics) series(name string, interval market.Interval) (*Series, error) {
 	if name != madeUpMarket {
-		return part, fmt.Errorf("there is no synthetic %s, only %s; set data.source to \"store\" and fill it. `bot "+
+		return nil, fmt.Errorf("there is no synthetic %s, only %s; set data.source to \"store\" and fill it. `bot "+
 			"candles import` reads files. Made-up candles of BTC-EUR, ETH-EUR and ADA-EUR: run `bot exchange --set "+
 			"exchange.history=2400h`, and in another terminal `bot candles fetch --market ADA-EUR --interval 1h "+
 			"--from 2020-01-01 --base-url http://127.0.0.1:8080/v2`", name, madeUpMarket)
 	}
 	if interval < market.Interval1h {
-		return part, fmt.Errorf("there is no synthetic %s %s, only %s at 1h and longer: %w", name, interval,
+		return nil, fmt.Errorf("there is no synthetic %s %s, only %s at 1h and longer: %w", name, interval,
 			madeUpMarket, candles.ErrNoData)
 	}
-	stored, err := l.candles(l.standard(), interval)
-	part.Range = rangeOf(within(stored, from, to))
-	return part, err
-}
-
-// Gaps lists the candles that the generator left out.
-func (l *synthetics) Gaps(_ string, interval market.Interval, from, to market.Time) (gaps []candles.Gap, err error) {
-	stored, err := l.candles(l.standard(), interval)
-	return gapsIn(within(stored, from, to), interval), err
+	list, err := l.candles(l.standard(), interval)
+	return &Series{Market: name, Interval: interval, PriceDigits: madeUpPrice, VolumeDigits: madeUpVolume,
+		Candles: list}, err
 }
 
 // gapsIn lists the candles that are missing in a series.
@@ -129,12 +124,6 @@ func within(candles []market.Candle, from, to market.Time) []market.Candle {
 	return candles[min(after(from), end):end]
 }
 
-// DataHash hashes the candles of the range.
-func (l *synthetics) DataHash(_ string, interval market.Interval, from, to market.Time) (string, error) {
-	candles, err := l.candles(l.standard(), interval)
-	return hashCandles(within(candles, from, to)), err
-}
-
 func hashCandles(series []market.Candle) string {
 	hash, row := sha256.New(), make([]byte, 0, 48)
 	for _, c := range series {
@@ -152,7 +141,7 @@ func hashCandles(series []market.Candle) string {
 // without data has them, and the market with their decimals.
 func Synthetic(name string, interval market.Interval, seed uint64, from, to market.Time) (backtest.Source,
 	*market.Market, error) {
-	l := &synthetics{seed: seed}
+	l := newSynthetics(seed)
 	m := l.standard()
 	if _, err := l.Span(name, interval); err != nil {
 		return nil, nil, err
@@ -168,17 +157,6 @@ func (l *synthetics) open(f backtest.Feed, from, to market.Time) (backtest.Sourc
 
 // Markets is the one market.
 func (l *synthetics) Markets() ([]string, error) { return []string{madeUpMarket}, nil }
-
-// Listings are none.
-func (l *synthetics) Listings(market.Time, market.Time, func(*candles.Listing) error) error {
-	return nil
-}
-
-// ListingRange is that of no records.
-func (l *synthetics) ListingRange() (r candles.ListingRange, err error) { return r, nil }
-
-// Close has nothing to release.
-func (l *synthetics) Close() error { return nil }
 
 // batches is a slice of candles as a source.
 type batches struct{ left []market.Candle }

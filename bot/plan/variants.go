@@ -453,6 +453,13 @@ func AskedOf(lib Library) Asked {
 	return a
 }
 
+// ask notes that a market is needed. Until the caller calls done, no other call goes through.
+func (s *shared) ask(name string) (done func()) {
+	s.mutex.Lock()
+	s.asked[name] = true
+	return s.mutex.Unlock
+}
+
 // Markets notes that all are needed.
 func (s *shared) Markets() ([]string, error) {
 	s.mutex.Lock()
@@ -462,30 +469,22 @@ func (s *shared) Markets() ([]string, error) {
 }
 
 func (s *shared) Part(name string, interval market.Interval, from, to market.Time) (candles.Part, error) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	s.asked[name] = true
+	defer s.ask(name)()
 	return s.Library.Part(name, interval, from, to)
 }
 
 func (s *shared) Span(name string, interval market.Interval) (candles.Range, error) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	s.asked[name] = true
+	defer s.ask(name)()
 	return s.Library.Span(name, interval)
 }
 
 func (s *shared) Gaps(name string, interval market.Interval, from, to market.Time) ([]candles.Gap, error) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	s.asked[name] = true
+	defer s.ask(name)()
 	return s.Library.Gaps(name, interval, from, to)
 }
 
 func (s *shared) DataHash(name string, interval market.Interval, from, to market.Time) (string, error) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	s.asked[name] = true
+	defer s.ask(name)()
 	hash, err := s.Library.DataHash(name, interval, from, to)
 	if err == nil {
 		s.hashes[SeriesHash{name, interval, from, to, hash}] = true

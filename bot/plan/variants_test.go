@@ -31,7 +31,7 @@ interval = "4h"
 // TestAVariantRunsAsItsConfigDoes holds shared plans against plans that are made anew.
 func TestAVariantRunsAsItsConfigDoes(t *testing.T) {
 	source := &config.Source{Text: variedConfig}
-	lib := Shared(&synthetics{seed: 1})
+	lib := Shared(newSynthetics(1))
 	v := NewVariants(source, shipped.Definitions(), lib)
 	kins := map[string]bool{}
 	for _, sets := range [][]string{
@@ -80,7 +80,7 @@ func TestAVariantRunsAsItsConfigDoes(t *testing.T) {
 }
 
 func TestARefusedVariantNamesItsSetting(t *testing.T) {
-	v := NewVariants(&config.Source{Text: variedConfig}, shipped.Definitions(), Shared(&synthetics{seed: 1}))
+	v := NewVariants(&config.Source{Text: variedConfig}, shipped.Definitions(), Shared(newSynthetics(1)))
 	for _, c := range []struct{ set, want string }{
 		{"strategies.trend.params.fats=5",
 			`--set strategies.trend.params.fats: strategy smacross: unknown parameter "fats"`},
