@@ -1,8 +1,11 @@
 package bot
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -109,4 +112,116 @@ func (a *app) flattenCommand() *cobra.Command {
 	}, operator.PathFlatten, f)
 	c.Flags().StringVar(&f.reason, "reason", "", "`WHY`, for the journal")
 	return c
+}
+
+// resolveWord is the word that the user types to confirm.
+const resolveWord = "resolve"
+
+func (a *app) resolveCommand() *cobra.Command {
+	f, exchange, absent, gone := &actFlags{}, false, false, ""
+	c := a.actCommand(&cobra.Command{
+		Use:     "resolve ORDER --as-exchange|--as-absent, or resolve --gone MARKET",
+		Short:   "Decide about a disputed order, or a market that has gone",
+		Args:    cobra.MaximumNArgs(1),
+		Example: "  bot resolve 12 --as-exchange -c configs/sandbox.toml\n  bot resolve 12 --as-absent --wait 1m",
+		Long: "Decides about an order whose answers were not booked, because they break a rule (docs/recovery.md). " +
+			"Look at the\nexchange's own page first. --as-exchange books the next answer to a query as it is; " +
+			"--as-absent ends the order in the\nbooks with the booked fills. Type the word " + resolveWord +
+			" to confirm. Both values go to the journal: bot explain ORDER\nshows them.\n\n--gone MARKET takes " +
+			"what strategies hold in a market that the exchange lists no more out of the books, as a\nwithdrawal " +
+			"at cost: no profit, no loss. What the account still has of it is then unallocated.",
+	}, operator.PathResolve, f)
+	c.RunE = a.enter(func(ctx context.Context, args []string) error {
+		request := &operator.Request{Gone: gone, WaitMS: f.wait.Milliseconds()}
+		what := "what is held in " + gone + " is written off"
+		switch {
+		case gone != "" && (exchange || absent || len(args) > 0):
+			return config.Usagef("--gone takes no order")
+		case gone != "":
+		case exchange == absent || len(args) == 0:
+			return config.Usagef("give one of --as-exchange and --as-absent with an order, or --gone MARKET")
+		default:
+			request.Order, request.As = args[0], operator.AsExchange
+			if absent {
+				request.As = operator.AsAbsent
+			}
+			what = "order " + request.Order + " is resolved as " + request.As
+		}
+		fmt.Fprintf(a.Stderr, "%s; type %q to go on: ", what, resolveWord)
+		word, _ := bufio.NewReader(a.Stdin).ReadString('\n')
+		if strings.TrimSpace(word) != resolveWord {
+			return config.Usagef("nothing is done: the word is %q", resolveWord)
+		}
+		return a.act(ctx, f, operator.PathResolve, request)
+	})
+	c.Flags().BoolVar(&exchange, "as-exchange", false, "the exchange is right: its next answer is booked")
+	c.Flags().BoolVar(&absent, "as-absent", false,
+		"the exchange does not have it: the order ends with the fills that are booked")
+	c.Flags().StringVar(&gone, "gone", "", "write off what is held in a market that the exchange lists no more")
+	return c
+}
+
+// reloadFlags are the flags of the command.
+type reloadFlags struct {
+	callerFlags
+	wait  time.Duration
+	check bool
+}
+
+func (a *app) reloadCommand() *cobra.Command {
+	f := &reloadFlags{}
+	c := &cobra.Command{
+		Use: "reload", Short: "Let a running bot take over its changed config", Args: onlyFlags,
+		Example: "  bot reload -c configs/sandbox.toml --check\n  bot reload -c configs/sandbox.toml",
+		Long: "Lets a running bot read its config file again and take over limits, parameters of strategies, alerts " +
+			"and log level.\nPositions, exits, halts and the use of limits stay; a raised limit lifts no halt. A " +
+			"strategy with other parameters is\nwarmed up beside the running one; its resting entries are cancelled. " +
+			"Any other changed setting needs a restart: then,\nand after any error, nothing is applied. SIGHUP does " +
+			"the same for a bot without a terminal. --check only says what\nwould change.",
+		RunE: a.enter(func(ctx context.Context, _ []string) error { return a.reload(ctx, f) }),
+	}
+	f.register(c)
+	c.Flags().BoolVar(&f.check, "check", false, "only say what would change, after a warm-up of the new strategies")
+	c.Flags().DurationVar(&f.wait, "wait", 2*time.Minute, "how long the preparation may take")
+	return c
+}
+
+// reload runs the command.
+func (a *app) reload(ctx context.Context, f *reloadFlags) error {
+	dir, err := f.folder()
+	if err != nil {
+		return err
+	}
+	ask := &operator.Request{Check: f.check, WaitMS: f.wait.Milliseconds(), By: "user " + userName()}
+	answer, err := operator.AskReload(ctx, dir, ask)
+	if err != nil {
+		return err
+	}
+	return show(a, &f.callerFlags, answer, func(w io.Writer, r *operator.Reload) error {
+		_, err := io.WriteString(w, reloadText(r))
+		return err
+	})
+}
+
+// reloadText is the outcome of a reload for a person.
+func reloadText(r *operator.Reload) string {
+	if len(r.Changed) == 0 {
+		return "no setting has changed\n"
+	}
+	var text strings.Builder
+	for _, line := range r.Changed {
+		fmt.Fprintln(&text, line)
+	}
+	head := "reloaded"
+	if r.Check {
+		head = "nothing is applied: this would change"
+	}
+	fmt.Fprintf(&text, "%s; config %.12s", head, r.ConfigHash)
+	if len(r.Strategies) > 0 {
+		fmt.Fprintf(&text, "; warmed up anew: %s", strings.Join(r.Strategies, ", "))
+	}
+	if r.Cancelled > 0 {
+		fmt.Fprintf(&text, "; cancels of %s are sent", operator.OrdersText(r.Cancelled))
+	}
+	return text.String() + "\n"
 }

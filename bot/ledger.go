@@ -166,7 +166,8 @@ func (a *app) countTry(p *plan.Backtest) error {
 
 // familyText counts the tries of a family.
 func familyText(tries, series int64) string {
-	return fmt.Sprintf("Tries of this family: %s of %s different series of returns.", thousands(tries), thousands(series))
+	return fmt.Sprintf("Tries of this family: %s of %s different series of returns.", thousands(tries),
+		thousands(series))
 }
 
 // luckText compares a try with the luck of its family.

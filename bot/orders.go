@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -41,4 +42,54 @@ func (a *app) ordersCommand() *cobra.Command {
 	f.register(c)
 	c.Flags().BoolVar(&all, "all", false, fmt.Sprintf("done orders too, the latest %d", operator.MaxOrders))
 	return c
+}
+
+// clockOrNone is a time for a person; "-": unknown.
+func clockOrNone(ms int64) string {
+	if ms == 0 {
+		return "-"
+	}
+	return operator.ClockOf(ms)
+}
+
+func printPositions(w io.Writer, list *operator.Positions) error {
+	positions := list.Positions
+	if !slices.ContainsFunc(positions, func(p operator.Position) bool { return p.Amount != "0" || p.Realised != "0" }) {
+		_, err := fmt.Fprintln(w, "no positions")
+		return err
+	}
+	timed := slices.ContainsFunc(positions, func(p operator.Position) bool { return p.LastMS+p.ChangedMS != 0 })
+	g := page.Grid{Head: []string{"strategy", "market", "amount", "cost", "last", "worth", "realised", "fees",
+		"last seen", "changed"}}
+	for _, p := range positions {
+		g.Rows = append(g.Rows, []string{p.Strategy, p.Market, p.Amount, p.Cost, orNone(p.Last), orNone(p.Value),
+			p.Realised, p.Fees, clockOrNone(p.LastMS), clockOrNone(p.ChangedMS)})
+	}
+	if !timed {
+		g.Drop("last seen")
+		g.Drop("changed")
+	}
+	return view.WriteTable(w, g, 0)
+}
+
+func (a *app) positionsCommand() *cobra.Command {
+	f := &callerFlags{}
+	c := &cobra.Command{
+		Use: "positions", Short: "List what a bot's strategies hold", Args: onlyFlags,
+		Example: "  bot positions -c configs/sandbox.toml\n  bot positions --state state --json",
+		RunE: a.enter(func(ctx context.Context, _ []string) error {
+			_, err := askAndShow(ctx, a, f, operator.AskPositions(), printPositions)
+			return err
+		}),
+	}
+	f.register(c)
+	return c
+}
+
+// asOfText is the time of a figure of a stopped bot; empty: unknown.
+func asOfText(ms int64) string {
+	if ms == 0 {
+		return ""
+	}
+	return ", as of " + operator.ClockOf(ms)
 }

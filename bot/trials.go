@@ -180,8 +180,8 @@ func (l *trialList) text() string {
 		f := &l.Families[i]
 		line("%s, %s to %s", marketsText(f.Markets), f.From.Date(), f.To.Date())
 		line("  strategies  %s", strings.Join(f.Strategies, "; "))
-		line("  tries       %s of %s different series, %s to %s", thousands(f.Tries), thousands(f.Series), f.First.Date(),
-			f.Last.Date())
+		line("  tries       %s of %s different series, %s to %s", thousands(f.Tries), thousands(f.Series),
+			f.First.Date(), f.Last.Date())
 		if f.Best.Days > 1 {
 			line("  best        Sharpe %s on %d days (%s); luck's bar at this count: %s", f.Best.Sharpe.Text(2),
 				f.Best.Days, f.Best.Strategy, f.Best.Bar.Text(2))

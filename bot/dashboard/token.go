@@ -1,15 +1,21 @@
 package dashboard
 
 import (
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
+	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
+	"strconv"
 	"strings"
+	"sync"
+	"time"
 )
 
 // tokenBytes is the length of a token; a file has it in hexadecimal digits.
@@ -68,4 +74,108 @@ func readToken(path string) (string, error) {
 func same(have, want string) bool {
 	a, b := sha256.Sum256([]byte(have)), sha256.Sum256([]byte(want))
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
+}
+
+// right is a right that a token gives, to look or to act, and the cookie of a browser that has
+// shown the token.
+type right struct {
+	name, token string
+	lasts       time.Duration // until a browser has to show the token again
+}
+
+// The rights. A browser may look for a month, and act for half a day.
+func looks(token string) right { return right{"look", token, 30 * 24 * time.Hour} }
+func acts(token string) right  { return right{"act", token, 12 * time.Hour} }
+
+// cookieName tells the dashboards of one machine apart: browsers send the cookies of all its ports
+// to each of them.
+func (r *right) cookieName() string {
+	sum := sha256.Sum256([]byte(r.token))
+	return "tidemark_" + r.name + "_" + hex.EncodeToString(sum[:4])
+}
+
+// cookie is the cookie of a session that begins. Its value does not tell the token, and another
+// token makes it void.
+func (r *right) cookie(session string, now time.Time, secure bool) *http.Cookie {
+	begins := strconv.FormatInt(now.Unix(), 10)
+	return &http.Cookie{Name: r.cookieName(), Value: session + "." + begins + "." + r.mac(session, begins), Path: "/",
+		HttpOnly: true, Secure: secure, SameSite: http.SameSiteStrictMode, MaxAge: int(r.lasts.Seconds())}
+}
+
+// sessionOf is the session of a request's cookie; empty: it has none that is valid now.
+func (r *right) sessionOf(request *http.Request, now time.Time) string {
+	cookie, err := request.Cookie(r.cookieName())
+	if err != nil {
+		return ""
+	}
+	session, rest, _ := strings.Cut(cookie.Value, ".")
+	begins, mac, _ := strings.Cut(rest, ".")
+	seconds, err := strconv.ParseInt(begins, 10, 64)
+	if err != nil || !same(mac, r.mac(session, begins)) || now.Sub(time.Unix(seconds, 0)) >= r.lasts {
+		return ""
+	}
+	return session
+}
+
+func (r *right) mac(session, begins string) string {
+	mac := hmac.New(sha256.New, []byte(r.token))
+	mac.Write([]byte("tidemark dashboard " + r.name + " " + session + " " + begins))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// Certificate is a certificate with its key, from two files. It reads them again when they change:
+// certificates are renewed while a bot runs.
+type Certificate struct {
+	cert, key string
+
+	mu   sync.Mutex
+	read *tls.Certificate
+	of   [2]time.Time // changes of the files that were read
+}
+
+// NewCertificate reads a certificate.
+func NewCertificate(cert, key string) (*Certificate, error) {
+	c := &Certificate{cert: cert, key: key}
+	_, err := c.latest()
+	if err != nil {
+		return nil, fmt.Errorf("dashboard: certificate %s with key %s: %w", cert, key, err)
+	}
+	return c, nil
+}
+
+// TLS is the configuration of a server with the certificate.
+func (c *Certificate) TLS() *tls.Config {
+	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate,
+		error) {
+		return c.latest()
+	}}
+}
+
+// latest is the certificate in the files; while they cannot be read, or do not fit, the one before.
+func (c *Certificate) latest() (*tls.Certificate, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	of, err := c.changes()
+	if err == nil && (c.read == nil || of != c.of) {
+		var read tls.Certificate
+		if read, err = tls.LoadX509KeyPair(c.cert, c.key); err == nil {
+			c.read, c.of = &read, of
+		}
+	}
+	if c.read != nil {
+		return c.read, nil
+	}
+	return nil, err
+}
+
+// changes are the times at which the files were last changed.
+func (c *Certificate) changes() (of [2]time.Time, err error) {
+	for i, file := range []string{c.cert, c.key} {
+		info, err := os.Stat(file)
+		if err != nil {
+			return of, err
+		}
+		of[i] = info.ModTime()
+	}
+	return of, nil
 }

@@ -1,13 +1,19 @@
 package doctor
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"net"
 	"os"
+	"strings"
+	"sync"
 	"syscall"
 	"time"
+
+	"github.com/tidemark-trading/tidemark/bot/chat/telegram"
 )
 
 // renewWithin is how soon a certificate may end before the doctor says so.
@@ -65,4 +71,66 @@ func (d *doctor) certificate(check, cert, key string, now time.Time) string {
 		return ""
 	}
 	return "over TLS, with a certificate until " + until
+}
+
+// alerts sends one message to each receiver of alerts, to all of them at once, if wanted.
+func (d *doctor) alerts(ctx context.Context, wanted bool) {
+	const check = "alerts"
+	places := d.plan.Receivers
+	switch {
+	case len(places) == 0 && wanted:
+		d.warn(check, "there is no receiver in [alerts.to]",
+			"add one: a halt of a bot without alerts is noticed days later")
+		return
+	case !wanted && len(places) > 0:
+		d.ok(check, "%d receivers, not tried; --alerts sends each a message", len(places))
+		return
+	}
+	failed := make([]string, len(places))
+	var sending sync.WaitGroup
+	for i, p := range places {
+		sending.Go(func() { failed[i] = p.Try(ctx, d.plan.Name()) })
+	}
+	sending.Wait()
+	for i, p := range places {
+		if failed[i] == "" {
+			d.ok(check, "%s (%s) took a message; check that it arrived", p.Name, p.Template)
+		} else {
+			d.fail(check, fmt.Sprintf("%s (%s): %s", p.Name, p.Template, failed[i]),
+				"check the address of alerts.to."+p.Name+", which is a secret and not shown")
+		}
+	}
+}
+
+// telegram asks Telegram who the bot is: its token is right then. It sends no message.
+func (d *doctor) telegram(ctx context.Context) {
+	const check = "telegram"
+	c := &d.plan.Config.Telegram
+	if d.plan.Telegram == "" {
+		return
+	}
+	messenger, err := telegram.New(c.BaseURL, d.plan.Telegram)
+	if err != nil {
+		d.fail(check, err.Error(), "ask @BotFather for the token")
+		return
+	}
+	defer messenger.Close()
+	name, err := messenger.Me(ctx)
+	switch {
+	case err != nil:
+		d.fail(check, err.Error(), "check telegram.token_env or token_file, telegram.base_url and the network")
+	case len(c.Chats) == 0:
+		d.warn(check, "@"+name+" answers no chat: telegram.chats is empty",
+			"write to @"+name+" while the bot runs; its log names the id of your chat")
+	default:
+		d.ok(check, "@%s answers %s; %s", name, strings.Join(c.Chats, ", "), actsOrReads(c.Act))
+	}
+}
+
+// actsOrReads says whether the chat acts.
+func actsOrReads(act bool) string {
+	if act {
+		return "it may halt, resume and flatten"
+	}
+	return "it only looks"
 }

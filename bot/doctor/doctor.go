@@ -123,5 +123,6 @@ func (d *doctor) warn(check, text, hint string) { d.add(check, Warn, text, hint)
 func (d *doctor) fail(check, text, hint string) { d.add(check, Fail, text, hint) }
 
 func (d *doctor) add(check, level, text, hint string, lines ...string) {
-	d.findings = append(d.findings, Finding{statedir.Finding{Check: check, Level: level, Text: text, Hint: hint}, lines})
+	found := statedir.Finding{Check: check, Level: level, Text: text, Hint: hint}
+	d.findings = append(d.findings, Finding{found, lines})
 }

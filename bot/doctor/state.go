@@ -77,7 +77,8 @@ func (d *doctor) examine(path string, store *journal.Store) error {
 		for _, flaw := range report.Flaws[:min(10, len(report.Flaws))] {
 			lines = append(lines, flaw.String())
 		}
-		d.add("state file", Fail, fmt.Sprintf("%s has %d flaws", path, len(report.Flaws)), "take it from a backup", lines...)
+		d.add("state file", Fail, fmt.Sprintf("%s has %d flaws", path, len(report.Flaws)), "take it from a backup",
+			lines...)
 		return nil
 	}
 	d.ok("state file", "%s is whole: %d journal entries, %d orders (%d open), %d fills", path, report.Entries,

@@ -6,7 +6,11 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/bot/seal"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
+	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
@@ -75,4 +79,142 @@ func Act(ctx context.Context, of Target, path string, ask *Request) (answer Answ
 func Backup(ctx context.Context, folder, file string, passing bool) error {
 	_, err := Call(ctx, folder, PathBackup, &Request{File: file, Passing: passing}, MaxWait, &struct{}{})
 	return err
+}
+
+// AskTrades asks for round trips.
+func AskTrades(q *profit.Query) Question[profit.TradeList] {
+	return askBooks(PathTrades, q, func(store *journal.Store, now market.Time) (*profit.TradeList, error) {
+		list, err := profit.Trades(store, q, now)
+		if err == nil {
+			list.AsOfMS = now.Millis()
+		}
+		return list, err
+	})
+}
+
+// AskProfit asks what the bot has earned.
+func AskProfit(q *profit.Query) Question[profit.ProfitReport] {
+	return askBooks(PathProfit, q, func(store *journal.Store, now market.Time) (*profit.ProfitReport, error) {
+		report, err := ProfitOf(store, q, now)
+		if err == nil {
+			report.AsOfMS = now.Millis()
+		}
+		return report, err
+	})
+}
+
+// ProfitOf says what a bot has earned, at the prices that its state file has: they are at most a
+// minute old while it runs.
+func ProfitOf(store *journal.Store, q *profit.Query, now market.Time) (*profit.ProfitReport, error) {
+	prices, err := statedir.Prices(store)
+	if err != nil {
+		return nil, err
+	}
+	return profit.Profit(store, q, prices.Last, now)
+}
+
+// AskEquity asks for a curve.
+func AskEquity(q *profit.Query) Question[profit.Curve] {
+	return askBooks(PathEquity, q, func(store *journal.Store, now market.Time) (*profit.Curve, error) {
+		curve, err := profit.Equity(store, q, now)
+		if err == nil {
+			curve.AsOfMS = now.Millis()
+		}
+		return curve, err
+	})
+}
+
+// askBooks asks a running bot a question of its books, or reads them from a state file. Ages then
+// end with the file's last entry.
+func askBooks[T any](path string, q *profit.Query, read func(*journal.Store, market.Time) (*T, error)) Question[T] {
+	all := Question[T]{path: path, ask: Request{Books: q}, read: func(store *journal.Store) (*T, error) {
+		entries, err := store.LastEntries(1)
+		if err != nil {
+			return nil, err
+		}
+		var now market.Time
+		if len(entries) > 0 {
+			now = entries[0].At
+		}
+		return read(store, now)
+	}}
+	if err := q.Check(); err != nil {
+		all.wrong = config.Usagef("%w", err)
+	}
+	return all
+}
+
+// Glance is status, positions and limits of a bot at one moment: what a dashboard asks for again
+// and again.
+type Glance struct {
+	Status    *Status    `json:"status"`
+	Positions *Positions `json:"positions"`
+	Risk      *Risk      `json:"risk"`
+}
+
+// AskGlance asks for a glance. A running bot takes one look at its loop for it.
+func AskGlance() Question[Glance] {
+	return Question[Glance]{path: PathGlance, read: func(store *journal.Store) (*Glance, error) {
+		g, err := &Glance{}, error(nil)
+		if g.Status, err = StoppedStatus(store, filepath.Dir(store.Path())); err != nil {
+			return nil, err
+		}
+		var failed error
+		g.Positions, err = StoppedPositions(store)
+		g.Risk, failed = StoppedRisk(store)
+		return g, errors.Join(err, failed)
+	}}
+}
+
+// Canary is the answer to `bot canary`: another program or config that decides in shadow.
+type Canary struct {
+	Program    string   `json:"program"`             // its version; empty: it has not answered yet
+	Config     string   `json:"config,omitempty"`    // hash of its settings; empty: those of the bot
+	Equal      int      `json:"equal"`               // commands
+	Wanted     int      `json:"wanted"`              // equal commands for its promotion
+	Unchecked  int      `json:"unchecked"`           // commands whose events it did not get
+	Events     uint64   `json:"events"`              // that it has replayed
+	Dropped    int      `json:"dropped,omitempty"`   // parts of the records that it did not get: it did not keep up
+	Difference string   `json:"different,omitempty"` // the first command that differs
+	Ended      string   `json:"ended,omitempty"`     // why it has ended, where no command differs
+	Decided    string   `json:"decided,omitempty"`   // accepted or refused
+	Notes      []string `json:"notes"`               // what it could not check
+}
+
+// What a person decides about a canary: Request.As.
+const (
+	CanaryAccept = "accept"
+	CanaryRefuse = "refuse"
+)
+
+// AskCanary asks a running bot how far its canary is. decide is what a person decides about it;
+// empty: nothing.
+func AskCanary(ctx context.Context, folder, decide, reason string) (*Canary, error) {
+	c := &Canary{}
+	_, err := Call(ctx, folder, PathCanary, &Request{As: decide, Reason: reason}, AnswerTimeout, c)
+	return c, err
+}
+
+// Reload is the answer to a reload: what has changed, or with a check, what would.
+type Reload struct {
+	Done       bool     `json:"done"`       // the settings hold now; false: nothing has changed, or it was a check
+	Check      bool     `json:"check"`      // nothing was to be applied
+	Changed    []string `json:"changed"`    // a line for each setting, without secrets
+	Strategies []string `json:"strategies"` // that were warmed up with other parameters
+	// WarmedUpToMS is the time up to which they saw candles before they took over; 0: there are
+	// none.
+	WarmedUpToMS int64  `json:"warmed_up_to_ms,omitempty"`
+	Cancelled    int    `json:"cancelled"`   // resting entries of these strategies, whose cancels are sent
+	ConfigHash   string `json:"config_hash"` // of the settings that decide what is traded
+}
+
+// AskReload asks the running bot of a folder to take over the settings that its config has now.
+func AskReload(ctx context.Context, dir string, ask *Request) (Answer[Reload], error) {
+	answer := Answer[Reload]{Value: &Reload{}}
+	raw, err := Call(ctx, dir, PathReload, ask, time.Duration(ask.WaitMS)*time.Millisecond+AnswerTimeout, answer.Value)
+	answer.Raw = raw
+	if errors.Is(err, ErrNoBot) {
+		err = explainNoBot(ctx, dir, err)
+	}
+	return answer, err
 }

@@ -185,3 +185,35 @@ func (a *Access) AwaitListing(ctx context.Context, c *rest.Client, log zerolog.L
 	})
 	return l, cmp.Or(nothing, err)
 }
+
+// credentialHints are what to do about an exchange's refusal of a key (venue-facts 2.2).
+var credentialHints = map[int]string{
+	301: "the key is not 64 characters long: copy it again",
+	304: "the exchange finds the request too old: widen exchange.window",
+	305: "the exchange has no such key, or it is not active: copy it again, or make a new one",
+	306: "confirm the key by the exchange's e-mail",
+	307: "add this machine's address to those of the key",
+	309: "the secret does not belong to the key: copy both again",
+	310: "give the key the right to trade",
+	311: "give the key the right to read",
+}
+
+// KeyHint is what to do about an exchange's refusal of the key; empty where an error is none.
+func KeyHint(err error) string {
+	var refusal *exchange.Error
+	if errors.As(err, &refusal) {
+		return credentialHints[refusal.Code]
+	}
+	return ""
+}
+
+// NewWeightBudget returns a weight budget as a config says. now is the exchange's clock; the
+// budget calls warn with its warnings.
+func NewWeightBudget(e *config.ExchangeSection, now func() market.Time, warn func(rest.Warning)) *rest.WeightBudget {
+	return rest.NewWeightBudget(rest.LedgerConfig{
+		Now: now, After: after, Prefix: e.Prefix, PerKey: int(e.PerKey), PerIP: int(e.PerIP), Warn: warn,
+	})
+}
+
+// after calls f in a new goroutine after d, unless stop is called before. The budget has no clock.
+func after(d market.Duration, f func()) (stop func() bool) { return time.AfterFunc(d, f).Stop }

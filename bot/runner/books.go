@@ -189,3 +189,32 @@ func (j *botJournal) valueOf(ev *market.Event) (value market.Money, err error) {
 	}
 	return value, nil
 }
+
+// entries answers `bot journal`. It is a read transaction of the goroutine that answers: the loop
+// takes no part in it.
+func (c *control) entries(_ context.Context, ask *operator.Request) (any, error) {
+	q := ask.Journal
+	if q == nil {
+		q = &operator.JournalQuery{}
+	}
+	if err := q.Check(); err != nil {
+		return nil, err
+	}
+	list, err := operator.JournalOf(c.r.store, q, c.r.trading.Now())
+	if err != nil {
+		return nil, err
+	}
+	list.Running = true
+	return list, nil
+}
+
+// system answers the question for the bot's files. The loop takes no part in it.
+func (c *control) system(context.Context, *operator.Request) (any, error) {
+	s, err := operator.SystemOf(c.r.store)
+	if err != nil {
+		return nil, err
+	}
+	s.Running = true
+	s.AddLog(c.r.config().Bot.LogFile)
+	return s, nil
+}

@@ -1,7 +1,10 @@
 package runner
 
 import (
+	"fmt"
+	"io"
 	"math"
+	"net/http"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -9,7 +12,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/tidemark-trading/tidemark/bot/host"
 	"github.com/tidemark-trading/tidemark/bot/version"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
@@ -250,4 +255,30 @@ func truth(yes bool) float64 {
 
 func floatOf(money market.Money, digits uint8) float64 {
 	return float64(money) / float64(market.Pow10(digits))
+}
+
+// serveMetrics serves metrics and health.
+func serveMetrics(w *watch) (*host.Server, error) {
+	config := &w.r.plan.Config.Metrics
+	routes := http.NewServeMux()
+	routes.Handle("GET /metrics", promhttp.HandlerFor(w.metrics.registry, promhttp.HandlerOpts{}))
+	routes.HandleFunc("GET /healthz",
+		func(rw http.ResponseWriter, _ *http.Request) { answerHealth(rw, w.healthy(), w.concern()) })
+	routes.HandleFunc("GET /readyz", func(rw http.ResponseWriter, _ *http.Request) { answerHealth(rw, w.ready(), "") })
+	server, err := host.Serve(config.Listen, config.Hosts, routes)
+	if err != nil {
+		return nil, fmt.Errorf("metrics: %w; choose another address with --set metrics.listen=127.0.0.1:0", err)
+	}
+	return server, nil
+}
+
+// answerHealth writes "ok" and a concern, or the error.
+func answerHealth(w http.ResponseWriter, err error, concern string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	if err != nil {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = fmt.Fprintln(w, err)
+		return
+	}
+	_, _ = io.WriteString(w, "ok"+concern+"\n")
 }

@@ -228,8 +228,8 @@ var exceptions = map[string]map[string]string{
 	"bot/runner/stop.go": {"time.Now": "stop_within counts from the signal on, whatever the exchange's " +
 		"clock says", "time.Since": "the same", "time.NewTimer": "the same"},
 	"bot/runner/rescue.go": {"time.NewTicker": "the state file's place is looked at again and again; " +
-		"nothing is traded by it"},
-	"bot/runner/reserve.go":  {"crypto/rand": "room on the disk that a file system cannot compress away"},
+		"nothing is traded by it",
+		"crypto/rand": "room on the disk that a file system cannot compress away"},
 	"bot/server/accounts.go": {"crypto/rand": "the token of /admin is made up at each start"},
 	"bot/chat/server.go": {"time.Now": "the default of Config.Now, for the age of messages and confirmations",
 		"time.NewTimer": "the pause before a messenger is tried again",
@@ -260,9 +260,9 @@ var exceptions = map[string]map[string]string{
 	"bot/ledger.go":         {"time.Now": "a try says when it was made; nothing depends on it"},
 	"bot/sweepscreen.go": {"time.Now": "a person reads how fast a sweep is and how long it will take; nothing " +
 		"depends on it"},
-	"bot/stressscreen.go": {"time.Now": "a person reads how long the runs will take; nothing depends on it",
+	"bot/stress.go": {"time.Now": "a person reads how long the runs will take; nothing depends on it",
 		"time.Since": "the same"},
-	"bot/placeboscreen.go": {"time.Now": "a person reads how long a placebo will take; nothing depends on it",
+	"bot/placebo.go": {"time.Now": "a person reads how long a placebo will take; nothing depends on it",
 		"time.Since": "the same"},
 	"bot/hang/stall.go": {"go": "a backtest runs beside the eye on it; a callback that never returns " +
 		"can only be left behind, with the process", "time.NewTicker": "a callback that lasts a second is named",
@@ -310,7 +310,7 @@ var exceptions = map[string]map[string]string{
 	"bot/killswitch/log.go":    {"uuid.New": "a log has an id of its own, by which its lines are booked once"},
 	"bot/killswitch/sell.go": {"uuid.New": "a sale without a run has a name of its own, which is on disk " +
 		"before it is sent"},
-	"bot/plan/weightbudget.go": {"time.AfterFunc": "the timer of the weight budget, which has no clock"},
+	"bot/plan/access.go": {"time.AfterFunc": "the timer of the weight budget, which has no clock"},
 }
 
 // clocks and chances are the functions that make two runs differ.
