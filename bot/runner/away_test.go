@@ -225,23 +225,26 @@ func TestTheLastLinesOfARunSayWhatIsNotWatched(t *testing.T) {
 	for _, c := range []struct {
 		change func(b *bracket.Saved)
 		exit   market.Qty
+		lost   bool
 		want   string
 	}{
-		{func(*bracket.Saved) {}, 1e8,
+		{func(*bracket.Saved) {}, 1e8, true, "it is not known whether the exchange has its stop at 90; not watched " +
+			"while the bot is away: target at 110"},
+		{func(*bracket.Saved) {}, 1e8, false,
 			"the exchange has its stop at 90; not watched while the bot is away: target at 110"},
-		{func(b *bracket.Saved) { b.Leg = market.KeepTarget }, 1e8,
+		{func(b *bracket.Saved) { b.Leg = market.KeepTarget }, 1e8, false,
 			"the exchange has its target at 110; not watched while the bot is away: stop at 90"},
-		{func(b *bracket.Saved) { b.Target = 0 }, 1e8, "the exchange has its stop at 90"},
-		{func(b *bracket.Saved) { b.Target = 0 }, 4e7,
+		{func(b *bracket.Saved) { b.Target = 0 }, 1e8, false, "the exchange has its stop at 90"},
+		{func(b *bracket.Saved) { b.Target = 0 }, 4e7, false,
 			"the exchange has its stop at 90 over 0.4; 0.6 have no exit until the next start"},
-		{func(b *bracket.Saved) { b.Exit = 0 }, 0,
+		{func(b *bracket.Saved) { b.Exit = 0 }, 0, false,
 			"it has no exit until the next start; not watched while the bot is away: stop at 90, target at 110"},
-		{func(b *bracket.Saved) { b.Target, b.Follow.Trail, b.Follow.Candles = 0, 5*market.Percent, 20 }, 1e8,
+		{func(b *bracket.Saved) { b.Target, b.Follow.Trail, b.Follow.Candles = 0, 5*market.Percent, 20 }, 1e8, false,
 			"the exchange has its stop at 90; not watched while the bot is away: trail 5%, exit after 20 candles"},
 	} {
 		b := both
 		c.change(&b)
-		require.Equal(t, c.want, b.Away(m, c.exit))
+		require.Equal(t, c.want, b.Away(m, c.exit, !c.lost))
 	}
 }
 

@@ -82,8 +82,8 @@ func (w *watch) reconcileLog(j *botJournal) live.ReconcileLog {
 }
 
 // Note counts a difference and raises an alert.
-func (f *watchedLog) Note(kind, text string) {
-	f.ReconcileLog.Note(kind, text)
+func (f *watchedLog) Note(at market.Time, kind, text string) {
+	f.ReconcileLog.Note(at, kind, text)
 	if m := f.watch.metrics; m != nil {
 		m.differences.WithLabelValues(kind).Inc()
 	}

@@ -228,8 +228,8 @@ func (j *botJournal) refreshRules(err error) {
 }
 
 // Note journals a difference for a person.
-func (j *botJournal) Note(kind, text string) {
-	j.batch.Journal(j.at, &journal.Difference{Discrepancy: state.Discrepancy{What: kind, Theirs: text}})
+func (j *botJournal) Note(at market.Time, kind, text string) {
+	j.batch.Journal(at, &journal.Difference{Discrepancy: state.Discrepancy{What: kind, Theirs: text}})
 }
 
 // Commit makes the turn durable.

@@ -8,6 +8,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
@@ -70,15 +71,15 @@ func (r *runner) logAway(store *journal.Store, catalog *market.Catalog) (told st
 	}
 	for i := range brackets {
 		b := &brackets[i]
-		m, exit := catalog.MarketNamed(b.Market), market.Qty(0)
+		m, exit, placed := catalog.MarketNamed(b.Market), market.Qty(0), false
 		if m == nil {
 			continue
 		}
 		if row, err := store.Order(b.Exit); b.Exit != 0 && err == nil {
-			exit = row.AmountRemaining
+			exit, placed = row.AmountRemaining, row.State != state.Sent && row.State != state.Unknown
 		}
-		level, how := zerolog.InfoLevel, b.Away(m, exit)
-		if b.Rests(m) == "" || exit < b.Amount || b.Unwatched(m) != "" {
+		level, how := zerolog.InfoLevel, b.Away(m, exit, placed)
+		if b.Rests(m) == "" || !placed || exit < b.Amount || b.Unwatched(m) != "" {
 			level = zerolog.WarnLevel
 		}
 		if m.Status == market.Delisted {

@@ -33,6 +33,7 @@ import (
 	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/internal/lives"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/journal"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -442,6 +443,12 @@ func (p *player) end() {
 		p.look()
 		time.Sleep(2 * time.Second)
 	}
+	p.guard.Holds("P4", p.Stored().Entries(0, func(e *journal.Entry) error {
+		if e.At == 0 {
+			return fmt.Errorf("entry %d has no time", e.Number)
+		}
+		return nil
+	}) == nil, "an entry of the journal has no time")
 	if !p.around.restored && !p.around.unread && !slices.ContainsFunc(p.life.Events, touching) {
 		if p.life.Setup.Paper {
 			p.agreesOnPaper()

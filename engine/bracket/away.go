@@ -52,11 +52,14 @@ func (s *Saved) level(leg market.Leg) market.Price {
 }
 
 // Away says how an amount of the bracket is protected while no bot runs. exit is what its exit at
-// the venue still sells.
-func (s *Saved) Away(m *market.Market, exit market.Qty) string {
+// the venue still sells; placed is false where the venue has not confirmed that it has the exit.
+func (s *Saved) Away(m *market.Market, exit market.Qty, placed bool) string {
 	rests, unwatched := s.Rests(m), s.Unwatched(m)
 	text := "it has no exit until the next start"
-	if rests != "" {
+	switch {
+	case rests != "" && !placed:
+		text = "it is not known whether the exchange has its " + rests
+	case rests != "":
 		text = "the exchange has its " + rests
 		if s.Amount > exit {
 			text += fmt.Sprintf(" over %s; %s have no exit until the next start", m.FormatQty(exit),

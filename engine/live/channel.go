@@ -174,7 +174,7 @@ func (l *Loop) overtaken(q *query, own *state.Order, r *reply) {
 	case exchange.Rejected:
 		l.Log.Error().Err(r.err).Int64("order", int64(q.id)).Stringer("command", r.write.command.Kind).
 			Msg("the exchange refuses a command that it has shown carried out: the order is queried")
-		l.ReconcileLog.Note("refused and carried out", orderText(q.id))
+		l.ReconcileLog.Note(l.stamp(), "refused and carried out", orderText(q.id))
 		q.soon(l.now)
 		if r.record.BySocket && r.write.provedBy == fromQuery {
 			l.channel.contradict(q.id, r.write.strategy)

@@ -106,7 +106,7 @@ func (c *channel) contradict(id market.OrderID, strategy market.StrategyID) {
 	if c.SetAside != nil {
 		c.SetAside(asideFor)
 	}
-	c.ReconcileLog.Note("the stream told a false fill or end", orderText(id))
+	c.ReconcileLog.Note(c.stamp(), "the stream told a false fill or end", orderText(id))
 	if len(c.contradicted) >= falseTillHalt && strategy != 0 {
 		c.loop.halt(strategy,
 			"three fills or ends of orders that the stream told of within a minute were false; the "+

@@ -119,7 +119,7 @@ func (d *disconnect) note(g *group, err error) {
 }
 
 // tell records a note about the groups.
-func (d *disconnect) tell(text string) { d.ReconcileLog.Note("cancel on disconnect", text) }
+func (d *disconnect) tell(text string) { d.ReconcileLog.Note(d.stamp(), "cancel on disconnect", text) }
 
 // share notes which groups open orders of others carry.
 func (d *disconnect) share(foreign map[uint16]int) {

@@ -47,8 +47,8 @@ func (forgetful) Intent(i *exchange.Intent)                         { fmt.Printl
 func (forgetful) Outcome(_ market.Time, _ *exchange.Intent, e error) {
 	fmt.Println("outcome:", exchange.OutcomeOf(e))
 }
-func (forgetful) Note(kind, text string)   { fmt.Println(kind, text) }
-func (forgetful) Commit(market.Time) error { return nil }
+func (forgetful) Note(_ market.Time, kind, text string) { fmt.Println(kind, text) }
+func (forgetful) Commit(market.Time) error              { return nil }
 
 // until ends the example with the first fill.
 type until struct{ end func() }

@@ -177,7 +177,7 @@ func (h *holdings) halt(x *explanation) {
 	h.reported[x.asset.ID] = x.surplus
 	text := x.format(-x.surplus) + " " + x.asset.Symbol
 	h.logDiscrepancy(x, x.text()+"; halted")
-	h.ReconcileLog.Note("reconcile difference", text)
+	h.ReconcileLog.Note(h.stamp(), "reconcile difference", text)
 	h.Log.Error().Str("missing", text).Msg("the exchange has less than this bot's books: all strategies are halted")
 	h.loop.halt(0, "the exchange has "+text+" less than this bot's books")
 }

@@ -97,7 +97,7 @@ func (h *holdings) differences(asked market.Time, books map[market.AssetID]int, 
 			h.Log.Error().Str("asset", symbol).Int64("available", int64(one.Available)).
 				Int64("in_order", int64(one.Orders)).
 				Msg("a balance of the exchange cannot be true: none of this answer is compared")
-			h.ReconcileLog.Note("false balance", symbol)
+			h.ReconcileLog.Note(h.stamp(), "false balance", symbol)
 			return q
 		}
 		there[one.Asset] = total

@@ -37,7 +37,7 @@ type Journal interface {
 // call returns.
 type ReconcileLog interface {
 	// Note records a note for a person: a difference, a foreign order, a refused key.
-	Note(kind, text string)
+	Note(at market.Time, kind, text string)
 	// Discrepancy records a difference between the exchange and the account, and its conclusion.
 	Discrepancy(at market.Time, d *state.Discrepancy)
 	// Breached records a rule that an answer broke. all are the breaches of the last day, to be

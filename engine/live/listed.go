@@ -102,7 +102,7 @@ func (l *openList) filledAfterEnd(t *exchange.Trade, booking bool) bool {
 		l.Log.Error().Int64("order", int64(q.id)).Stringer("client_order_id", own.ClientOrderID).
 			Stringer("books", own.State).
 			Msg("an order that had ended in the account has filled: it is queried, then reopened")
-		l.ReconcileLog.Note("filled after its end", orderText(q.id))
+		l.ReconcileLog.Note(l.stamp(), "filled after its end", orderText(q.id))
 	}
 	q.soon(l.now)
 	return true
@@ -114,7 +114,7 @@ func (l *Loop) logListedEnded(q *query) {
 		Stringer("books", own.State).
 		Msg("two lists of the exchange show an order open that has ended in the account: " +
 			"it is queried, then reopened or cancelled")
-	l.ReconcileLog.Note("open after its end", orderText(q.id))
+	l.ReconcileLog.Note(l.stamp(), "open after its end", orderText(q.id))
 }
 
 // reopen opens an ended order again as its record says. A record without news changes nothing.

@@ -102,7 +102,7 @@ func (l *openList) compare(asked market.Time, records []exchange.WireOrder, err 
 	l.clearListed(shown)
 	if foreign != l.foreign {
 		l.Log.Warn().Int("orders", foreign).Msg("open orders on this account that are not ours: they are left alone")
-		l.ReconcileLog.Note("foreign orders", strconv.Itoa(foreign))
+		l.ReconcileLog.Note(l.stamp(), "foreign orders", strconv.Itoa(foreign))
 	}
 	l.foreign = foreign
 	l.disconnect.share(groups)

@@ -269,7 +269,7 @@ func (n *newer) adopt(ctx context.Context, number market.OrderID, o *market.Orde
 		}
 	}
 	n.Log.Warn().Int64("order", int64(own.ID)).Msg(text + "; it is in the books")
-	n.ReconcileLog.Note("newer than the state file", text)
+	n.ReconcileLog.Note(n.stamp(), "newer than the state file", text)
 	n.taken[number] = true
 	n.Orders = append(n.Orders, own.ID)
 	q := n.loop.queryOf(own.ID)

@@ -18,7 +18,7 @@ func (l *Loop) logNotFound(q *query, asked market.Time) {
 	l.Log.Error().Int64("order", int64(q.id)).Stringer("client_order_id", own.ClientOrderID).
 		Stringer("decided_in", acceptedPatience).
 		Msg("the exchange does not know an order that it had taken: it is asked for again, then the lists decide")
-	l.ReconcileLog.Note("missing", orderText(q.id))
+	l.ReconcileLog.Note(l.stamp(), "missing", orderText(q.id))
 }
 
 // The weights of GET /ordersOpen (venue-facts 1.3), in points.
@@ -154,7 +154,7 @@ func (l *Loop) endByTrades(q *query, r *reply) {
 	l.Log.Error().Int64("order", int64(q.id)).Stringer("client_order_id", own.ClientOrderID).
 		Int("trades", len(r.trades)).
 		Msg("an order has ended that the exchange neither finds nor lists" + why)
-	l.ReconcileLog.Note("gone", orderText(q.id))
+	l.ReconcileLog.Note(l.stamp(), "gone", orderText(q.id))
 	l.report(q.id, r.record, market.ExecCanceled)
 }
 

@@ -100,7 +100,7 @@ func (l *Loop) countKeyRefusals(kind market.CommandKind, err error) {
 		}
 		l.keyRefused = 0
 		l.Log.Error().Err(err).Msg("the exchange refuses the key: all strategies are halted")
-		l.ReconcileLog.Note("key refused", err.Error())
+		l.ReconcileLog.Note(l.stamp(), "key refused", err.Error())
 		l.halt(0, "the exchange refuses the key: "+err.Error())
 	}
 }

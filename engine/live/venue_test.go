@@ -519,7 +519,9 @@ func (j *ledger) Event(ev *market.Event) {
 func (j *ledger) Intent(i *exchange.Intent)                    { j.noted = append(j.noted, *i) }
 func (j *ledger) Sent(_ market.Time, i *exchange.Intent)       { j.handed = append(j.handed, *i) }
 func (j *ledger) Outcome(market.Time, *exchange.Intent, error) {}
-func (j *ledger) Note(kind, text string)                       { j.remarks = append(j.remarks, kind+": "+text) }
+func (j *ledger) Note(_ market.Time, kind, text string) {
+	j.remarks = append(j.remarks, kind+": "+text)
+}
 func (j *ledger) Discrepancy(_ market.Time, d *state.Discrepancy) {
 	j.concluded = append(j.concluded, d.Conclusion)
 }
