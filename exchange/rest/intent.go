@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -59,7 +58,8 @@ func (c *Client) prepare(command *market.Command) (exchange.Intent, error) {
 		intent.Method, intent.Path = http.MethodPut, version+"/order"
 		intent.Body, err = updateBody(m, command)
 	case market.CommandCancel:
-		intent.Method, intent.Path = http.MethodDelete, cancelPath(m, o)
+		path := named(to("order").with("market", m.Name), o.ClientOrderID, o.ExchangeID)
+		intent.Method, intent.Path = http.MethodDelete, path.integer("operatorId", o.OperatorID).String()
 	default:
 		err = errors.New("a command of that kind does not go to the exchange")
 	}
@@ -151,12 +151,6 @@ func updateBody(m *market.Market, command *market.Command) ([]byte, error) {
 	w.Boolean("postOnly", o.PostOnly)
 	w.Boolean("responseRequired", true)
 	return w.end(), nil
-}
-
-// cancelPath is the path of a cancel.
-func cancelPath(m *market.Market, o *market.Order) string {
-	path := named(to("order").with("market", m.Name), o.ClientOrderID, o.ExchangeID)
-	return path.with("operatorId", strconv.FormatInt(o.OperatorID, 10)).String()
 }
 
 // named adds the id that names an order.

@@ -52,12 +52,9 @@ func (p Plan) check(payer Payer, budget int) error {
 	if points <= most {
 		return nil
 	}
+	own := slices.DeleteFunc(slices.Clone(p), func(poll Poll) bool { return poll.Payer != payer })
 	return fmt.Errorf("the polling plan needs %d of the %d weight points that %s has a minute, more than %d (%d %%); "+
-		"ask less often for:\n%s", points, budget, payer.phrase(), most, maxPlanPercent, p.of(payer))
-}
-
-func (p Plan) of(payer Payer) Plan {
-	return slices.DeleteFunc(slices.Clone(p), func(poll Poll) bool { return poll.Payer != payer })
+		"ask less often for:\n%s", points, budget, payer.phrase(), most, maxPlanPercent, own)
 }
 
 // String is a line for each poll, the most expensive first.

@@ -137,7 +137,7 @@ func (c *Client) attempt(ctx context.Context, r request, read func([]byte) error
 			done(nil, 0, nil)
 		}
 	}()
-	if r.timestamp != 0 && c.late(&r) {
+	if r.timestamp != 0 && c.timeLeft(&r) <= 0 { // it could reach the exchange after its window
 		return notSent(ErrLate)
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.config.Timeout)
@@ -237,9 +237,6 @@ func (c *Client) awaitBudget(ctx context.Context, r *request, signed bool) (
 	}
 	return c.config.Budget.Begin(ctx, lane, endpoints[r.at].name, weight, payerOf(signed))
 }
-
-// late reports whether a prepared request could reach the exchange after its window.
-func (c *Client) late(r *request) bool { return c.timeLeft(r) <= 0 }
 
 // timeLeft is how long a prepared request may still leave.
 func (c *Client) timeLeft(r *request) time.Duration {

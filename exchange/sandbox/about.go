@@ -6,7 +6,6 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -161,11 +160,6 @@ func (l *loadedState) arrange(config []Account) []Account {
 		rest = slices.Delete(rest, place, place+1)
 	}
 	return append(arranged, rest...)
-}
-
-// knows reports whether an account was in the state file.
-func (s *store) knows(id sim.AccountID) bool {
-	return s != nil && s.loaded != nil && int(id) < len(s.loaded.accounts)
 }
 
 // resumes reports whether the exchange goes on from a state file.

@@ -17,13 +17,6 @@ func (b *bank) transfer(id sim.AccountID, asset market.AssetID, money market.Mon
 	return nil
 }
 
-// bookTrade books a trade of one account: what it sent the house has, what it received the house
-// has given. Of a trade between two accounts the fees remain.
-func (b *bank) bookTrade(sent, received share) {
-	b.liquidity = book(b.liquidity, sent.Asset, sent.Money)
-	b.liquidity = book(b.liquidity, received.Asset, -received.Money)
-}
-
 // book adds money to the line of an asset.
 func book(lines []market.Value, asset market.AssetID, money market.Money) []market.Value {
 	return addLine(lines, asset, market.ValueOf(int64(money)))

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"cmp"
 	"sort"
 	"strconv"
 
@@ -52,16 +51,10 @@ func sum(a, b market.Value) market.Value {
 // interval without trades has none. The minute in which the last trade fell is apart: it joins the
 // longer bars when the next one begins.
 type candles struct {
-	keep   int // of each interval; 0: as many as there are minutes in 60 days
+	keep   int // of each interval
 	minute bar
 	bars   [market.Interval1M + 1][]bar // by interval, some more than keep of each; the last keep count
 	rows   [market.Interval1M + 1]rowCounter
-}
-
-// kept is how many bars of each interval count.
-func (c *candles) kept() int {
-	const minutesOf60Days = 60 * 24 * 60
-	return cmp.Or(c.keep, minutesOf60Days)
 }
 
 // add adds a trade that is worth so much; trades come in order of time.
@@ -86,7 +79,7 @@ func (c *candles) roll() {
 			continue
 		}
 		longer := c.minute.of(interval)
-		c.bars[interval] = appendKept(bars, &longer, c.kept())
+		c.bars[interval] = appendKept(bars, &longer, c.keep)
 		c.rows[interval].total++
 	}
 }
@@ -124,7 +117,7 @@ func (c *candles) appendIn(dst []bar, interval market.Interval, from, to market.
 	if stored {
 		bars = bars[:len(bars)-1]
 	}
-	bars = bars[max(0, len(bars)-c.kept()+1):]
+	bars = bars[max(0, len(bars)-c.keep+1):]
 	if limit > 0 && latest.Start >= from && latest.Start < to {
 		dst = append(dst, latest)
 		limit--
@@ -141,7 +134,7 @@ func (c *candles) appendIn(dst []bar, interval market.Interval, from, to market.
 // whether there are any.
 func (c *candles) since(from market.Time) (total bar, any bool) {
 	bars := c.bars[market.Interval1m]
-	bars = bars[max(0, len(bars)-c.kept()):]
+	bars = bars[max(0, len(bars)-c.keep):]
 	for i := sort.Search(len(bars), func(i int) bool { return bars[i].Start >= from }); i < len(bars); i++ {
 		total.join(&bars[i])
 	}

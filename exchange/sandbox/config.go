@@ -123,5 +123,20 @@ type Tier struct {
 	Fees   map[string]exchange.Fees // by feeCategory; "" for every other
 }
 
-// defaultRetention is the number of rows of a list where Retention has 0.
-const defaultRetention = 10_000
+// The rows that are kept where Retention has 0: of a list, and of 1m candles 60 days.
+const (
+	defaultRetention = 10_000
+	defaultCandles   = 60 * 24 * 60
+)
+
+// fill sets the defaults.
+func (r *Retention) fill() {
+	for _, rows := range [...]*int{&r.Orders, &r.Trades, &r.Transactions} {
+		if *rows <= 0 {
+			*rows = defaultRetention
+		}
+	}
+	if r.Candles <= 0 {
+		r.Candles = defaultCandles
+	}
+}

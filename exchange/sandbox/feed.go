@@ -35,11 +35,6 @@ func (ex *Exchange) touch(l *listing) {
 	}
 }
 
-// newPublicData returns empty public data that keeps as many rows as a config says.
-func newPublicData(keep *Retention) publicData {
-	return publicData{tape: tradeRing{keep: max(0, keep.Trades)}, candles: candles{keep: max(0, keep.Candles)}}
-}
-
 // print makes a trade public: it goes into the ring and into the candles. id must be of the
 // market's sequence of trades; a trade that has been printed is not printed again, so that the
 // reports of both its orders may print it. It reports whether the trade was new.

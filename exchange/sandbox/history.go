@@ -56,7 +56,10 @@ func (b *bank) traded(a *account, f *market.Fill) {
 	} else {
 		t.Type, t.Sent, t.Received = typeSell, base, quote
 	}
-	b.bookTrade(t.Sent, t.Received)
+	// the house has what the account sent, and has given what it received; of a trade between two
+	// accounts the fees remain
+	b.liquidity = book(b.liquidity, t.Sent.Asset, t.Sent.Money)
+	b.liquidity = book(b.liquidity, t.Received.Asset, -t.Received.Money)
 	b.addTransaction(a, t)
 }
 
@@ -80,7 +83,7 @@ func cashOf(m *market.Market, f *market.Fill) (market.Money, error) {
 
 // addTransaction adds a transaction to an account's history.
 func (b *bank) addTransaction(a *account, t transaction) {
-	a.transactions = remember(a.transactions, t, b.kept())
+	a.transactions = remember(a.transactions, t, b.config.Retention.Transactions)
 	a.transactionRows.total++
 	b.store.markAccount(a)
 }
@@ -90,7 +93,7 @@ func (b *bank) addTransaction(a *account, t transaction) {
 func (b *bank) getHistory(c *api.Call) *exchange.Error {
 	page, size := c.Integer("page", 1), c.Integer("maxItems", 100)
 	from, to := c.Integer("fromDate", 0), c.Integer("toDate", lastMillis)
-	rows := latest(b.accounts.caller(c).transactions, b.kept())
+	rows := latest(b.accounts.caller(c).transactions, b.config.Retention.Transactions)
 	return object(c, func(w *wire.Writer) {
 		w.Key("items")
 		w.Open('[')

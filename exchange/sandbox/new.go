@@ -22,6 +22,7 @@ func New(config Config) (*Exchange, error) {
 	if ex.clock == nil {
 		ex.clock = NewClock(0, 1)
 	}
+	ex.config.Retention.fill()
 	if err := ex.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("sandbox: %w", err), ex.store.close())
 	}
@@ -85,8 +86,8 @@ func (ex *Exchange) openMarkets() error {
 		if err != nil {
 			return fmt.Errorf("market %q: %w", config.Name, err)
 		}
-		ex.listings = append(ex.listings,
-			&listing{Market: m, config: config, publicData: newPublicData(&ex.config.Retention)})
+		ex.listings = append(ex.listings, &listing{Market: m, config: config, publicData: publicData{
+			tape: tradeRing{keep: ex.config.Retention.Trades}, candles: candles{keep: ex.config.Retention.Candles}}})
 	}
 	return nil
 }
@@ -169,7 +170,7 @@ func (ex *Exchange) openAccounts() error {
 			a.id = ex.venue.OpenAccount(nil)
 		}
 		ex.accounts = append(ex.accounts, a)
-		if ex.store.knows(a.id) {
+		if ex.store.resumes() && int(a.id) < len(ex.store.loaded.accounts) {
 			continue // its balances are in the state file
 		}
 		for symbol, text := range config.Balances {

@@ -163,9 +163,9 @@ func (s *store) recallTransfers(tx *bbolt.Tx) error {
 		slices.SortFunc(a.deposits, inOrder)
 		slices.SortFunc(a.withdrawals, inOrder)
 		a.deposits = slices.DeleteFunc(a.deposits,
-			func(t *transfer) bool { return t.Place+uint64(ex.bank.kept()) <= a.depositsListed })
+			func(t *transfer) bool { return t.Place+uint64(ex.config.Retention.Transactions) <= a.depositsListed })
 		a.withdrawals = slices.DeleteFunc(a.withdrawals,
-			func(t *transfer) bool { return t.Place+uint64(ex.bank.kept()) <= a.withdrawalsListed })
+			func(t *transfer) bool { return t.Place+uint64(ex.config.Retention.Transactions) <= a.withdrawalsListed })
 	}
 	return err
 }

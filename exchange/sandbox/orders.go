@@ -89,7 +89,7 @@ func (ex *Exchange) getTrades(c *api.Call) *exchange.Error {
 	}
 	rows := c.Integer("limit", defaultRows)
 	trades := ex.accounts.caller(c).recordsOf(m.ID).trades
-	trades = trades[max(0, len(trades)-ex.keepTrades()):]
+	trades = trades[max(0, len(trades)-ex.config.Retention.Trades):]
 	c.Out = append(c.Out, '[')
 	for i := len(trades) - 1; i >= 0 && rows > 0; i-- {
 		at := trades[i].Time.Millis()

@@ -161,7 +161,7 @@ func (ex *Exchange) enlist(r *record, name uuid.UUID) {
 // fill notes a fill of an order and makes it known. It reports whether the trade is new: not
 // printed before by its other order.
 func (ex *Exchange) fill(r *record, o *market.Order, f *market.Fill) bool {
-	a, keep := ex.accounts[r.account], ex.keepTrades()
+	a, keep := ex.accounts[r.account], ex.config.Retention.Trades
 	noted := fill{Fill: *f, Due: ex.settles(f)}
 	p, have := ex.ensureHistory(r), a.recordsOf(r.market)
 	before := len(p.fills)
@@ -196,7 +196,7 @@ func (ex *Exchange) retire(r *record) {
 	have := ex.accounts[r.account].recordsOf(r.market)
 	have.open.leave(r)
 	have.closed.join(r)
-	if have.closed.length > ex.keepOrders() {
+	if have.closed.length > ex.config.Retention.Orders {
 		ex.forget(have.closed.oldest)
 	}
 }
@@ -256,13 +256,6 @@ func (ex *Exchange) ensureHistory(r *record) *orderHistory {
 	return r.history
 }
 
-// inUse reports whether an open order of the account in a market carries a clientOrderId
-// (specification 2.5).
-func (a *account) inUse(id market.ID, name uuid.UUID) bool {
-	r := a.recordsOf(id).named[name]
-	return r != nil && !r.closed()
-}
-
 // find returns the record that a request's clientOrderId or, where there is none, its orderId
 // names: the latest order with that value (specification 2.5). Neither is 203, no such order 240.
 func (ex *Exchange) find(c *api.Call, id market.ID) (*record, *exchange.Error) {
@@ -279,18 +272,4 @@ func (ex *Exchange) find(c *api.Call, id market.ID) (*record, *exchange.Error) {
 		return nil, exchange.ErrCode(exchange.CodeNotFound)
 	}
 	return r, nil
-}
-
-func (ex *Exchange) keepOrders() int {
-	if ex.config.Retention.Orders > 0 {
-		return ex.config.Retention.Orders
-	}
-	return defaultRetention
-}
-
-func (ex *Exchange) keepTrades() int {
-	if ex.config.Retention.Trades > 0 {
-		return ex.config.Retention.Trades
-	}
-	return defaultRetention
 }

@@ -24,12 +24,6 @@ type marketRow struct {
 	marked     bool
 }
 
-// changed reports whether the file is behind a market.
-func (h *marketRow) changed(l *listing) bool {
-	return h.marked || h.nonce != l.nonce || h.price != l.price || h.printed != l.tape.rows.total ||
-		h.rules != rulesOf(l.Market)
-}
-
 // write is the transaction.
 func (s *store) write(tx *bbolt.Tx) error {
 	for _, one := range [...]func(*bbolt.Tx) error{s.writeAbout, s.writeOrders, s.writeGone, s.writeAccounts,
@@ -127,7 +121,7 @@ func (s *store) writeAccounts(tx *bbolt.Tx) error {
 			return err
 		}
 		if err := writeRows(tx.Bucket(bucketTransactions), keyOf(id), a.transactions, &a.transactionRows,
-			oldest(a.transactionRows.total, ex.bank.kept()), asItIs); err != nil {
+			oldest(a.transactionRows.total, ex.config.Retention.Transactions), asItIs); err != nil {
 			return err
 		}
 		for m, have := range a.orders {
@@ -135,7 +129,7 @@ func (s *store) writeAccounts(tx *bbolt.Tx) error {
 				continue
 			}
 			if err := writeRows(tx.Bucket(bucketTrades), keyOf(id, uint64(m)), have.trades, &have.tradeRows,
-				oldest(have.tradeRows.total, ex.keepTrades()), asItIs); err != nil {
+				oldest(have.tradeRows.total, ex.config.Retention.Trades), asItIs); err != nil {
 				return err
 			}
 		}
@@ -166,7 +160,7 @@ func (s *store) writeTransfers(tx *bbolt.Tx) error {
 			listed = a.depositsListed
 		}
 		key := keyOf(counter(t.ID))
-		if t.Due == never && t.Place+uint64(s.ex.bank.kept()) <= listed {
+		if t.Due == never && t.Place+uint64(s.ex.config.Retention.Transactions) <= listed {
 			if err := b.Delete(key); err != nil {
 				return err
 			}
@@ -183,8 +177,9 @@ func (s *store) writeTransfers(tx *bbolt.Tx) error {
 func (s *store) writeMarkets(tx *bbolt.Tx) error {
 	for id := 1; id < len(s.marketRows); id++ {
 		l, h := s.ex.listings[id], &s.marketRows[id]
-		if !h.changed(l) {
-			continue
+		if !h.marked && h.nonce == l.nonce && h.price == l.price && h.printed == l.tape.rows.total &&
+			h.rules == rulesOf(l.Market) {
+			continue // the file has it
 		}
 		stored := &storedMarket{
 			Configured: h.configured, Rules: rulesOf(l.Market), Nonce: l.nonce, Price: l.price,
@@ -194,7 +189,7 @@ func (s *store) writeMarkets(tx *bbolt.Tx) error {
 			return err
 		}
 		if err := writeRows(tx.Bucket(bucketTape), keyOf(uint64(id)), l.tape.trades, &l.tape.rows,
-			oldest(l.tape.rows.total, l.tape.kept()), printOf); err != nil {
+			oldest(l.tape.rows.total, l.tape.keep), printOf); err != nil {
 			return err
 		}
 		if err := writeBars(tx.Bucket(bucketBars), l); err != nil {
@@ -216,7 +211,7 @@ func writeBars(b *bbolt.Bucket, l *listing) error {
 			continue
 		}
 		r.saved -= min(r.saved, 1)
-		if err := writeRows(b, keyOf(uint64(l.ID), uint64(interval)), c.bars[interval], r, oldest(r.total, c.kept()),
+		if err := writeRows(b, keyOf(uint64(l.ID), uint64(interval)), c.bars[interval], r, oldest(r.total, c.keep),
 			asItIs); err != nil {
 			return err
 		}
@@ -258,7 +253,7 @@ func writeRows[T any](b *bbolt.Bucket, head []byte, list []T, r *rowCounter, old
 // dropRows drops the rows of a list before oldest.
 func dropRows(b *bbolt.Bucket, head []byte, oldest uint64) error {
 	c := b.Cursor()
-	for key, _ := c.Seek(head); ofList(key, head) &&
+	for key, _ := c.Seek(head); len(key) == len(head)+8 && bytes.HasPrefix(key, head) &&
 		binary.BigEndian.Uint64(key[len(head):]) < oldest; key, _ = c.Seek(head) {
 		if err := c.Delete(); err != nil {
 			return err
@@ -266,9 +261,6 @@ func dropRows(b *bbolt.Bucket, head []byte, oldest uint64) error {
 	}
 	return nil
 }
-
-// ofList reports whether a key is one of a list's rows.
-func ofList(key, head []byte) bool { return len(key) == len(head)+8 && bytes.HasPrefix(key, head) }
 
 // keyOf is a key of numbers.
 func keyOf(numbers ...uint64) []byte {

@@ -131,15 +131,13 @@ func (ex *Exchange) carryOut(c *api.Call) (refusal *exchange.Error) {
 	ex.advance(c.Now)
 	ex.settleLater = c.SettleLater
 	refusal = c.Endpoint.Do(c)
-	ex.settleLater = 0 // before save releases the lock
-	if ex.saveAndTell(changes(c)) != nil {
+	ex.settleLater = 0                                                // before save releases the lock
+	operated := c.Account == 0 && c.Endpoint.Method != http.MethodGet // the operator changes something
+	if ex.saveAndTell(operated) != nil {
 		return exchange.ErrCode(exchange.CodeUnknownResult)
 	}
 	return refusal
 }
-
-// changes reports whether the operator changes something.
-func changes(c *api.Call) bool { return c.Account == 0 && c.Endpoint.Method != http.MethodGet }
 
 // saveBan writes a new ban to the state file before the answer.
 func (ex *Exchange) saveBan() {

@@ -47,8 +47,10 @@ func TestTheTapeAnswersAsANaiveListDoes(t *testing.T) {
 	})
 }
 
-func TestTheZeroScreenRemembersTheDefault(t *testing.T) {
-	var zero publicData
+func TestTheScreenRemembersTheDefault(t *testing.T) {
+	var keep Retention
+	keep.fill()
+	zero := publicData{tape: tradeRing{keep: keep.Trades}, candles: candles{keep: keep.Candles}}
 	for i := range uint64(3 * defaultRetention) {
 		trade := publicTrade{id: tradeID(1, i+1), at: noon, price: 1, amount: 1}
 		require.True(t, zero.tape.print(&trade))

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"cmp"
 	"encoding/binary"
 	"sort"
 
@@ -23,12 +22,11 @@ type publicTrade struct {
 }
 
 // tradeRing is the public trades of a market, the oldest first. It remembers the latest of them.
-// The zero ring is empty and ready.
 //
 // Ordering invariant: ids and times rise. A trade that is printed with an earlier time than the
 // last one has that one's time.
 type tradeRing struct {
-	keep   int           // how many; 0: defaultRetention
+	keep   int           // how many
 	trades []publicTrade // some more than keep; the last keep count
 	rows   rowCounter
 }
@@ -43,7 +41,7 @@ func (t *tradeRing) print(trade *publicTrade) bool {
 		}
 		trade.at = max(trade.at, last.at)
 	}
-	t.trades = appendKept(t.trades, trade, t.kept())
+	t.trades = appendKept(t.trades, trade, t.keep)
 	t.rows.total++
 	return true
 }
@@ -66,10 +64,7 @@ func (t *tradeRing) last() *publicTrade {
 }
 
 // all returns the trades on the ring.
-func (t *tradeRing) all() []publicTrade { return t.trades[max(0, len(t.trades)-t.kept()):] }
-
-// kept is how many trades the ring remembers.
-func (t *tradeRing) kept() int { return cmp.Or(t.keep, defaultRetention) }
+func (t *tradeRing) all() []publicTrade { return latest(t.trades, t.keep) }
 
 // tradeRange is a range of trades: by time and by id at once.
 type tradeRange struct {

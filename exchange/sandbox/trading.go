@@ -25,7 +25,8 @@ func (ex *Exchange) postOrder(c *api.Call) *exchange.Error {
 	if t.refused != nil {
 		return t.refused
 	}
-	if c.Has("clientOrderId") && ex.accounts.caller(c).inUse(m.ID, c.UUID("clientOrderId")) {
+	named := ex.accounts.caller(c).recordsOf(m.ID).named[c.UUID("clientOrderId")]
+	if c.Has("clientOrderId") && named != nil && !named.closed() { // specification 2.5
 		return exchange.ErrCode(exchange.CodeDuplicateClientOrderID)
 	}
 	ex.sequence++

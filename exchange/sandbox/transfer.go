@@ -158,14 +158,6 @@ func (b *bank) cancelTransfer(id uuid.UUID, at market.Time) *exchange.Error {
 	return nil
 }
 
-// kept returns the number of rows that an account's lists keep.
-func (b *bank) kept() int {
-	if b.config.Retention.Transactions == 0 {
-		return defaultRetention
-	}
-	return b.config.Retention.Transactions
-}
-
 // remember appends a row. The list holds between limit and 2·limit rows and is trimmed in bulk.
 func remember[T any](rows []T, row T, limit int) []T {
 	if len(rows) >= 2*limit {
@@ -182,10 +174,10 @@ func (b *bank) list(rows []*transfer, t *transfer, listed *uint64) []*transfer {
 	*listed++
 	t.Place = *listed
 	b.store.markTransfer(t)
-	if gone := len(rows) - b.kept(); gone >= 0 {
+	if gone := len(rows) - b.config.Retention.Transactions; gone >= 0 {
 		b.store.markTransfer(rows[gone])
 	}
-	return remember(rows, t, b.kept())
+	return remember(rows, t, b.config.Retention.Transactions)
 }
 
 // latest returns the last rows, at most limit.
@@ -194,7 +186,7 @@ func latest[T any](rows []T, limit int) []T { return rows[max(0, len(rows)-limit
 // listTransfers answers a history: newest first, of one asset or all, between two times.
 func (b *bank) listTransfers(c *api.Call, rows []*transfer) *exchange.Error {
 	limit, start, end := c.Integer("limit", 500), c.Integer("start", 0), c.Integer("end", lastMillis)
-	rows = latest(rows, b.kept())
+	rows = latest(rows, b.config.Retention.Transactions)
 	return list(c, func(w *wire.Writer) {
 		for i, count := len(rows)-1, 0; i >= 0 && count < int(limit); i-- {
 			t, v := rows[i], b.assets[rows[i].Asset-1]

@@ -35,7 +35,7 @@ func (in *inbox) takeDue(point int) {
 		in.splitDue(point)
 	}
 	if !sorted {
-		slices.SortStableFunc(in.due, byKind)
+		slices.SortStableFunc(in.due, func(a, b *arrival) int { return int(a.kind) - int(b.kind) })
 	}
 }
 
@@ -57,8 +57,6 @@ func (in *inbox) splitDue(point int) {
 	}
 	in.waiting, in.due = in.waiting[:late], due
 }
-
-func byKind(a, b *arrival) int { return int(a.kind) - int(b.kind) }
 
 // carryOut carries out a command that has arrived. point is where the path stands, -1 for anywhere
 // between.

@@ -5,8 +5,8 @@
 // docs/venue.md names every rule and where it comes from; the scenarios in testdata show them.
 //
 // Venue walks the paths of markets; what it embeds, matching, trades orders where a price stands.
-// Neither looks into a part: accounts, register (open orders), inbox (commands on their way),
-// teller (events), and of each market its path, quote, watcher, ladders, misses and house.
+// matching has accounts, a register of open orders, an inbox of commands on their way and a teller
+// of events; a book has its path, quote, watcher, ladders, misses and house.
 //
 // A command waits in arrive.go until it is due; match.go admits it (by the rules of package
 // exchange) and trades it, past own orders (selftrade.go); the rest stays in a ladder of prices

@@ -22,7 +22,7 @@ func (v *Venue) showPaths() (passed int) {
 	for calm := true; next < len(v.shown) && calm; {
 		next += v.config.Point(v.shown[next:])
 		for _, b := range v.active {
-			calm = calm && !b.stirred()
+			calm = calm && b.waiting == 0 && !(b.watch.Any() && b.watched(&b.candle))
 		}
 	}
 	last := (next - 1) / books
@@ -33,10 +33,4 @@ func (v *Venue) showPaths() (passed int) {
 		v.reachPoint(b, last)
 	}
 	return last + 1
-}
-
-// stirred reports whether a book whose candle was quiet is so no longer: a command is on its way,
-// or the engine watches a price.
-func (b *book) stirred() bool {
-	return b.waiting > 0 || b.watch.Any() && b.watched(&b.candle)
 }

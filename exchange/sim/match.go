@@ -73,8 +73,10 @@ func (v *matching) accept(b *book, o *order, exec market.ExecutionType) {
 // awaitTrigger lets an order wait for its trigger. It reports whether it does: a trigger that the
 // price has met already fires at once.
 func (v *matching) awaitTrigger(b *book, o *order, exec market.ExecutionType) bool {
-	if b.market.Status == market.Trading && b.metAlready(o) {
-		return false
+	if b.market.Status == market.Trading {
+		if b.requote(); b.isMet(o) {
+			return false
+		}
 	}
 	o.Status = market.StatusAwaitingTrigger
 	v.rest(b, o)
@@ -82,12 +84,6 @@ func (v *matching) awaitTrigger(b *book, o *order, exec market.ExecutionType) bo
 		v.emit(b, o, exec, 0)
 	}
 	return true
-}
-
-// metAlready reports whether the price is there already that an order's trigger waits for.
-func (b *book) metAlready(o *order) bool {
-	b.requote()
-	return b.isMet(o)
 }
 
 // enqueue adds an order to the takers, once: it may be updated twice at an instant.

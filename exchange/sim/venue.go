@@ -83,17 +83,18 @@ const (
 var paths = [...]string{"adaptive", "ohlc", "olhc", "pessimistic", "optimistic"}
 
 // ParsePath reads the name of a path: adaptive, ohlc, olhc, pessimistic or optimistic.
-func ParsePath(text string) (Path, error) {
-	for i, name := range paths {
-		if name == text {
-			return Path(i), nil
-		}
-	}
-	return 0, fmt.Errorf("path %q is not one of %v", text, paths)
-}
+func ParsePath(text string) (Path, error) { return word[Path]("path", text, paths[:]) }
 
 // String returns the path's name.
 func (p Path) String() string { return paths[p] }
+
+// word reads a name of a list.
+func word[T ~uint8](what, text string, names []string) (T, error) {
+	if i := slices.Index(names, text); i >= 0 {
+		return T(i), nil
+	}
+	return 0, fmt.Errorf("%s %q is not one of %v", what, text, names)
+}
 
 // LimitFill says when a resting limit order fills.
 type LimitFill uint8
@@ -122,12 +123,7 @@ var limitGaps = [...]string{"own", "open"}
 
 // ParseLimitGap reads "own" or "open".
 func ParseLimitGap(text string) (LimitGap, error) {
-	for i, name := range limitGaps {
-		if name == text {
-			return LimitGap(i), nil
-		}
-	}
-	return 0, fmt.Errorf("limit_gap %q is not one of %v", text, limitGaps)
+	return word[LimitGap]("limit_gap", text, limitGaps[:])
 }
 
 // String returns the text that ParseLimitGap reads.
@@ -135,12 +131,7 @@ func (g LimitGap) String() string { return limitGaps[g] }
 
 // ParseLimitFill reads "touch", "through" or "queue".
 func ParseLimitFill(text string) (LimitFill, error) {
-	for i, name := range limitFills {
-		if name == text {
-			return LimitFill(i), nil
-		}
-	}
-	return 0, fmt.Errorf("limit_fill %q is not one of %v", text, limitFills)
+	return word[LimitFill]("limit_fill", text, limitFills[:])
 }
 
 // String returns the text that ParseLimitFill reads.

@@ -107,7 +107,9 @@ func (b *book) reachedEntry(l *ladder, p market.Price) *order {
 	switch {
 	case limit == nil && trigger == nil:
 		return b.sooner(l, nil, p)
-	case limit == nil, trigger != nil && limit.behind(trigger, l.down) && !afterTrades(trigger, limit):
+	case limit == nil, trigger != nil && limit.behind(trigger, l.down) &&
+		// one on bid, ask or their middle comes after the trades at its level, as in a Book
+		!(trigger.level == limit.level && trigger.order.TriggerReference > market.LastTrade):
 		return b.sooner(l, trigger.order, p)
 	}
 	return b.sooner(l, limit.order, p)
@@ -127,12 +129,6 @@ func (b *book) reachedTrigger(l *ladder, p market.Price) *entry {
 		}
 	}
 	return nil
-}
-
-// afterTrades reports whether a trigger comes after a limit order of the same level though it is
-// older: one on bid, ask or their middle comes after the trades at its level, as in a Book.
-func afterTrades(trigger, limit *entry) bool {
-	return trigger.level == limit.level && trigger.order.TriggerReference > market.LastTrade
 }
 
 // execute executes one entry where the path stands. gap says that the price jumped there: with

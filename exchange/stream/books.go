@@ -26,7 +26,7 @@ type books struct {
 type book struct {
 	in   *books
 	m    *market.Market
-	poke chan struct{} // a snapshot is needed at once
+	poke poke // a snapshot is needed at once
 
 	mu      sync.Mutex // guards everything below
 	copy    bookCopy
@@ -48,19 +48,16 @@ type book struct {
 func newBooks(f *Feed) *books {
 	all := &books{feed: f, byID: map[market.ID]*book{}}
 	for _, id := range f.Books {
-		b := &book{in: all, m: f.Catalog.Market(id), poke: make(chan struct{}, 1)}
+		b := &book{in: all, m: f.Catalog.Market(id), poke: make(poke, 1)}
 		all.of, all.byID[id] = append(all.of, b), b
 	}
-	all.channel = &Channel{Name: "book", Topics: []Topic{{Markets: f.namesOf(f.Books)}}, Opened: all.onOpened,
-		Event: all.onEvent, Closed: all.onClosed, Silent: all.onSilent}
+	all.channel = &Channel{Name: "book", Topics: []Topic{{Markets: f.namesOf(f.Books)}}, Event: all.onEvent,
+		Opened: func() { all.reset(true) }, Closed: func() { all.reset(false) }, Silent: all.onSilent}
 	if len(all.of) > 0 {
 		f.On.Subscribe(all.channel)
 	}
 	return all
 }
-
-func (all *books) onOpened() { all.reset(true) }
-func (all *books) onClosed() { all.reset(false) }
 
 func (all *books) reset(opened bool) {
 	for _, b := range all.of {
@@ -74,7 +71,7 @@ func (all *books) reset(opened bool) {
 // onSilent compares all books with the exchange's.
 func (all *books) onSilent(market.Duration) {
 	for _, b := range all.of {
-		b.askNow()
+		b.poke.send()
 	}
 }
 
@@ -125,14 +122,7 @@ func (b *book) lost() {
 // lose makes the copy stale, and asks for a snapshot.
 func (b *book) lose() {
 	b.synced, b.ahead, b.kept, b.polled = false, false, b.kept[:0], nil
-	b.askNow()
-}
-
-func (b *book) askNow() {
-	select {
-	case b.poke <- struct{}{}:
-	default:
-	}
+	b.poke.send()
 }
 
 // fold takes an event into the copy, where it follows on it. An event that the copy has already is
@@ -152,7 +142,7 @@ func (b *book) fold(d *delta) {
 		return
 	}
 	if !b.copy.known(b.low()) {
-		b.askNow()
+		b.poke.send()
 	}
 }
 
@@ -247,7 +237,7 @@ func (b *book) ask(ctx context.Context) {
 			b.in.feed.Log.Debug().Err(err).Str("market", b.m.Name).Msg("the exchange has no book")
 		}
 	case b.epoch != epoch:
-		b.askNow()
+		b.poke.send()
 	case opened:
 		b.answer(&shown)
 	default:

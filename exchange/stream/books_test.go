@@ -241,7 +241,7 @@ func TestABookKeptFromDeltasIsTheExchanges(t *testing.T) {
 // play lets the exchange's book change, and tells of it as a bad stream does.
 func (b *theirs) play(t *testing.T, f *Feed, events int) {
 	chance := rand.New(rand.NewPCG(3, 4))
-	f.books.onOpened()
+	f.books.channel.Opened()
 	for range events {
 		time.Sleep(100 * time.Millisecond)
 		frame := b.change()
@@ -251,10 +251,10 @@ func (b *theirs) play(t *testing.T, f *Feed, events int) {
 		case 5:
 			require.NoError(t, f.books.onEvent(frame))
 		case 6:
-			f.books.onClosed()
+			f.books.channel.Closed()
 			time.Sleep(5 * time.Second)
 			b.change()
-			f.books.onOpened()
+			f.books.channel.Opened()
 			continue
 		case 7:
 			b.mu.Lock()

@@ -23,7 +23,7 @@ const (
 type candles struct {
 	feed    *Feed
 	channel *Channel
-	news    chan struct{}
+	news    poke
 	row     []market.Candle // of the reading goroutine
 
 	mu sync.Mutex // guards everything below
@@ -43,8 +43,9 @@ type series struct {
 const early = time.Second
 
 func newCandles(f *Feed) *candles {
-	c := &candles{feed: f, news: make(chan struct{}, 1), of: map[Series]*series{}}
-	c.channel = &Channel{Name: "candles", Opened: c.onOpened, Event: c.onEvent, Closed: c.onClosed}
+	c := &candles{feed: f, news: make(poke, 1), of: map[Series]*series{}}
+	c.channel = &Channel{Name: "candles", Event: c.onEvent,
+		Opened: func() { c.reset(f.Data.Now()) }, Closed: func() { c.reset(0) }}
 	for _, s := range f.Series {
 		c.of[s] = &series{}
 		text, name := s.Interval.String(), f.Catalog.Market(s.Market).Name
@@ -59,9 +60,6 @@ func newCandles(f *Feed) *candles {
 	}
 	return c
 }
-
-func (c *candles) onOpened() { c.reset(c.feed.Data.Now()) }
-func (c *candles) onClosed() { c.reset(0) }
 
 func (c *candles) reset(opened market.Time) {
 	c.mu.Lock()
@@ -92,10 +90,7 @@ func (c *candles) onEvent(frame []byte) (err error) {
 				Stringer("start", c.row[i].Start).Err(err).Msg("rows of the stream's candles are left out")
 		}
 	}
-	select {
-	case c.news <- struct{}{}:
-	default:
-	}
+	c.news.send()
 	return nil
 }
 

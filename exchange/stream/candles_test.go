@@ -127,7 +127,7 @@ func TestCandlesOfAStreamComeOnceAndInOrder(t *testing.T) {
 				}
 			}
 		})
-		s.f.candles.onOpened()
+		s.f.candles.channel.Opened()
 		open, ends := true, time.Now().Add(time.Duration(minutes)*time.Minute)
 		for time.Now().Before(ends) {
 			busy := 1 + time.Now().Minute()/10%2*40 // by turns: trades each second, and each minute
@@ -139,9 +139,9 @@ func TestCandlesOfAStreamComeOnceAndInOrder(t *testing.T) {
 			}
 			if chance.IntN(300) == 0 {
 				if open = !open; open {
-					s.f.candles.onOpened()
+					s.f.candles.channel.Opened()
 				} else {
-					s.f.candles.onClosed()
+					s.f.candles.channel.Closed()
 				}
 			}
 		}
@@ -168,7 +168,7 @@ func TestAQuietIntervalIsAskedForAtItsCloseAndAgainAtFourTimesItsAge(t *testing.
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		running.Go(func() { s.polled.Run(ctx) })
-		s.f.candles.onOpened()
+		s.f.candles.channel.Opened()
 		time.Sleep(11 * time.Minute) // of 1m 10 + 10 candles without a trade, of 5m 2
 		cancel()
 		running.Wait()
@@ -202,7 +202,7 @@ func showsLate(t *testing.T, delay time.Duration) {
 				}
 			}
 		})
-		s.f.candles.onOpened()
+		s.f.candles.channel.Opened()
 		time.Sleep(2*time.Minute - time.Second + delay) // so long after the end of the interval before this one
 		lost := market.Candle{Open: 1, High: 1, Low: 1, Close: 1, Volume: 1, Market: 2, Interval: minute,
 			Start: minute.StartOf(minute.Index(machineTime()) - 1)}
@@ -237,7 +237,7 @@ func TestRowsOfTheStreamThatCannotBeAreLeftOutAndSaidOnce(t *testing.T) {
 		s := newCandleStage(t)
 		var log bytes.Buffer
 		s.f.Log = zerolog.New(&log)
-		s.f.candles.onOpened()
+		s.f.candles.channel.Opened()
 		now := market.Interval1m.Floor(machineTime())
 		for range 2 {
 			for _, row := range []string{

@@ -91,11 +91,10 @@ func (s *side) find(key int64) (at int, found bool) {
 	return at, at < len(s.levels) && s.levels[at].key == key
 }
 
-// known reports whether a side shows its best count levels, or all where it has fewer.
-func (s *side) known(count int) bool { return s.whole || len(s.levels) >= count }
-
 // known reports whether both sides show their best count levels, or all where they have fewer.
-func (c *bookCopy) known(count int) bool { return c.bids.known(count) && c.asks.known(count) }
+func (c *bookCopy) known(count int) bool {
+	return (c.bids.whole || len(c.bids.levels) >= count) && (c.asks.whole || len(c.asks.levels) >= count)
+}
 
 // crossed reports whether the best bid reaches the best ask, which cannot be true.
 func (c *bookCopy) crossed() bool {
@@ -120,11 +119,8 @@ func (s *side) best(depth int, sign int64) []market.Level {
 
 // differs reports whether two copies of the same nonce differ where both are true.
 func (c *bookCopy) differs(from *bookCopy) bool {
-	return c.bids.differs(&from.bids) || c.asks.differs(&from.asks)
-}
-
-func (s *side) differs(from *side) bool {
-	return !slices.Equal(s.inside(from), from.inside(s))
+	return !slices.Equal(c.bids.inside(&from.bids), from.bids.inside(&c.bids)) ||
+		!slices.Equal(c.asks.inside(&from.asks), from.asks.inside(&c.asks))
 }
 
 // inside are the levels inside the range of another copy's side.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -65,9 +66,7 @@ type Feed struct {
 	trades  *trades
 	unfit   map[market.ID]bool // markets with numbers that do not fit; of the reading goroutine
 
-	mu    sync.Mutex // guards everything below
-	queue []queued
-	wake  chan struct{}
+	queue queue[queued]
 
 	gaps, differences atomic.Int64
 }
@@ -86,7 +85,7 @@ func NewFeed(c FeedConfig) *Feed {
 	c.BookEvery = cmp.Or(c.BookEvery, 2*time.Second)
 	c.CheckEvery = cmp.Or(c.CheckEvery, time.Minute)
 	c.StaleAfter = cmp.Or(c.StaleAfter, 10*time.Second)
-	f := &Feed{FeedConfig: c, known: names{}, unfit: map[market.ID]bool{}, wake: make(chan struct{}, 1)}
+	f := &Feed{FeedConfig: c, known: names{}, unfit: map[market.ID]bool{}, queue: newQueue[queued]()}
 	for _, m := range c.Catalog.Markets() {
 		f.known[m.Name] = m
 	}
@@ -118,40 +117,15 @@ func (f *Feed) Gaps() int64 { return f.gaps.Load() }
 func (f *Feed) Differences() int64 { return f.differences.Load() }
 
 // put lets an event wait to be sent.
-func (f *Feed) put(one queued) {
-	f.mu.Lock()
-	f.queue = append(f.queue, one)
-	f.mu.Unlock()
-	select {
-	case f.wake <- struct{}{}:
-	default:
-	}
-}
+func (f *Feed) put(one queued) { f.queue.put(one, math.MaxInt) }
 
 // send sends the events of the queue until ctx ends.
 func (f *Feed) send(ctx context.Context) {
-	var taken []queued
-	for {
-		select {
-		case <-f.wake:
-		case <-ctx.Done():
-			return
+	f.queue.run(ctx, func(one queued) {
+		if ev, any := one.make(); any {
+			hand(ctx, f.Out, ev)
 		}
-		f.mu.Lock()
-		taken, f.queue = f.queue, taken[:0]
-		f.mu.Unlock()
-		for _, one := range taken {
-			ev, any := one.make()
-			if !any {
-				continue
-			}
-			select {
-			case f.Out <- ev:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}
+	})
 }
 
 // judge is what an event that cannot be read means: numbers that do not fit a market's units

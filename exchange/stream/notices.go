@@ -3,7 +3,7 @@ package stream
 import (
 	"context"
 	"errors"
-	"sync"
+	"math"
 
 	"github.com/rs/zerolog"
 
@@ -26,17 +26,14 @@ type Notices struct {
 	log     zerolog.Logger
 	channel *Channel
 	out     chan exchange.Notice
-
-	mu      sync.Mutex // guards everything below
-	waiting []exchange.Notice
-	wake    chan struct{}
+	queue   queue[exchange.Notice]
 }
 
 // NewNotices returns the notices of all markets, and registers the channel on the connection. now
 // is the exchange's time.
 func NewNotices(on *Connection, catalog *market.Catalog, now func() market.Time, log zerolog.Logger) *Notices {
 	n := &Notices{on: on, catalog: catalog, now: now, log: log, out: make(chan exchange.Notice, 64),
-		wake: make(chan struct{}, 1)}
+		queue: newQueue[exchange.Notice]()}
 	n.channel = &Channel{Name: "account", Topics: []Topic{{}}, Private: true, Event: n.onEvent,
 		Opened: func() { n.change(exchange.NoticeUp) }, Closed: func() { n.change(exchange.NoticeDown) }}
 	on.Subscribe(n.channel)
@@ -75,37 +72,17 @@ var errFull = errors.New("too many notices wait for the loop")
 // put lets a notice wait for the loop.
 func (n *Notices) put(notice exchange.Notice) error {
 	notice.At = n.now()
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if len(n.waiting) >= maxNotices && notice.Kind != exchange.NoticeDown {
-		return errFull
+	most := maxNotices
+	if notice.Kind == exchange.NoticeDown {
+		most = math.MaxInt
 	}
-	n.waiting = append(n.waiting, notice)
-	select {
-	case n.wake <- struct{}{}:
-	default:
+	if !n.queue.put(notice, most) {
+		return errFull
 	}
 	return nil
 }
 
 // Run hands the notices on until ctx ends.
 func (n *Notices) Run(ctx context.Context) {
-	var taken []exchange.Notice
-	for {
-		select {
-		case <-n.wake:
-		case <-ctx.Done():
-			return
-		}
-		n.mu.Lock()
-		taken, n.waiting = n.waiting, taken[:0]
-		n.mu.Unlock()
-		for i := range taken {
-			select {
-			case n.out <- taken[i]:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}
+	n.queue.run(ctx, func(one exchange.Notice) { hand(ctx, n.out, one) })
 }

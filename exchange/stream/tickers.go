@@ -24,7 +24,7 @@ const (
 type tickers struct {
 	feed    *Feed
 	channel *Channel
-	ask     chan struct{}
+	ask     poke
 	priced  chan struct{} // closed after the first question
 
 	mu     sync.Mutex // guards everything below
@@ -55,13 +55,13 @@ type ticker struct {
 }
 
 func newTickers(f *Feed) *tickers {
-	t := &tickers{feed: f, ask: make(chan struct{}, 1), priced: make(chan struct{}), of: map[market.ID]*ticker{}}
+	t := &tickers{feed: f, ask: make(poke, 1), priced: make(chan struct{}), of: map[market.ID]*ticker{}}
 	for _, id := range f.Tickers {
 		one := &ticker{in: t, now: market.Ticker{Market: id}, missed: -1}
 		t.of[id], t.list = one, append(t.list, one)
 	}
 	t.channel = &Channel{Name: "ticker", Topics: []Topic{{Markets: f.namesOf(f.Tickers)}}, Opened: t.onOpened,
-		Event: t.onEvent, Closed: t.onClosed}
+		Event: t.onEvent, Closed: func() { t.reset(false) }}
 	if len(t.of) > 0 {
 		f.On.Subscribe(t.channel)
 	}
@@ -71,13 +71,8 @@ func newTickers(f *Feed) *tickers {
 // onOpened begins anew: what an earlier connection brought may be out of date.
 func (t *tickers) onOpened() {
 	t.reset(true)
-	select {
-	case t.ask <- struct{}{}:
-	default:
-	}
+	t.ask.send()
 }
-
-func (t *tickers) onClosed() { t.reset(false) }
 
 func (t *tickers) reset(opened bool) {
 	t.mu.Lock()

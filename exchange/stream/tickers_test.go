@@ -137,7 +137,7 @@ func TestTickersArePolledWhileTheStreamIsNotOpen(t *testing.T) {
 		require.InDelta(t, 10, len(s.heard()), 2)
 		s.f.tickers.onOpened()
 		time.Sleep(time.Second)
-		s.f.tickers.onClosed()
+		s.f.tickers.channel.Closed()
 		s.heard()
 		s.change(func(now *market.Ticker) { now.Last = 90_00 })
 		time.Sleep(3 * time.Second)

@@ -25,7 +25,7 @@ const (
 type trades struct {
 	feed    *Feed
 	channel *Channel
-	poke    chan struct{}
+	poke    poke
 
 	mu      sync.Mutex // guards everything below
 	of      map[market.ID]*tradeCursor
@@ -47,7 +47,7 @@ type tradeCursor struct {
 }
 
 func newTrades(f *Feed) *trades {
-	t := &trades{feed: f, poke: make(chan struct{}, 1), of: map[market.ID]*tradeCursor{}}
+	t := &trades{feed: f, poke: make(poke, 1), of: map[market.ID]*tradeCursor{}}
 	for _, id := range f.Trades {
 		one := &tradeCursor{m: f.Catalog.Market(id), since: f.Data.Now()}
 		t.of[id], t.list = one, append(t.list, one)
@@ -68,10 +68,7 @@ func (t *trades) reset(opened bool) {
 		one.opened, one.epoch, one.whole = opened, one.epoch+1, false
 	}
 	t.mu.Unlock()
-	select {
-	case t.poke <- struct{}{}:
-	default:
-	}
+	t.poke.send()
 }
 
 func (t *trades) onEvent(frame []byte) error {

@@ -48,7 +48,8 @@ func (t Table) describe(credentials credentialHeaders, budget budgetHeaders, ope
 				budget.remaining: header("Weight points left before the reset."),
 				budget.resetAt:   header("When remaining is the limit again, in Unix ms."),
 			},
-			"responses": object{"Refusal": refusalAnswer(budget)},
+			"responses": object{"Refusal": object{"description": "The error.", "headers": headersOf(budget),
+				"content": content(reference("Error"))}},
 			"securitySchemes": object{"key": secret(credentials.key, "API key."),
 				"timestamp": secret(credentials.timestamp,
 					"Time of the request in Unix ms."), "signature": secret(credentials.signature, signing)},
@@ -66,10 +67,6 @@ func (t Table) describe(credentials credentialHeaders, budget budgetHeaders, ope
 }
 
 const signing = "HMAC-SHA256 in hex, by the key's secret, of timestamp, method, path with query, and body."
-
-func refusalAnswer(budget budgetHeaders) object {
-	return object{"description": "The error.", "headers": headersOf(budget), "content": content(reference("Error"))}
-}
 
 func headersOf(budget budgetHeaders) object {
 	all := object{}
