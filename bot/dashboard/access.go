@@ -1,8 +1,13 @@
 package dashboard
 
 import (
+	"context"
+	"fmt"
 	"net/http"
+	"net/netip"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tidemark-trading/tidemark/bot/host"
@@ -121,4 +126,125 @@ func (d *access) try(r *http.Request, token string) (mayAct bool, says string, s
 		return false, "this is not the token", http.StatusUnauthorized
 	}
 	return mayAct, "", 0
+}
+
+// caller is the sender of a request that the door has let in.
+type caller struct {
+	acts    bool   // it has shown the act token
+	session string // of its cookies; empty: a program, which shows its token with each request
+	by      string // whose request it is, for the journal
+	from    string // where it comes from, for the journal
+}
+
+// callerKey is the key of the caller in the context of a request.
+type callerKey struct{}
+
+// with is a request with its caller.
+func (c *caller) with(r *http.Request) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), callerKey{}, c))
+}
+
+// callerOf is the caller of a request; without the door, a caller that may look.
+func callerOf(r *http.Request) *caller {
+	if c, ok := r.Context().Value(callerKey{}).(*caller); ok {
+		return c
+	}
+	return &caller{}
+}
+
+// maxUser is the longest name of a user that is taken from a proxy, in characters.
+const maxUser = 40
+
+// newCaller is the caller of a request. Where a proxy stands before the dashboard, its headers are
+// named as such: the dashboard cannot check them.
+func newCaller(r *http.Request, proxied bool) *caller {
+	c := &caller{by: "dashboard act token", from: "dashboard " + r.RemoteAddr}
+	if !proxied {
+		return c
+	}
+	if address := forwarded(r); address.IsValid() {
+		c.from = fmt.Sprintf("dashboard %s by X-Forwarded-For, proxy %s", address, r.RemoteAddr)
+	}
+	if user := r.Header.Get("X-Forwarded-User"); user != "" {
+		c.by += fmt.Sprintf(", X-Forwarded-User %.*q", maxUser, user)
+	}
+	return c
+}
+
+// addressOf is the address whose wrong tokens are counted: that of the connection, or behind a
+// proxy that of the proxy's client.
+func addressOf(r *http.Request, proxied bool) netip.Addr {
+	if address := forwarded(r); proxied && address.IsValid() {
+		return address
+	}
+	end, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return end.Addr()
+}
+
+// forwarded is the address of a proxy's client: the last of X-Forwarded-For, which the proxy itself
+// has added. It is not valid where there is none.
+func forwarded(r *http.Request) netip.Addr {
+	all := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	address, err := netip.ParseAddr(strings.TrimSpace(all[len(all)-1]))
+	if err != nil {
+		return netip.Addr{}
+	}
+	return address.WithZone("")
+}
+
+// The bounds of wrong tokens. Those who have a cookie are let in all the same.
+const (
+	maxTries    = 10 // of one address within triesFor
+	maxTriesAll = 100
+	triesFor    = time.Minute
+)
+
+// tries are the wrong tokens of the last triesFor.
+type tries struct {
+	mu   sync.Mutex
+	list []wrongTry
+}
+
+// wrongTry is a wrong token.
+type wrongTry struct {
+	at   time.Time
+	from netip.Prefix
+}
+
+// take calls right unless there were too many wrong tokens, and counts a wrong one. closed says
+// that there were too many.
+func (t *tries) take(now time.Time, from netip.Addr, right func() bool) (closed, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.list = slices.DeleteFunc(t.list, func(w wrongTry) bool { return now.Sub(w.at) >= triesFor })
+	place, own := placeOf(from), 0
+	for _, w := range t.list {
+		if w.from == place {
+			own++
+		}
+	}
+	if own >= maxTries || len(t.list) >= maxTriesAll {
+		return true, false
+	}
+	if ok = right(); !ok {
+		t.list = append(t.list, wrongTry{now, place})
+	}
+	return false, ok
+}
+
+// placeOf is the address, of IPv6 the network of it: one machine has all addresses of a /64.
+func placeOf(from netip.Addr) netip.Prefix {
+	from = from.Unmap().WithZone("")
+	bits := from.BitLen()
+	if from.Is6() {
+		bits = 64
+	}
+	place, err := from.Prefix(bits)
+	if err != nil {
+		return netip.Prefix{} // an address that is none: all of them are one place
+	}
+	return place
 }

@@ -4,11 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
+	"time"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/poll"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/exchange/stream"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -81,4 +86,88 @@ func (r *runner) restoreLedger() error {
 func (r *runner) weights() []byte {
 	data, _ := json.Marshal(r.budget.Snapshot()) // plain numbers and names
 	return data
+}
+
+// streams is what the bot hears over the exchange's WebSocket. On a nil streams its methods do
+// nothing.
+type streams struct {
+	on      *stream.Connection
+	feed    *stream.Feed
+	notices *stream.Notices // nil: own orders are asked for
+}
+
+// streamedOrders are the orders of a bot over the exchange's WebSocket, and their connection. It is
+// one of their own: what ends that of the feeds leaves no order without an answer.
+type streamedOrders struct {
+	*rest.SocketOrders
+	on *stream.Connection
+}
+
+// openStreams moves the channels that the config streams from a feed that polls to one that
+// streams. Both send to the same channel.
+func (r *runner) openStreams(polled *poll.Config) error {
+	section, live := &r.plan.Config.Stream, !r.plan.Config.Bot.Paper()
+	if !section.Any(live) {
+		return nil
+	}
+	hears := live && section.Streams(section.Account)
+	on, err := stream.New(r.plan.Stream(r.client, r.budget, hears, r.log))
+	if err != nil {
+		return err
+	}
+	polled.Out = make(chan market.Event, max(256, 4*len(polled.Tickers)))
+	r.streams = &streams{on: on, feed: plan.Streamed(section, false, polled, on)}
+	if hears {
+		r.streams.notices = stream.NewNotices(on, r.plan.Catalog, r.client.Now, r.log)
+	}
+	return nil
+}
+
+// run runs the stream until ctx ends.
+func (s *streams) run(ctx context.Context) {
+	if s == nil {
+		return
+	}
+	var beside sync.WaitGroup
+	beside.Go(func() { s.on.Run(ctx) })
+	beside.Go(func() { s.feed.Run(ctx) })
+	if s.notices != nil {
+		beside.Go(func() { s.notices.Run(ctx) })
+	}
+	beside.Wait()
+}
+
+// noticed are the notices of own orders; nil: there are none.
+func (s *streams) noticed() <-chan exchange.Notice {
+	if s == nil || s.notices == nil {
+		return nil
+	}
+	return s.notices.C()
+}
+
+// muted connects the stream anew, because its channel account has not told of something.
+func (s *streams) muted() {
+	if s != nil {
+		s.on.Reset(stream.ErrSilent)
+	}
+}
+
+// setAside lets orders leave over HTTP for a while, because the exchange denies what a socket told.
+func (r *runner) setAside(long time.Duration) {
+	if r.orders != nil {
+		r.orders.SetAside(long)
+	}
+}
+
+// age is the time since the latest event of any channel; false: none has come.
+func (s *streams) age() (youngest market.Duration, any bool) {
+	if s == nil {
+		return 0, false
+	}
+	for _, ch := range s.on.Channels() {
+		if age, known := ch.Age(); known && (!any || age < youngest) {
+			youngest, any = age, true
+		}
+	}
+	return youngest, any
 }
