@@ -88,26 +88,16 @@ func (f *dashboardFlags) readSection(given func(flag string) bool) error {
 		return err
 	}
 	d, flags := c.Dashboard, f.door
-	if given("listen") || d.Listen == "" {
-		d.Listen = flags.Listen
-	}
-	if given("tls-cert") {
-		d.TLSCert = flags.TLSCert
-	}
-	if given("tls-key") {
-		d.TLSKey = flags.TLSKey
-	}
-	if given("behind-proxy") {
-		d.BehindProxy = flags.BehindProxy
-	}
-	if given("host") {
-		d.Hosts = flags.Hosts
-	}
-	if given("public") {
-		d.Public = flags.Public
-	}
-	if given("public-names") {
-		d.PublicNames = flags.PublicNames
+	d.Listen = cmp.Or(d.Listen, flags.Listen)
+	for flag, lay := range map[string]func(){
+		"listen": func() { d.Listen = flags.Listen }, "tls-cert": func() { d.TLSCert = flags.TLSCert },
+		"tls-key": func() { d.TLSKey = flags.TLSKey }, "behind-proxy": func() { d.BehindProxy = flags.BehindProxy },
+		"host": func() { d.Hosts = flags.Hosts }, "public": func() { d.Public = flags.Public },
+		"public-names": func() { d.PublicNames = flags.PublicNames },
+	} {
+		if given(flag) {
+			lay()
+		}
 	}
 	f.door = d
 	return nil

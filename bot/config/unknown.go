@@ -66,14 +66,8 @@ func gone(path []string) string {
 // bare word it is the path of a setting with nearly this name, else of a parameter.
 func meant(path []string, key string, config reflect.Type, table map[string]any) string {
 	if _, typed := table[key].(flagText); typed && len(path) == 0 {
-		found := settings(nil, config, table)
-		names := make([]string, len(found))
-		for i := range found {
-			names[i] = found[i][len(found[i])-1]
-		}
-		nearest := strategy.Nearest(key, names)
-		if strategy.Distance(key, nearest) <= len(key)/3 {
-			return fmt.Sprintf("did you mean %s?", shownPath(found[slices.Index(names, nearest)]))
+		if near := nearestOf(settings(nil, config, table), key); near != "" {
+			return fmt.Sprintf("did you mean %s?", near)
 		}
 		strategies, _ := table["strategies"].(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(strategies)) {
@@ -99,15 +93,20 @@ func (s *Source) KeyNear(name string, of any, params func(kind string) []string)
 			found = append(found, []string{"strategies", section, "params", param})
 		}
 	}
-	names := make([]string, len(found))
-	for i := range found {
-		names[i] = found[i][len(found[i])-1]
+	return nearestOf(found, name)
+}
+
+// nearestOf is the path whose last part is nearly a name; empty: there is none.
+func nearestOf(paths [][]string, name string) string {
+	names := make([]string, len(paths))
+	for i := range paths {
+		names[i] = paths[i][len(paths[i])-1]
 	}
 	nearest := strategy.Nearest(name, names)
 	if nearest == "" || strategy.Distance(name, nearest) > len(name)/3 {
 		return ""
 	}
-	return shownPath(found[slices.Index(names, nearest)])
+	return shownPath(paths[slices.Index(names, nearest)])
 }
 
 // settings are the paths of all settings in the tables of a type, those of the user's own names as
