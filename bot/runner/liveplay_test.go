@@ -443,12 +443,10 @@ func (p *player) end() {
 		p.look()
 		time.Sleep(2 * time.Second)
 	}
-	p.guard.Holds("P4", p.Stored().Entries(0, func(e *journal.Entry) error {
-		if e.At == 0 {
-			return fmt.Errorf("entry %d has no time", e.Number)
-		}
+	require.NoError(p.T, p.Stored().Entries(0, func(e *journal.Entry) error {
+		p.guard.Holds("P4", e.At > 0, "entry %d has no time: %+v", e.Number, e.Record)
 		return nil
-	}) == nil, "an entry of the journal has no time")
+	}))
 	if !p.around.restored && !p.around.unread && !slices.ContainsFunc(p.life.Events, touching) {
 		if p.life.Setup.Paper {
 			p.agreesOnPaper()

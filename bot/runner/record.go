@@ -61,8 +61,9 @@ func (j *botJournal) waiting(at market.Time) {
 }
 
 // begin records the start of a process: what its engine is made of, what it begins with, and that
-// it begins.
+// it begins. What is journalled before the first event has this time.
 func (j *botJournal) begin(at market.Time, m *core.Manifest, parts map[string][]byte, history []market.Candle) error {
+	j.at = at
 	j.shown.addCandles(history)
 	if j.recording == nil {
 		return nil

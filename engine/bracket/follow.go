@@ -61,7 +61,7 @@ func (s *Set) follow(o *state.Order, r *market.Report, fresh []market.Fill, held
 		}
 	} else {
 		s.followExit(b, o, r, fresh)
-		if b.exit == 0 && b.amount > 0 { // other sells may have sold what the exit held
+		if s.loose(b) > 0 { // other sells may have sold what the exit held
 			entry := b.entry
 			s.shrink(o.Strategy, o.Market, held)
 			at := s.placeOf(entry)

@@ -111,7 +111,7 @@ func (h *holdings) differences(asked market.Time, books map[market.AssetID]int, 
 		case h.moves[asset] != books[asset] || h.Account.Unsettled(asset):
 			q.differs = q.differs || doubted
 		case surplus == last.Surplus:
-			h.checkpoint(asset, BalanceCheckpoint{At: asked, Surplus: surplus})
+			q.fits = append(q.fits, asset)
 		case doubted:
 			if q.differs = true; surplus < 0 {
 				q.surplus[asset] = surplus
@@ -123,11 +123,20 @@ func (h *holdings) differences(asked market.Time, books map[market.AssetID]int, 
 		}
 	}
 	if !doubted {
+		h.fitted(q)
 		if h.differ = differ; len(differ) > 0 { // it counts when it is seen again
 			h.next = min(h.next, h.now.Add(h.HoldingsEvery))
 		}
 	}
 	return q
+}
+
+// fitted moves the checkpoints of the balances that fit. Doubted ones fit only when no newer order
+// is found: it may have bought what had left the account.
+func (h *holdings) fitted(q *inquiry) {
+	for _, asset := range q.fits {
+		h.checkpoint(asset, BalanceCheckpoint{At: q.asked, Surplus: h.checkpoints[asset].Surplus})
+	}
 }
 
 // reconcile takes out of the books, before a strategy or a bracket acts, what has left the
@@ -145,7 +154,10 @@ func (h *holdings) reconcile(ctx context.Context) {
 			return
 		}
 		q := h.differences(asked, books, held, true)
-		if again = q.differs && h.newer.adoptDiffering(ctx); again || len(q.surplus) == 0 {
+		if again = q.differs && h.newer.adoptDiffering(ctx); again {
+			continue
+		}
+		if h.fitted(q); len(q.surplus) == 0 {
 			continue
 		}
 		since, markets := h.extent(q)
@@ -187,6 +199,7 @@ type inquiry struct {
 	asked   market.Time            // before the balances to be explained were queried
 	books   map[market.AssetID]int // number of moves by then
 	surplus map[market.AssetID]market.Money
+	fits    []market.AssetID // their balances are as the checkpoints say
 	moved   []exchange.Movement
 	trades  []exchange.Trade // of the whole account, in the markets of the assets
 	markets []market.ID      // of each of the trades
