@@ -25,7 +25,7 @@ func (s *Set) Due() (at market.Time, any bool) {
 }
 
 // waits reports whether a bracket waits for its next attempt.
-func (s *Set) waits(b *bracket) bool {
+func (s *brackets) waits(b *bracket) bool {
 	if b.withdrawn || b.bareSince == 0 || b.kept() <= 0 || b.swapping || b.ending {
 		return false
 	}
@@ -175,23 +175,23 @@ func (s *Set) refused(b *bracket, leg market.Leg, err error) {
 }
 
 // fault is the market rule that keeps a leg from selling the held amount.
-func (s *Set) fault(b *bracket, leg market.Leg) risk.Fault {
+func (s *brackets) fault(b *bracket, leg market.Leg) risk.Fault {
 	return s.faultAt(b, leg, b.level(leg), b.kept())
 }
 
 // faultAt is fault for another level and amount.
-func (s *Set) faultAt(b *bracket, leg market.Leg, level market.Price, amount market.Qty) risk.Fault {
+func (s *brackets) faultAt(b *bracket, leg market.Leg, level market.Price, amount market.Qty) risk.Fault {
 	m := s.catalog.Market(b.market)
 	return risk.LevelFault(m, leg, level, exchange.Portion(m, amount, level))
 }
 
 // portion is what an exit of a leg sells of the held amount: all, or as much as the market takes in
 // one order. The next exit follows when it has sold.
-func (s *Set) portion(b *bracket, leg market.Leg) market.Qty {
+func (s *brackets) portion(b *bracket, leg market.Leg) market.Qty {
 	return exchange.Portion(s.catalog.Market(b.market), b.kept(), b.level(leg))
 }
 
-func (s *Set) faultText(b *bracket, fault risk.Fault) string {
+func (s *brackets) faultText(b *bracket, fault risk.Fault) string {
 	return fault.Words(s.catalog.Market(b.market))
 }
 

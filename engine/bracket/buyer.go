@@ -36,7 +36,7 @@ func (s *Set) Finish(entry market.OrderID) {
 }
 
 // buyers are the later orders of a bracket's tactic.
-func (s *Set) buyers(b *bracket) []market.OrderID {
+func (s *brackets) buyers(b *bracket) []market.OrderID {
 	if b.buyer == 0 {
 		return nil
 	}

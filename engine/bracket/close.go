@@ -43,6 +43,23 @@ type closings struct {
 	failures, spare []strategy.CloseFailed
 }
 
+// closer carries Closes out. It sells no base that an exit or another sell holds, and brackets
+// protect what a failed Close has left.
+type closer struct {
+	*brackets
+	closes   closings
+	departer *departer
+	exits    placer
+}
+
+// placer is the Set as its Closes see it.
+type placer interface {
+	// settle brings the venue in line with a bracket.
+	settle(b *bracket)
+	// resize updates the resting exit of a bracket to what no Close sells.
+	resize(b *bracket)
+}
+
 // of returns the closing of a strategy in a market, or nil.
 func (l *closings) of(id market.StrategyID, m market.ID) *closing {
 	for i := range l.all {
@@ -69,16 +86,16 @@ func (l *closings) remove(c *closing) {
 }
 
 // Closing reports whether a strategy's Close is under way in a market.
-func (s *Set) Closing(id market.StrategyID, m market.ID) bool { return s.closes.of(id, m) != nil }
+func (s *closer) Closing(id market.StrategyID, m market.ID) bool { return s.closes.of(id, m) != nil }
 
 // Leaves reports whether a Close that a strategy asked for is under way in a market.
-func (s *Set) Leaves(id market.StrategyID, m market.ID) bool {
+func (s *closer) Leaves(id market.StrategyID, m market.ID) bool {
 	c := s.closes.of(id, m)
 	return c != nil && c.only == 0
 }
 
 // Unsent is the base that a strategy's Close in a market is to sell, before its sale has left.
-func (s *Set) Unsent(id market.StrategyID, m market.ID) market.Qty {
+func (s *closer) Unsent(id market.StrategyID, m market.ID) market.Qty {
 	if c := s.closes.of(id, m); c != nil && c.sale == 0 {
 		return s.total(c)
 	}
@@ -87,7 +104,7 @@ func (s *Set) Unsent(id market.StrategyID, m market.ID) market.Qty {
 
 // Closable is the base of a strategy's position in a market that a Close of a part could sell: what
 // other sells than the exits of brackets do not hold.
-func (s *Set) Closable(id market.StrategyID, m market.ID) market.Qty {
+func (s *closer) Closable(id market.StrategyID, m market.ID) market.Qty {
 	held, free := s.orders.Position(id, m)
 	covered := s.Covered(id, m)
 	return covered + min(max(0, held-covered), max(0, free-s.Wanted(id, m)))
@@ -107,7 +124,7 @@ type Leave struct {
 // Close begins to close a part of a strategy's position in a market, or the whole; while a bracket
 // closes by itself, as soon as that has ended. Where other sells hold a part of the amount, it
 // returns ErrHeld and begins nothing.
-func (s *Set) Close(l *Leave) error {
+func (s *closer) Close(l *Leave) error {
 	if c := s.closes.of(l.Strategy, l.Market); c != nil {
 		if c.then.Market == 0 || l.Whole {
 			c.then = *l
@@ -132,8 +149,25 @@ func (s *Set) Close(l *Leave) error {
 	return nil
 }
 
+// begin begins a Close of an amount of one bracket.
+func (s *closer) begin(b *bracket, amount market.Qty, c *closing) {
+	c.strategy, c.market, c.only, c.since = b.strategy, b.market, b.entry, never
+	s.closes.all = append(s.closes.all, *c)
+	begun := &s.closes.all[len(s.closes.all)-1]
+	b.leaving = amount
+	s.cancelRest(b, c.inPath)
+	if b.exit != 0 {
+		s.releaseExit(begun, b)
+	} else {
+		s.expose(b, strategy.CauseClose)
+	}
+	begun.since = s.now()
+	s.rewatch(b)
+	s.advance(b.strategy, b.market)
+}
+
 // Wanted is the base of brackets that their exits do not hold.
-func (s *Set) Wanted(id market.StrategyID, m market.ID) (amount market.Qty) {
+func (s *brackets) Wanted(id market.StrategyID, m market.ID) (amount market.Qty) {
 	for i := range s.all {
 		if b := &s.all[i]; b.strategy == id && b.market == m {
 			amount += max(0, s.unheld(b)-b.leaving)
@@ -144,7 +178,7 @@ func (s *Set) Wanted(id market.StrategyID, m market.ID) (amount market.Qty) {
 
 // release takes the exits off the base that is to go, part of it from the newest brackets first,
 // and cancels what may still buy.
-func (s *Set) release(c *closing, part market.Qty) {
+func (s *closer) release(c *closing, part market.Qty) {
 	for i := len(s.all) - 1; i >= 0; i-- {
 		b := &s.all[i]
 		if b.strategy != c.strategy || b.market != c.market {
@@ -173,7 +207,7 @@ func (s *Set) release(c *closing, part market.Qty) {
 }
 
 // cancelRest cancels what the entry of a bracket may still buy.
-func (s *Set) cancelRest(b *bracket, inPath bool) {
+func (s *closer) cancelRest(b *bracket, inPath bool) {
 	switch {
 	case b.more:
 		s.orders.Cancel(b.entry, inPath)
@@ -183,7 +217,7 @@ func (s *Set) cancelRest(b *bracket, inPath bool) {
 }
 
 // releaseExit cancels the exit of a bracket, or reduces it to what is kept.
-func (s *Set) releaseExit(c *closing, b *bracket) {
+func (s *closer) releaseExit(c *closing, b *bracket) {
 	switch {
 	case b.kept() == 0 || s.fault(b, b.leg).Found() && !b.swapping:
 		b.ending = true
@@ -191,7 +225,7 @@ func (s *Set) releaseExit(c *closing, b *bracket) {
 			s.orders.Cancel(b.exit, false)
 		}
 	case !b.swapping: // of a swap, the next exit is smaller
-		s.resize(b)
+		s.exits.resize(b)
 	}
 }
 
@@ -207,7 +241,7 @@ func (c *closing) takes(b *bracket) bool { return c.only == 0 || c.only == b.ent
 
 // Leaving returns the tag of a strategy's Close and its position before and after, where an order
 // is one that the Close cancels, changes or places; an empty tag where it is not.
-func (s *Set) Leaving(o *market.Order) (tag string, before, after market.Qty) {
+func (s *closer) Leaving(o *market.Order) (tag string, before, after market.Qty) {
 	c := s.closes.of(o.Strategy, o.Market)
 	if c == nil {
 		return "", 0, 0
@@ -224,7 +258,7 @@ func (s *Set) Leaving(o *market.Order) (tag string, before, after market.Qty) {
 
 // TakeFailures returns the Closes that failed since the last call. They are valid until the next
 // event.
-func (s *Set) TakeFailures() []strategy.CloseFailed {
+func (s *closer) TakeFailures() []strategy.CloseFailed {
 	news := s.closes.failures
 	s.closes.failures = s.closes.spare[:0]
 	s.closes.spare = news

@@ -9,7 +9,7 @@ import (
 )
 
 // leaveBought adds what an entry buys before its cancel arrives to what leaves.
-func (s *Set) leaveBought(b *bracket, fresh []market.Fill) {
+func (s *closer) leaveBought(b *bracket, fresh []market.Fill) {
 	c := s.closes.of(b.strategy, b.market)
 	if c == nil || !c.whole || c.sale != 0 || b.entry > c.last {
 		return
@@ -35,7 +35,7 @@ func (l *closings) count(o *state.Order, fresh []market.Fill, bracketed bool) {
 }
 
 // clip takes from a closing what other orders have sold of the base without a bracket.
-func (s *Set) clip(o *state.Order, held market.Qty) {
+func (s *closer) clip(o *state.Order, held market.Qty) {
 	if c := s.closes.of(o.Strategy, o.Market); c != nil {
 		c.free = min(c.free, max(0, held-s.Covered(o.Strategy, o.Market)))
 	}
@@ -57,7 +57,7 @@ func (c *closing) concerns(o *state.Order, b *bracket) bool {
 // answer notes that the sale may follow a report inside its path. After a Close that was decided on
 // a candle's close it always may. What was decided inside a path, on a fill, arrives at the next
 // open, and so does its answer; an order that has filled before its cancel arrived is no answer.
-func (s *Set) answer(o *state.Order, r *market.Report) {
+func (s *closer) answer(o *state.Order, r *market.Report) {
 	c, b := s.closes.of(o.Strategy, o.Market), s.of(o.ID)
 	switch {
 	case c == nil || r == nil:
@@ -70,7 +70,7 @@ func (s *Set) answer(o *state.Order, r *market.Report) {
 
 // InPath reports whether a cancel or a change that has waited for the arrival of its order acts
 // inside the path: that of a swap, of a partial target, and of a Close that was decided before.
-func (s *Set) InPath(o *state.Order) bool {
+func (s *closer) InPath(o *state.Order) bool {
 	b, c := s.of(o.ID), s.closes.of(o.Strategy, o.Market)
 	return b != nil && b.exit == o.ID && b.swapping && !b.ending ||
 		c != nil && c.sale == 0 && (c.parts > 0 && s.EntryOf(o.ID) == c.only || c.atClose && o.Updated >= c.since)
@@ -78,7 +78,7 @@ func (s *Set) InPath(o *state.Order) bool {
 
 // closeRefused handles the refusal of a closing's cancel or change before its bracket does. An
 // order that the exchange does not know (240) has ended, and its end is about to be reported.
-func (s *Set) closeRefused(o *state.Order, r *market.Report) {
+func (s *closer) closeRefused(o *state.Order, r *market.Report) {
 	c, b := s.closes.of(o.Strategy, o.Market), s.of(o.ID)
 	if c == nil || r == nil || r.Exec != market.ExecRejected || r.Command == market.CommandPlace {
 		return
@@ -105,7 +105,7 @@ func (c *closing) fail(code int, why string) {
 
 // insist repeats a cancel or a reduction of an order that is open after all, though the exchange
 // did not know it.
-func (s *Set) insist(o *state.Order, r *market.Report) {
+func (s *closer) insist(o *state.Order, r *market.Report) {
 	if s.silent() || r == nil || r.Exec == market.ExecRejected || r.Exec == market.ExecUnknown || o.State.Terminal() ||
 		o.State == state.Unknown || o.InFlight != 0 || o.CancelWanted {
 		return
@@ -116,6 +116,6 @@ func (s *Set) insist(o *state.Order, r *market.Report) {
 		s.orders.Cancel(o.ID, false)
 	case c != nil && b != nil && b.reducing:
 		b.reducing = false
-		s.resize(b)
+		s.exits.resize(b)
 	}
 }

@@ -33,6 +33,12 @@ type departures struct {
 	tag   string      // of the sales
 }
 
+// departer leaves positions for a person: a sale is tried until the position has gone.
+type departer struct {
+	*closer
+	departs departures
+}
+
 // of returns the departure of a strategy from a market, or nil.
 func (d *departures) of(id market.StrategyID, m market.ID) *Departure {
 	for i := range d.all {
@@ -66,7 +72,7 @@ func (d *Departure) fail(now market.Time, code int, why string) {
 }
 
 // Depart begins to leave a position for good. tag is that of the sales.
-func (s *Set) Depart(id market.StrategyID, m market.ID, tag string) {
+func (s *departer) Depart(id market.StrategyID, m market.ID, tag string) {
 	d := s.departs.of(id, m)
 	if d == nil {
 		s.departs.tag = tag
@@ -79,10 +85,10 @@ func (s *Set) Depart(id market.StrategyID, m market.ID, tag string) {
 }
 
 // EndDepartures ends the departures of a strategy: it trades again. A sale under way goes on.
-func (s *Set) EndDepartures(id market.StrategyID) { s.departs.end(id, 0) }
+func (s *departer) EndDepartures(id market.StrategyID) { s.departs.end(id, 0) }
 
 // Departures are the positions that are to be sold for a person and are not being sold now.
-func (s *Set) Departures(id market.StrategyID) (waiting []Departure) {
+func (s *departer) Departures(id market.StrategyID) (waiting []Departure) {
 	for _, d := range s.departs.all {
 		if d.Strategy == id && !s.Closing(id, d.Market) {
 			waiting = append(waiting, d)
@@ -92,7 +98,7 @@ func (s *Set) Departures(id market.StrategyID) (waiting []Departure) {
 }
 
 // departAll makes the attempts that are due.
-func (s *Set) departAll() {
+func (s *departer) departAll() {
 	for i := len(s.departs.all) - 1; i >= 0; i-- {
 		if i < len(s.departs.all) && s.departs.all[i].Next <= s.now() {
 			s.depart(&s.departs.all[i])
@@ -101,7 +107,7 @@ func (s *Set) departAll() {
 }
 
 // depart begins the Close of a departure, where the exchange would take the sale.
-func (s *Set) depart(d *Departure) {
+func (s *departer) depart(d *Departure) {
 	id, m := d.Strategy, d.Market
 	held, _ := s.orders.Position(id, m)
 	switch {
@@ -131,7 +137,7 @@ func (s *Set) depart(d *Departure) {
 }
 
 // departFailed notes the end of a Close that has not sold all.
-func (s *Set) departFailed(c *closing) {
+func (s *departer) departFailed(c *closing) {
 	d := s.departs.of(c.strategy, c.market)
 	switch {
 	case d == nil:
@@ -143,7 +149,7 @@ func (s *Set) departFailed(c *closing) {
 }
 
 // departDone notes the end of a Close that has sold all, or all but dust.
-func (s *Set) departDone(c *closing) {
+func (s *departer) departDone(c *closing) {
 	switch d := s.departs.of(c.strategy, c.market); {
 	case d == nil:
 	case c.whole:
@@ -167,7 +173,7 @@ type SavedDeparture struct {
 }
 
 // SaveDepartures returns the departures; names are those of strategies by StrategyID − 1.
-func (s *Set) SaveDepartures(names []string) (all []SavedDeparture) {
+func (s *departer) SaveDepartures(names []string) (all []SavedDeparture) {
 	for _, d := range s.departs.all {
 		all = append(all, SavedDeparture{Strategy: names[d.Strategy-1], Market: s.catalog.Market(d.Market).Name,
 			Next: d.Next, Failures: d.Failures, Code: d.Code, Small: d.Small, Why: d.Why, Refused: d.Refused,
@@ -177,7 +183,7 @@ func (s *Set) SaveDepartures(names []string) (all []SavedDeparture) {
 }
 
 // RestoreDepartures adds saved departures.
-func (s *Set) RestoreDepartures(all []SavedDeparture, names []string) error {
+func (s *departer) RestoreDepartures(all []SavedDeparture, names []string) error {
 	for _, from := range all {
 		at, m := slices.Index(names, from.Strategy), s.catalog.MarketNamed(from.Market)
 		if at < 0 || m == nil {

@@ -8,7 +8,7 @@ import (
 
 // expose notes that a bracket has no exit, or too small a one, and why. The time until now counts
 // for the earlier cause.
-func (s *Set) expose(b *bracket, cause strategy.Cause) {
+func (s *brackets) expose(b *bracket, cause strategy.Cause) {
 	s.touch(b)
 	now := s.now()
 	if b.bareSince == 0 && now != 0 {
@@ -20,7 +20,7 @@ func (s *Set) expose(b *bracket, cause strategy.Cause) {
 }
 
 // protect ends the time without an exit.
-func (s *Set) protect(b *bracket) {
+func (s *brackets) protect(b *bracket) {
 	if b.bareSince != 0 {
 		s.touch(b)
 		s.count(b, s.now())
@@ -30,7 +30,7 @@ func (s *Set) protect(b *bracket) {
 }
 
 // covered takes a bracket from the bare ones. Mostly it is a late one.
-func (s *Set) covered(entry market.OrderID) {
+func (s *brackets) covered(entry market.OrderID) {
 	at := len(s.bare) - 1
 	for s.bare[at] != entry {
 		at--
@@ -39,7 +39,7 @@ func (s *Set) covered(entry market.OrderID) {
 	s.bare[at], s.bare = s.bare[last], s.bare[:last]
 }
 
-func (s *Set) count(b *bracket, now market.Time) {
+func (s *brackets) count(b *bracket, now market.Time) {
 	if b.bareSince != 0 && now > b.countedUntil {
 		s.unprotected[b.cause] += now.Sub(b.countedUntil)
 		b.countedUntil = now
@@ -47,7 +47,7 @@ func (s *Set) count(b *bracket, now market.Time) {
 }
 
 // report is expose with a report to the strategy, once for each cause until there is an exit again.
-func (s *Set) report(b *bracket, cause strategy.Cause, code int, why string) {
+func (s *brackets) report(b *bracket, cause strategy.Cause, code int, why string) {
 	s.expose(b, cause)
 	if b.reported == cause {
 		return
@@ -61,7 +61,7 @@ func (s *Set) report(b *bracket, cause strategy.Cause, code int, why string) {
 
 // uncovered is the part of a bracket's amount that no exit sells. An exit that the exchange may
 // never have got sells nothing, nor does one on its way there: after a kill that may last.
-func (s *Set) uncovered(b *bracket) market.Qty {
+func (s *brackets) uncovered(b *bracket) market.Qty {
 	if o := s.orders.Own(b.exit); o != nil && o.State != state.Unknown && o.State != state.Sent {
 		return max(0, b.amount-o.AmountRemaining)
 	}
@@ -70,7 +70,7 @@ func (s *Set) uncovered(b *bracket) market.Qty {
 
 // unheld is the part of a bracket's amount that its exit does not hold. An exit that is being
 // enlarged holds all of its new amount already.
-func (s *Set) unheld(b *bracket) market.Qty {
+func (s *brackets) unheld(b *bracket) market.Qty {
 	if o := s.orders.Own(b.exit); o != nil {
 		return max(0, b.amount-market.Qty(o.OnHold))
 	}
@@ -78,7 +78,7 @@ func (s *Set) unheld(b *bracket) market.Qty {
 }
 
 // loose is unheld without what the exit has sold by fills that are not known yet.
-func (s *Set) loose(b *bracket) market.Qty {
+func (s *brackets) loose(b *bracket) market.Qty {
 	missing := market.Qty(0)
 	if o := s.orders.Own(b.exit); o != nil {
 		missing = max(0, o.FilledAmount-o.Booked())

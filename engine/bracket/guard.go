@@ -27,7 +27,7 @@ func (s *Set) Guard(exits bool) {
 
 // missesPurchase reports whether the exchange has filled more of a bracket's purchases than is
 // booked.
-func (s *Set) missesPurchase(b *bracket) bool {
+func (s *brackets) missesPurchase(b *bracket) bool {
 	for _, id := range append(s.buyers(b), b.entry) {
 		if o := s.orders.Own(id); o != nil && o.Booked() < o.FilledAmount {
 			return true

@@ -27,7 +27,7 @@ func (b *bracket) nextPart() market.Price {
 
 // want notes the parts that a price has reached. A price that has reached the target as well sells
 // all by it.
-func (s *Set) want(b *bracket, price market.Price) {
+func (s *follower) want(b *bracket, price market.Price) {
 	level := b.nextPart()
 	if level == 0 || price < level || s.now() < b.partAt || b.leg == market.KeepTarget && price >= b.levels.Target {
 		return
@@ -37,13 +37,13 @@ func (s *Set) want(b *bracket, price market.Price) {
 }
 
 // parts reports whether a bracket is to sell partial targets now.
-func (s *Set) parts(b *bracket) bool {
+func (s *follower) parts(b *bracket) bool {
 	return b.wanted > b.passed && b.nextPart() != 0 && !s.Closing(b.strategy, b.market)
 }
 
 // part begins to sell the partial targets that the price has reached. Where the gate refuses it
 // now, or it fails, it is tried again after leavePause, when a price has reached them again.
-func (s *Set) part(b *bracket) {
+func (s *follower) part(b *bracket) {
 	s.touch(b)
 	count := b.wanted
 	level := (*b.terms.Parts)[count-1].Price
@@ -66,27 +66,19 @@ func (s *Set) part(b *bracket) {
 	if err != nil {
 		return
 	}
-	s.closes.all = append(s.closes.all, closing{strategy: b.strategy, market: b.market, last: newest, only: b.entry,
-		parts: count, tag: strategy.TagPart, since: never, inPath: true})
-	c := &s.closes.all[len(s.closes.all)-1]
-	b.leaving = amount
 	s.orders.PartReached(&reached)
-	s.cancelRest(b, true)
-	s.releaseExit(c, b)
-	c.since = s.now()
-	s.rewatch(b)
-	s.advance(b.strategy, b.market)
+	s.begin(b, amount, &closing{last: newest, parts: count, tag: strategy.TagPart, inPath: true})
 }
 
 // pass notes that the first parts are done.
-func (s *Set) pass(b *bracket, count int) {
+func (s *brackets) pass(b *bracket, count int) {
 	s.touch(b)
 	b.passed, b.wanted, b.partAt = count, 0, 0
 	s.rewatch(b)
 }
 
 // shareOf is a share of what the entry bought, rounded down to the market's decimals.
-func (s *Set) shareOf(b *bracket, share market.Rate) market.Qty {
+func (s *brackets) shareOf(b *bracket, share market.Rate) market.Qty {
 	part, err := market.ValueOf(int64(b.bought)).Part(int64(share), int64(market.Whole)).FloorMoney(0)
 	if err != nil {
 		return 0
@@ -96,7 +88,7 @@ func (s *Set) shareOf(b *bracket, share market.Rate) market.Qty {
 
 // inseparable is why an amount cannot be sold apart from the rest at a level, or empty: it or the
 // rest would be too small.
-func (s *Set) inseparable(b *bracket, amount market.Qty, level market.Price) string {
+func (s *brackets) inseparable(b *bracket, amount market.Qty, level market.Price) string {
 	m := s.catalog.Market(b.market)
 	if f := risk.LevelFault(m, market.KeepTarget, level, max(1, amount)); f.TooSmall() {
 		return "the part is too small: " + f.Words(m)

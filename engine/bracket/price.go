@@ -65,14 +65,14 @@ func (s *Set) swap(b *bracket) {
 	s.orders.Cancel(b.exit, true)
 }
 
-func (s *Set) watchAll() {
+func (s *brackets) watchAll() {
 	for m := range s.watches {
 		s.watch(market.ID(m))
 	}
 }
 
 // watch computes the watched prices of a market's brackets, and the nearest of them.
-func (s *Set) watch(m market.ID) {
+func (s *brackets) watch(m market.ID) {
 	for i := range s.all {
 		if b := &s.all[i]; b.market == m {
 			b.watched = s.watchOf(b)
@@ -82,7 +82,7 @@ func (s *Set) watch(m market.ID) {
 }
 
 // join finds the nearest of a market's watched prices.
-func (s *Set) join(m market.ID) {
+func (s *brackets) join(m market.ID) {
 	w := s.watches[m]
 	w.Below, w.Above, w.Peak = 0, 0, 0 // the rest is not of brackets
 	for i := range s.all {
@@ -94,7 +94,7 @@ func (s *Set) join(m market.ID) {
 }
 
 // watchOf is the prices that a bracket waits for.
-func (s *Set) watchOf(b *bracket) (w market.Watch) {
+func (s *brackets) watchOf(b *bracket) (w market.Watch) {
 	switch {
 	case !b.watching() || s.fault(b, other(b.leg)).Found():
 	case b.leg == market.KeepStop:
@@ -124,7 +124,7 @@ func nearest(w, v market.Watch) market.Watch {
 }
 
 // rewatch is watch after a change of one bracket.
-func (s *Set) rewatch(b *bracket) {
+func (s *brackets) rewatch(b *bracket) {
 	before := b.watched
 	if b.watched = s.watchOf(b); b.watched == before {
 		return
@@ -134,7 +134,7 @@ func (s *Set) rewatch(b *bracket) {
 }
 
 // unwatch takes a bracket's watch back. Only where it was the nearest, all others are looked at.
-func (s *Set) unwatch(m market.ID, before market.Watch) {
+func (s *brackets) unwatch(m market.ID, before market.Watch) {
 	is := func(was, nearest market.Price) bool { return was != 0 && was == nearest }
 	if w := s.watches[m]; is(before.Above, w.Above) || is(before.Below, w.Below) || is(before.Peak, w.Peak) {
 		s.join(m)

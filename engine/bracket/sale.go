@@ -11,7 +11,7 @@ import (
 )
 
 // advance brings the closing of a strategy in a market as far as it comes.
-func (s *Set) advance(id market.StrategyID, m market.ID) {
+func (s *closer) advance(id market.StrategyID, m market.ID) {
 	switch c := s.closes.of(id, m); {
 	case c == nil || c.sale != 0 || s.silent() && !s.finishes:
 	case c.failed:
@@ -22,14 +22,14 @@ func (s *Set) advance(id market.StrategyID, m market.ID) {
 }
 
 // advanceAll is advance for all closings.
-func (s *Set) advanceAll() {
+func (s *closer) advanceAll() {
 	for i := len(s.closes.all) - 1; i >= 0; i-- {
 		s.advance(s.closes.all[i].strategy, s.closes.all[i].market)
 	}
 }
 
 // released reports whether the exchange has confirmed all that comes before the sale.
-func (s *Set) released(c *closing) bool {
+func (s *closer) released(c *closing) bool {
 	last := market.OrderID(0)
 	if c.whole {
 		last = c.last
@@ -51,14 +51,14 @@ func (s *Set) released(c *closing) bool {
 
 // reduced reports whether the exit of a bracket holds no more than is kept, as far as the exchange
 // has confirmed.
-func (s *Set) reduced(b *bracket) bool {
+func (s *closer) reduced(b *bracket) bool {
 	o := s.orders.Own(b.exit)
 	return o != nil && b.kept() > 0 && o.InFlight == 0 && o.State != state.Unknown && !b.ending &&
 		o.AmountRemaining <= b.kept()
 }
 
 // total is what a closing is still to sell.
-func (s *Set) total(c *closing) market.Qty {
+func (s *closer) total(c *closing) market.Qty {
 	amount := c.free
 	for i := range s.all {
 		if b := &s.all[i]; b.strategy == c.strategy && b.market == c.market {
@@ -70,7 +70,7 @@ func (s *Set) total(c *closing) market.Qty {
 
 // sell sends the sale: no more than what neither other sells nor the brackets that stay need, and
 // no more than the market takes in one order. What is left over follows in the next one.
-func (s *Set) sell(c *closing) {
+func (s *closer) sell(c *closing) {
 	_, free := s.orders.Position(c.strategy, c.market)
 	total := s.total(c)
 	amount := min(total, free-s.Wanted(c.strategy, c.market))
@@ -112,7 +112,7 @@ func (s *Set) sell(c *closing) {
 
 // followSale takes a report of a closing's sale. It has ended once all its fills are booked; a sale
 // that was not of all is followed by the next.
-func (s *Set) followSale(c *closing, o *state.Order, fresh []market.Fill) {
+func (s *closer) followSale(c *closing, o *state.Order, fresh []market.Fill) {
 	for i := range fresh {
 		s.sold(c, fresh[i].Amount)
 	}
@@ -133,7 +133,7 @@ func (s *Set) followSale(c *closing, o *state.Order, fresh []market.Fill) {
 }
 
 // sold takes what a sale has sold from the base without a bracket, then from the newest brackets.
-func (s *Set) sold(c *closing, amount market.Qty) {
+func (s *closer) sold(c *closing, amount market.Qty) {
 	less := min(amount, c.free)
 	c.free, amount = c.free-less, amount-less
 	for i := len(s.all) - 1; i >= 0 && amount > 0; i-- {
@@ -160,7 +160,7 @@ func (s *Set) sold(c *closing, amount market.Qty) {
 }
 
 // rests reports whether the exit of a bracket rests at the venue over all of its base.
-func (s *Set) rests(b *bracket) bool {
+func (s *brackets) rests(b *bracket) bool {
 	o := s.orders.Own(b.exit)
 	return o != nil && o.State != state.Sent && o.State != state.Unknown && o.AmountRemaining >= b.amount
 }
@@ -168,7 +168,7 @@ func (s *Set) rests(b *bracket) bool {
 // Guards reports whether a bracket in a market is over base that is too small to be sold now, and
 // no dust: nothing of it has been sold, and the price has fallen; or it could be sold before the
 // market's minimum rose.
-func (s *Set) Guards(id market.StrategyID, m market.ID) bool {
+func (s *brackets) Guards(id market.StrategyID, m market.ID) bool {
 	for i := range s.all {
 		if b := &s.all[i]; b.strategy == id && b.market == m && b.amount > 0 && (!b.sold || s.risen(b)) {
 			return true
@@ -179,7 +179,7 @@ func (s *Set) Guards(id market.StrategyID, m market.ID) bool {
 
 // risen reports whether the minimum of a market is above an earlier one at which what a bracket has
 // could be sold at the latest price.
-func (s *Set) risen(b *bracket) bool {
+func (s *brackets) risen(b *bracket) bool {
 	m, last := *s.catalog.Market(b.market), s.orders.Last(b.market)
 	if b.least == leastOf(&m) || last == 0 {
 		return false
@@ -189,7 +189,7 @@ func (s *Set) risen(b *bracket) bool {
 }
 
 // IsDust reports whether an amount could not be sold at the latest price.
-func (s *Set) IsDust(id market.ID, amount market.Qty) bool {
+func (s *brackets) IsDust(id market.ID, amount market.Qty) bool {
 	m, last := s.catalog.Market(id), s.orders.Last(id)
 	return amount < m.MinOrderInBase || last != 0 &&
 		risk.LevelFault(m, market.KeepStop, market.FloorTo(last, m.TickSize), amount).TooSmall()
@@ -197,8 +197,8 @@ func (s *Set) IsDust(id market.ID, amount market.Qty) bool {
 
 // closeDone ends a closing: what it has left is dust, which counts as nothing. A bracket that stays
 // takes its dust back.
-func (s *Set) closeDone(c *closing) {
-	s.departDone(c)
+func (s *closer) closeDone(c *closing) {
+	s.departer.departDone(c)
 	if b := s.of(c.only); b != nil && c.parts > 0 {
 		s.pass(b, c.parts)
 	}
@@ -211,8 +211,8 @@ func (s *Set) closeDone(c *closing) {
 }
 
 // closeFailed ends a closing that could not sell all: brackets protect what is left at once.
-func (s *Set) closeFailed(c *closing) {
-	s.departFailed(c)
+func (s *closer) closeFailed(c *closing) {
+	s.departer.departFailed(c)
 	s.closes.failures = append(s.closes.failures, strategy.CloseFailed{
 		Strategy: c.strategy, Market: c.market, Order: c.sale, Amount: s.total(c), Tag: c.tag, Code: c.code, Why: c.why,
 	})
@@ -220,7 +220,7 @@ func (s *Set) closeFailed(c *closing) {
 }
 
 // end removes a closing, and settles its brackets after each.
-func (s *Set) end(c *closing, each func(b *bracket)) {
+func (s *closer) end(c *closing, each func(b *bracket)) {
 	id, m, then := c.strategy, c.market, c.then
 	s.closes.remove(c)
 	for i := len(s.all) - 1; i >= 0; i-- {
@@ -231,7 +231,7 @@ func (s *Set) end(c *closing, each func(b *bracket)) {
 		s.touch(b)
 		each(b)
 		b.leaving, b.reducing = 0, false
-		s.settle(b)
+		s.exits.settle(b)
 	}
 	s.watch(m)
 	if then.Market != 0 {
@@ -240,7 +240,7 @@ func (s *Set) end(c *closing, each func(b *bracket)) {
 }
 
 // closeThen begins the Close that a strategy has asked for while a bracket closed by itself.
-func (s *Set) closeThen(l *Leave) {
+func (s *closer) closeThen(l *Leave) {
 	held, _ := s.orders.Position(l.Strategy, l.Market)
 	if l.Amount = min(l.Amount, max(0, held)); held <= 0 && !l.Whole {
 		return

@@ -124,7 +124,7 @@ func (s *Set) Save(names []string) (all []Saved) {
 }
 
 // SaveCloses returns the Closes under way; names are those of strategies by StrategyID − 1.
-func (s *Set) SaveCloses(names []string) (all []SavedClose) {
+func (s *closer) SaveCloses(names []string) (all []SavedClose) {
 	for _, c := range s.closes.all {
 		all = append(all, SavedClose{Strategy: names[c.strategy-1], Market: s.catalog.Market(c.market).Name,
 			Whole: c.whole, Last: c.last, Only: c.only, Parts: c.parts, Free: c.free, Sale: c.sale, Tag: c.tag,
@@ -139,7 +139,7 @@ func (s *Set) SaveCloses(names []string) (all []SavedClose) {
 }
 
 // RestoreCloses adds saved Closes to the restored brackets. last is the engine's last order.
-func (s *Set) RestoreCloses(all []SavedClose, names []string, last market.OrderID) error {
+func (s *closer) RestoreCloses(all []SavedClose, names []string, last market.OrderID) error {
 	for _, from := range all {
 		at, m := slices.Index(names, from.Strategy), s.catalog.MarketNamed(from.Market)
 		switch {
@@ -279,7 +279,7 @@ func (s *Set) restore(from *Saved, names []string, last market.OrderID) error {
 
 // fitsParts reports whether the bracket of a Close, where it is still there, has its partial
 // targets.
-func (s *Set) fitsParts(c *SavedClose) bool {
+func (s *closer) fitsParts(c *SavedClose) bool {
 	b := s.of(c.Only)
 	return c.Parts >= 0 && (b == nil || c.Parts <= b.terms.Parts.Len())
 }
@@ -287,7 +287,7 @@ func (s *Set) fitsParts(c *SavedClose) bool {
 // fitsParts reports whether a bracket can have a number of partial targets behind it.
 func (s *Saved) fitsParts(count int) bool { return count >= 0 && count <= s.Follow.Parts.Len() }
 
-func (s *Set) isSale(order market.OrderID, id market.StrategyID, m market.ID) bool {
+func (s *closer) isSale(order market.OrderID, id market.StrategyID, m market.ID) bool {
 	o := s.orders.Own(order)
 	return o != nil && o.Side == market.Sell && o.Strategy == id && o.Market == m
 }

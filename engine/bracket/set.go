@@ -55,8 +55,9 @@ type Orders interface {
 	PartReached(p *strategy.PartReached)
 }
 
-// Set is all brackets of an engine. It is a plain value owned by the engine's goroutine.
-type Set struct {
+// brackets are the brackets with what is computed from them: an index, the watched prices, the time
+// without exits. What a callback changes can be taken back, for touch comes before every change.
+type brackets struct {
 	orders  Orders
 	catalog *market.Catalog
 	clock   *market.Time // arrival of the current event
@@ -75,12 +76,6 @@ type Set struct {
 	entryOf   map[market.OrderID]market.OrderID // by exit
 	mixed     bool                              // the entries do not rise
 	saved     []bracket                         // as last saved
-	closes    closings
-	departs   departures
-	outside   []market.OrderID   // sales of Outside
-	moved     strategy.StopMoved // the latest
-	moving    bool               // it is at the gate
-	places    []int              // of Retry; reused
 	// reused: a pointer to a local through an interface would allocate on every ask
 	command market.Command
 
@@ -89,13 +84,27 @@ type Set struct {
 	unprotected [strategy.CauseStopped + 1]market.Duration
 }
 
-// New returns a set without brackets. clock is the engine's time.
-func New(catalog *market.Catalog, clock *market.Time, orders Orders) *Set {
-	return &Set{orders: orders, catalog: catalog, clock: clock, watches: make([]market.Watch, len(catalog.Markets())+1),
-		entryOf: make(map[market.OrderID]market.OrderID)}
+// Set is all brackets of an engine: it places, swaps and sizes their exits. It is a plain value
+// owned by the engine's goroutine.
+type Set struct {
+	brackets
+	closer
+	departer
+	follower
+	outside []market.OrderID // sales of Outside
+	places  []int            // of Retry; reused
 }
 
-func (s *Set) now() market.Time { return *s.clock }
+// New returns a set without brackets. clock is the engine's time.
+func New(catalog *market.Catalog, clock *market.Time, orders Orders) *Set {
+	s := &Set{brackets: brackets{orders: orders, catalog: catalog, clock: clock,
+		watches: make([]market.Watch, len(catalog.Markets())+1), entryOf: make(map[market.OrderID]market.OrderID)}}
+	s.closer = closer{brackets: &s.brackets, departer: &s.departer, exits: s}
+	s.departer.closer, s.follower.closer = &s.closer, &s.closer
+	return s
+}
+
+func (s *brackets) now() market.Time { return *s.clock }
 
 // Len is the number of brackets, of Closes under way, and of positions that are to be left.
 func (s *Set) Len() int { return len(s.all) + len(s.closes.all) + len(s.departs.all) }
@@ -112,7 +121,7 @@ func (s *Set) Watches() []market.Watch { return s.watches }
 func (s *Set) Stop() { s.stopped = true }
 
 // silent reports whether nothing is sent but cancels.
-func (s *Set) silent() bool { return (s.stopped || s.held) && !s.guards }
+func (s *brackets) silent() bool { return (s.stopped || s.held) && !s.guards }
 
 // Hold lets brackets, Closes and departures of a restored set send nothing until Guard.
 func (s *Set) Hold() { s.held = true }
@@ -158,7 +167,7 @@ func (s *Set) Protect(name market.OrderID, id market.StrategyID, m market.ID, am
 }
 
 // add adds a bracket behind the others.
-func (s *Set) add(b bracket) *bracket {
+func (s *brackets) add(b bracket) *bracket {
 	if s.marking {
 		s.undo = append(s.undo, undo{added: true})
 	}
@@ -168,7 +177,7 @@ func (s *Set) add(b bracket) *bracket {
 }
 
 // Covered is the amount of a strategy's brackets in a market.
-func (s *Set) Covered(id market.StrategyID, m market.ID) (amount market.Qty) {
+func (s *brackets) Covered(id market.StrategyID, m market.ID) (amount market.Qty) {
 	for i := range s.all {
 		if b := &s.all[i]; b.strategy == id && b.market == m {
 			amount += b.amount
@@ -178,14 +187,14 @@ func (s *Set) Covered(id market.StrategyID, m market.ID) (amount market.Qty) {
 }
 
 // IsExit reports whether an order is the exit of a bracket or the sale of a Close.
-func (s *Set) IsExit(id market.OrderID) bool {
+func (s *closer) IsExit(id market.OrderID) bool {
 	b := s.of(id)
 	return b != nil && b.exit == id || s.closes.selling(id) != nil
 }
 
 // EntryOf is the entry of the bracket of an order, also of a sale for that bracket alone; 0: it has
 // none.
-func (s *Set) EntryOf(id market.OrderID) market.OrderID {
+func (s *closer) EntryOf(id market.OrderID) market.OrderID {
 	if c := s.closes.selling(id); c != nil {
 		return c.only
 	}
@@ -196,7 +205,7 @@ func (s *Set) EntryOf(id market.OrderID) market.OrderID {
 }
 
 // of returns the bracket with this entry or exit, or nil.
-func (s *Set) of(id market.OrderID) *bracket {
+func (s *brackets) of(id market.OrderID) *bracket {
 	if entry, is := s.entryOf[id]; is {
 		id = entry
 	}
@@ -207,7 +216,7 @@ func (s *Set) of(id market.OrderID) *bracket {
 }
 
 // placeOf returns the place of the bracket with this entry, or -1.
-func (s *Set) placeOf(entry market.OrderID) int {
+func (s *brackets) placeOf(entry market.OrderID) int {
 	if s.mixed {
 		return slices.IndexFunc(s.all, func(b bracket) bool { return b.entry == entry })
 	}
@@ -219,7 +228,7 @@ func (s *Set) placeOf(entry market.OrderID) int {
 }
 
 // setExit sets the exit of a bracket; 0: it has none.
-func (s *Set) setExit(b *bracket, exit market.OrderID) {
+func (s *brackets) setExit(b *bracket, exit market.OrderID) {
 	s.touch(b)
 	if b.exit != 0 {
 		delete(s.entryOf, b.exit)
@@ -260,7 +269,7 @@ func (s *Set) dissolve(b *bracket) {
 	}
 }
 
-func (s *Set) remove(b *bracket) {
+func (s *brackets) remove(b *bracket) {
 	m := b.market
 	at := s.placeOf(b.entry)
 	s.protect(b)
@@ -297,14 +306,14 @@ func (s *Set) Mark() {
 func (s *Set) Unmark() { s.marking = false }
 
 // touch comes before every change of a bracket.
-func (s *Set) touch(b *bracket) {
+func (s *brackets) touch(b *bracket) {
 	if s.marking {
 		s.keep(b)
 	}
 }
 
 // keep keeps a bracket as it was before a change in a callback.
-func (s *Set) keep(b *bracket) {
+func (s *brackets) keep(b *bracket) {
 	if last := len(s.undo) - 1; last >= 0 && s.undo[last].was.entry == b.entry && !s.undo[last].removed {
 		return // it has what was before this change too
 	}
@@ -312,7 +321,7 @@ func (s *Set) keep(b *bracket) {
 }
 
 // takeBack undoes what the current callback has changed.
-func (s *Set) takeBack() {
+func (s *brackets) takeBack() {
 	for at := len(s.undo) - 1; at >= 0; at-- {
 		switch u := &s.undo[at]; {
 		case u.added:
@@ -343,7 +352,7 @@ func (s *Set) Rollback(keep func(exit market.OrderID)) {
 }
 
 // reindex makes anew what the set keeps beside its brackets.
-func (s *Set) reindex() {
+func (s *brackets) reindex() {
 	s.bare, s.following, s.mixed = s.bare[:0], 0, false
 	clear(s.entryOf)
 	for i := range s.all {

@@ -11,7 +11,7 @@ import (
 )
 
 // reportRefused reports a refusal by the gate.
-func (s *Set) reportRefused(b *bracket, cause strategy.Cause, err error) {
+func (s *brackets) reportRefused(b *bracket, cause strategy.Cause, err error) {
 	var why *risk.Refusal
 	code := 0
 	if errors.As(err, &why) {

@@ -31,13 +31,21 @@ const (
 	leavePause = market.Duration(time.Minute) // between two attempts to close
 )
 
+// follower lets exits follow the price and the time, and sells partial targets. It never lowers a
+// stop.
+type follower struct {
+	*closer
+	moved  strategy.StopMoved // the latest
+	moving bool               // it is at the gate
+}
+
 // follows reports whether exits follow anything now.
 func (b *bracket) follows() bool {
 	return b.terms != (strategy.Follow{}) && b.began != 0 && b.amount > 0 && b.leaving == 0 && !b.ending
 }
 
 // Follows sets what the exits of an order's bracket follow.
-func (s *Set) Follows(order market.OrderID, f strategy.Follow) {
+func (s *follower) Follows(order market.OrderID, f strategy.Follow) {
 	b := s.of(order)
 	if b == nil {
 		return
@@ -59,7 +67,7 @@ func (s *Set) Follows(order market.OrderID, f strategy.Follow) {
 }
 
 // countFollowing adds to the number of brackets with terms where b has some.
-func (s *Set) countFollowing(b *bracket, by int) {
+func (s *brackets) countFollowing(b *bracket, by int) {
 	if b.terms != (strategy.Follow{}) {
 		s.following += by
 	}
@@ -67,7 +75,7 @@ func (s *Set) countFollowing(b *bracket, by int) {
 
 // pay counts what the entry has bought, and its cost. A fee that is not known yet counts as a
 // taker's.
-func (s *Set) pay(b *bracket, fresh []market.Fill) {
+func (s *follower) pay(b *bracket, fresh []market.Fill) {
 	m := s.catalog.Market(b.market)
 	for i := range fresh {
 		f := &fresh[i]
@@ -94,7 +102,7 @@ func (s *Set) pay(b *bracket, fresh []market.Fill) {
 }
 
 // rule is what moves the bracket's stop.
-func (s *Set) rule(b *bracket) strategy.StopRule {
+func (s *follower) rule(b *bracket) strategy.StopRule {
 	m := s.catalog.Market(b.market)
 	r := strategy.StopRule{Follow: b.terms, Tick: m.TickSize}
 	cost := m.PriceFor(b.paid, b.bought)
@@ -146,7 +154,7 @@ func afterFee(cost market.Price, fee market.Rate) market.Price {
 // main interval; also brackets that follow nothing: an Update may set terms later, and they count
 // from the entry. What brackets do about it follows in Retry, after the strategies have seen the
 // candle: an ask of theirs comes first.
-func (s *Set) Count(series []market.Candle) {
+func (s *follower) Count(series []market.Candle) {
 	first, high, closed := &series[0], market.Price(0), market.Price(0)
 	of, follows := market.StrategyID(0), false
 	for i := range s.all {
@@ -191,7 +199,7 @@ func (b *bracket) count(c *market.Candle) {
 }
 
 // peak lets brackets follow a price that is higher than those before.
-func (s *Set) peak(m market.ID, price market.Price) {
+func (s *follower) peak(m market.ID, price market.Price) {
 	for i := range s.all {
 		if b := &s.all[i]; b.market == m && b.terms.ByPrices && b.follows() && price > b.high {
 			before := b.high
@@ -204,7 +212,7 @@ func (s *Set) peak(m market.ID, price market.Price) {
 
 // move moves the stop to where it belongs, as soon as it may. before is the highest price before
 // the latest one.
-func (s *Set) move(b *bracket, before market.Price) {
+func (s *follower) move(b *bracket, before market.Price) {
 	to, waits := s.nextStop(b)
 	if !waits || s.now() < s.moveTime(b) {
 		return
@@ -228,7 +236,7 @@ func (s *Set) move(b *bracket, before market.Price) {
 // loosen lets the stop of a bracket, which someone else has lowered, follow at the distance that it
 // has now: otherwise the next price would raise it again. A stop that was raised stays where it is
 // until the terms pass it.
-func (s *Set) loosen(b *bracket, stop market.Price) {
+func (s *follower) loosen(b *bracket, stop market.Price) {
 	if b.high == 0 {
 		b.high = s.orders.Last(b.market)
 	}
@@ -253,7 +261,7 @@ func (s *Set) loosen(b *bracket, stop market.Price) {
 func (b *bracket) stopRests() bool { return b.exit != 0 && b.leg == market.KeepStop && !b.swapping }
 
 // nextStop is the stop that a bracket waits for; false: none, or one that could not be sent now.
-func (s *Set) nextStop(b *bracket) (to market.Price, waits bool) {
+func (s *follower) nextStop(b *bracket) (to market.Price, waits bool) {
 	if !b.follows() || b.high == 0 || s.leaveTime(b) <= s.now() {
 		return 0, false // what is about to be closed needs no better stop
 	}
@@ -269,7 +277,7 @@ func (s *Set) nextStop(b *bracket) (to market.Price, waits bool) {
 }
 
 // moveTime is the earliest time of the next move.
-func (s *Set) moveTime(b *bracket) market.Time {
+func (s *follower) moveTime(b *bracket) market.Time {
 	if !b.stopRests() {
 		return 0
 	}
@@ -277,7 +285,7 @@ func (s *Set) moveTime(b *bracket) market.Time {
 }
 
 // send asks for a move of the resting stop.
-func (s *Set) send(b *bracket, to market.Price) bool {
+func (s *follower) send(b *bracket, to market.Price) bool {
 	x := &s.command
 	*x = market.Command{Kind: market.CommandUpdate, Changed: market.ChangeTriggerAmount, At: s.now(), Attached: true}
 	x.Order.ID, x.Order.Strategy, x.Order.TriggerAmount = b.exit, b.strategy, to
@@ -292,7 +300,7 @@ func (s *Set) send(b *bracket, to market.Price) bool {
 }
 
 // Moving is the move of a stop that is at the gate, or nil.
-func (s *Set) Moving() *strategy.StopMoved {
+func (s *follower) Moving() *strategy.StopMoved {
 	if !s.moving {
 		return nil
 	}
@@ -300,7 +308,7 @@ func (s *Set) Moving() *strategy.StopMoved {
 }
 
 // leaveTime is when a bracket is to be closed; never: not yet known, or not at all.
-func (s *Set) leaveTime(b *bracket) market.Time {
+func (s *follower) leaveTime(b *bracket) market.Time {
 	switch {
 	case !b.follows() || b.withdrawn || s.Closing(b.strategy, b.market):
 	case b.terms.Candles != 0 && b.candles >= b.terms.Candles:
@@ -312,7 +320,7 @@ func (s *Set) leaveTime(b *bracket) market.Time {
 }
 
 // followDue is when a bracket is to move its stop, or to be closed.
-func (s *Set) followDue(b *bracket) market.Time {
+func (s *follower) followDue(b *bracket) market.Time {
 	if b.terms == (strategy.Follow{}) {
 		return never
 	}
@@ -324,7 +332,7 @@ func (s *Set) followDue(b *bracket) market.Time {
 }
 
 // followAll moves stops that had to wait, and closes brackets whose time is over.
-func (s *Set) followAll() {
+func (s *follower) followAll() {
 	for i := len(s.all) - 1; i >= 0; i-- {
 		if i >= len(s.all) || s.all[i].terms == (strategy.Follow{}) {
 			continue
@@ -340,7 +348,7 @@ func (s *Set) followAll() {
 
 // sellable reports whether some of a bracket's amount could be sold without its exit: other sells
 // may hold the base.
-func (s *Set) sellable(b *bracket) bool {
+func (s *follower) sellable(b *bracket) bool {
 	_, free := s.orders.Position(b.strategy, b.market)
 	if o := s.orders.Own(b.exit); o != nil {
 		free += market.Qty(o.OnHold)
@@ -350,7 +358,7 @@ func (s *Set) sellable(b *bracket) bool {
 
 // leave begins to close the amount of one bracket. Where the gate refuses it now, or the Close
 // fails, it is tried again after leavePause.
-func (s *Set) leave(b *bracket) {
+func (s *follower) leave(b *bracket) {
 	atClose := b.leaveAt == 0 && b.terms.Candles != 0 && b.candles >= b.terms.Candles
 	s.touch(b)
 	b.leaveAt = s.now().Add(leavePause)
@@ -361,17 +369,5 @@ func (s *Set) leave(b *bracket) {
 	if err != nil {
 		return
 	}
-	s.closes.all = append(s.closes.all, closing{strategy: b.strategy, market: b.market, last: last, only: b.entry,
-		tag: "exit after", since: never, atClose: atClose})
-	c := &s.closes.all[len(s.closes.all)-1]
-	b.leaving = b.amount
-	s.cancelRest(b, false)
-	if b.exit != 0 {
-		s.releaseExit(c, b)
-	} else {
-		s.expose(b, strategy.CauseClose)
-	}
-	c.since = s.now()
-	s.rewatch(b)
-	s.advance(b.strategy, b.market)
+	s.begin(b, b.amount, &closing{last: last, tag: "exit after", atClose: atClose})
 }
