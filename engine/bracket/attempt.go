@@ -113,7 +113,9 @@ func (s *Set) attempt(b *bracket, inPath bool) (err error) {
 			return nil
 		}
 		err = refused
-		s.refused(b, leg, err)
+		b.fail(s.now(), 0)
+		b.refusedLegs |= 1 << leg
+		s.reportRefused(b, strategy.CauseRefused, err)
 	}
 	b.leg = wanted
 	s.stayBare(b)
@@ -167,13 +169,6 @@ func (s *Set) dust(b *bracket) bool {
 	return price != 0 && risk.LevelFault(&m, b.leg, market.FloorTo(price, m.TickSize), b.kept()).TooSmall()
 }
 
-// refused handles an exit that the gate refused.
-func (s *Set) refused(b *bracket, leg market.Leg, err error) {
-	b.fail(s.now(), 0)
-	b.refusedLegs |= 1 << leg
-	s.reportRefused(b, strategy.CauseRefused, err)
-}
-
 // fault is the market rule that keeps a leg from selling the held amount.
 func (s *brackets) fault(b *bracket, leg market.Leg) risk.Fault {
 	return s.faultAt(b, leg, b.level(leg), b.kept())
@@ -220,4 +215,29 @@ func (s *Set) place(b *bracket, inPath bool) error {
 		s.expose(b, strategy.CauseArriving)
 	}
 	return nil
+}
+
+// Guard makes the attempts of a stopped set that are due. The first call makes them all. A set that
+// is held, and not stopped, goes on. Without exits, only Closes go on.
+//
+// A stopped set begins nothing: no Close, no swap, no move of a stop. Where a stop keeps exits, it
+// goes on to place those that positions lack. Where it keeps none, and where it does, it goes on to
+// sell what has lost its exit for its sale.
+func (s *Set) Guard(exits bool) {
+	switch {
+	case !exits:
+		s.finishes = s.stopped && !s.held
+		s.advanceAll()
+		return
+	case s.held && !s.stopped:
+		s.held = false
+		s.Resume()
+		for i := len(s.all) - 1; i >= 0; i-- {
+			s.settle(&s.all[i])
+		}
+	case s.stopped && !s.guards:
+		s.guards = true
+		s.Resume()
+	}
+	s.Retry()
 }

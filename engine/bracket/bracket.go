@@ -36,21 +36,29 @@ type bracket struct {
 	withdrawn bool
 	standIn   bool // the resting exit stands in for the other leg, which could not rest
 
-	bareSince    market.Time    // since when amount, or a part of it, has no exit at the venue; 0: it has one
+	watched market.Watch // its part of brackets.watches
+
+	exposure
+	attempts
+	trail
+	parting
+}
+
+// exposure is the time in which the amount of a bracket, or a part of it, has no exit at the venue.
+type exposure struct {
+	bareSince    market.Time    // 0: it has one
 	countedUntil market.Time    // end of the counted part of that time
 	cause        strategy.Cause // of the uncounted part
 	reported     strategy.Cause // the cause last reported to the strategy; 0: none since there was an exit
+}
 
-	failures    int         // failed attempts in a row
+// attempts are the attempts to place or to change an exit.
+type attempts struct {
+	failures    int         // failed ones in a row
 	refusedLegs legs        // legs that failed again: they wait for next, and the other leg is tried
 	next        market.Time // time of the next attempt
 	noBuyers    bool        // the last exit expired without a fill
 	met         bool        // self-trade prevention has cancelled the last exit, for the first time
-
-	watched market.Watch // its part of Set.watches
-
-	trail
-	parting
 }
 
 // least are the lowest minimums of a market in the life of a bracket. What is above them is no

@@ -229,13 +229,6 @@ func (s *closer) releaseExit(c *closing, b *bracket) {
 	}
 }
 
-// exposeLeaving notes that base waits for its sale without an exit.
-func (s *Set) exposeLeaving(b *bracket) {
-	if b.leaving > 0 && b.bareSince == 0 && s.uncovered(b) > 0 {
-		s.expose(b, strategy.CauseClose)
-	}
-}
-
 // takes reports whether a bracket is part of a closing.
 func (c *closing) takes(b *bracket) bool { return c.only == 0 || c.only == b.entry }
 

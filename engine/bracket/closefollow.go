@@ -35,9 +35,9 @@ func (l *closings) count(o *state.Order, fresh []market.Fill, bracketed bool) {
 }
 
 // clip takes from a closing what other orders have sold of the base without a bracket.
-func (s *closer) clip(o *state.Order, held market.Qty) {
-	if c := s.closes.of(o.Strategy, o.Market); c != nil {
-		c.free = min(c.free, max(0, held-s.Covered(o.Strategy, o.Market)))
+func (s *closer) clip(id market.StrategyID, m market.ID, held market.Qty) {
+	if c := s.closes.of(id, m); c != nil {
+		c.free = min(c.free, max(0, held-s.Covered(id, m)))
 	}
 }
 

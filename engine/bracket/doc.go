@@ -1,8 +1,9 @@
 // Package bracket keeps the exits of positions: which of a bracket's two exits rests at the venue,
 // when they are swapped, how large they are, and how long a position had none. It sends nothing
-// itself: it calls the engine through Orders. Start at Set; follow.go handles reports, attempt.go
-// places exits, price.go handles prices, levels.go changes levels, trail.go lets exits follow the
-// price and the time, part.go sells partial targets, close.go leaves positions.
+// itself: it calls the engine through Orders. Start at Set: follow.go handles reports, attempt.go
+// places exits, price.go handles prices, levels.go changes levels. Set stands on four parts: the
+// list of brackets, the follower of price and time (trail.go, part.go), the closer (close.go,
+// sale.go) and the departer, which leaves positions for a person.
 //
 // # Decisions
 //

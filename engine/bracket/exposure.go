@@ -25,18 +25,12 @@ func (s *brackets) protect(b *bracket) {
 		s.touch(b)
 		s.count(b, s.now())
 		b.bareSince, b.countedUntil, b.cause, b.reported = 0, 0, 0, 0
-		s.covered(b.entry)
+		at, last := len(s.bare)-1, len(s.bare)-1
+		for s.bare[at] != b.entry { // mostly it is a late one
+			at--
+		}
+		s.bare[at], s.bare = s.bare[last], s.bare[:last]
 	}
-}
-
-// covered takes a bracket from the bare ones. Mostly it is a late one.
-func (s *brackets) covered(entry market.OrderID) {
-	at := len(s.bare) - 1
-	for s.bare[at] != entry {
-		at--
-	}
-	last := len(s.bare) - 1
-	s.bare[at], s.bare = s.bare[last], s.bare[:last]
 }
 
 func (s *brackets) count(b *bracket, now market.Time) {

@@ -29,7 +29,7 @@ func (s *Set) Follow(o *state.Order, r *market.Report, fresh []market.Fill, held
 	s.answer(o, r)
 	s.closeRefused(o, r)
 	s.follow(o, r, fresh, held)
-	s.clip(o, held)
+	s.clip(o.Strategy, o.Market, held)
 	s.insist(o, r)
 	s.advance(o.Strategy, o.Market)
 }
@@ -225,7 +225,9 @@ func (s *Set) settle(b *bracket) {
 			s.expose(b, strategy.CauseStopped)
 		}
 	case b.kept() <= 0:
-		s.exposeLeaving(b)
+		if b.leaving > 0 && b.bareSince == 0 && s.uncovered(b) > 0 { // its base waits for its sale without an exit
+			s.expose(b, strategy.CauseClose)
+		}
 	case b.exit == 0 && len(s.outside) > 0 && s.soldOutside(b):
 		s.expose(b, strategy.CauseClose)
 		b.next = s.now().Add(outsidePause)
@@ -304,10 +306,8 @@ func (s *Set) Lose(id market.StrategyID, m market.ID, held market.Qty, each func
 			s.settle(b)
 		}
 	}
-	if c := s.closes.of(id, m); c != nil {
-		c.free = min(c.free, max(0, held-s.Covered(id, m)))
-		s.advance(id, m)
-	}
+	s.clip(id, m, held)
+	s.advance(id, m)
 	for _, entry := range slices.Sorted(maps.Keys(was)) {
 		is := market.Qty(0)
 		if b := s.of(entry); b != nil {
@@ -326,29 +326,18 @@ func (s *Set) shrink(id market.StrategyID, m market.ID, held market.Qty) {
 	over := s.Covered(id, m) - max(0, held)
 	for _, bare := range [...]bool{true, false} {
 		for i := len(s.all) - 1; i >= 0 && over > 0; i-- {
-			if b := &s.all[i]; b.strategy == id && b.market == m && (b.exit == 0) == bare {
-				less := min(over, s.loose(b))
-				over -= less
-				s.lessen(b, less)
+			b := &s.all[i]
+			if b.strategy != id || b.market != m || (b.exit == 0) != bare {
+				continue
 			}
+			less := min(over, s.loose(b))
+			if less <= 0 {
+				continue
+			}
+			s.touch(b)
+			over, b.amount = over-less, b.amount-less
+			b.leaving = min(b.leaving, b.amount)
+			s.shrunk(b)
 		}
 	}
-}
-
-// lessen takes base from a bracket that its strategy has sold.
-func (s *Set) lessen(b *bracket, amount market.Qty) {
-	if amount <= 0 {
-		return
-	}
-	s.touch(b)
-	b.amount -= amount
-	b.leaving = min(b.leaving, b.amount)
-	if b.amount <= 0 || s.rests(b) {
-		s.protect(b)
-	}
-	if b.done() {
-		s.remove(b)
-		return
-	}
-	s.rewatch(b)
 }

@@ -36,11 +36,6 @@ func (s *follower) want(b *bracket, price market.Price) {
 	b.wanted, _ = b.terms.Parts.Reached(price)
 }
 
-// parts reports whether a bracket is to sell partial targets now.
-func (s *follower) parts(b *bracket) bool {
-	return b.wanted > b.passed && b.nextPart() != 0 && !s.Closing(b.strategy, b.market)
-}
-
 // part begins to sell the partial targets that the price has reached. Where the gate refuses it
 // now, or it fails, it is tried again after leavePause, when a price has reached them again.
 func (s *follower) part(b *bracket) {
@@ -59,15 +54,10 @@ func (s *follower) part(b *bracket) {
 		}
 		return
 	}
-	if !s.sellable(b) {
-		return
+	if last, may := s.mayClose(b, amount); may {
+		s.orders.PartReached(&reached)
+		s.begin(b, amount, &closing{last: last, parts: count, tag: strategy.TagPart, inPath: true})
 	}
-	newest, err := s.orders.MayClose(b.strategy, b.market, amount)
-	if err != nil {
-		return
-	}
-	s.orders.PartReached(&reached)
-	s.begin(b, amount, &closing{last: newest, parts: count, tag: strategy.TagPart, inPath: true})
 }
 
 // pass notes that the first parts are done.

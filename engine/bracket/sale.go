@@ -148,21 +148,22 @@ func (s *closer) sold(c *closing, amount market.Qty) {
 		if c.parts > 0 {
 			b.parted += less
 		}
-		if b.amount == 0 || s.rests(b) {
-			s.protect(b)
-		}
-		if b.done() {
-			s.remove(b)
-		} else {
-			s.rewatch(b)
-		}
+		s.shrunk(b)
 	}
 }
 
-// rests reports whether the exit of a bracket rests at the venue over all of its base.
-func (s *brackets) rests(b *bracket) bool {
+// shrunk follows a bracket that has become smaller: its exit may rest over all of its base now, or
+// it is done.
+func (s *brackets) shrunk(b *bracket) {
 	o := s.orders.Own(b.exit)
-	return o != nil && o.State != state.Sent && o.State != state.Unknown && o.AmountRemaining >= b.amount
+	if b.amount <= 0 || o != nil && o.State != state.Sent && o.State != state.Unknown && o.AmountRemaining >= b.amount {
+		s.protect(b)
+	}
+	if b.done() {
+		s.remove(b)
+	} else {
+		s.rewatch(b)
+	}
 }
 
 // Guards reports whether a bracket in a market is over base that is too small to be sold now, and

@@ -108,11 +108,9 @@ func (s *Set) Save(names []string) (all []Saved) {
 		all = append(all, Saved{
 			Entry: b.entry, Strategy: names[b.strategy-1], Market: s.catalog.Market(b.market).Name,
 			Stop: b.levels.Stop, Target: b.levels.Target, Keep: b.levels.Keep, Amount: b.amount, Exit: b.exit,
-			Leg:      b.leg,
-			Swapping: b.swapping, Closed: b.closed, UnprotectedSince: b.bareSince, Failures: b.failures,
-			NoBuyers: b.noBuyers,
-			Counted:  b.countedUntil, Cause: b.cause, Reported: b.reported, RefusedLegs: uint8(b.refusedLegs),
-			Next: b.next,
+			Leg: b.leg, Swapping: b.swapping, Closed: b.closed, UnprotectedSince: b.bareSince, Failures: b.failures,
+			NoBuyers: b.noBuyers, Counted: b.countedUntil, Cause: b.cause, Reported: b.reported,
+			RefusedLegs: uint8(b.refusedLegs), Next: b.next,
 			Sold: b.sold, LeastBase: b.least.base, LeastQuote: b.least.quote,
 			StandIn: b.standIn, Withdrawn: b.withdrawn, Leaving: b.leaving, Ending: b.ending, Reducing: b.reducing,
 			Follow: b.terms, High: b.high, Top: b.top, Bought: b.bought, Paid: b.paid, Began: b.began,
@@ -128,8 +126,7 @@ func (s *closer) SaveCloses(names []string) (all []SavedClose) {
 	for _, c := range s.closes.all {
 		all = append(all, SavedClose{Strategy: names[c.strategy-1], Market: s.catalog.Market(c.market).Name,
 			Whole: c.whole, Last: c.last, Only: c.only, Parts: c.parts, Free: c.free, Sale: c.sale, Tag: c.tag,
-			Since:   c.since,
-			AtClose: c.atClose, InPath: c.inPath})
+			Since: c.since, AtClose: c.atClose, InPath: c.inPath})
 		if t := c.then; t.Market != 0 {
 			all[len(all)-1].Then = &SavedLeave{Whole: t.Whole, Amount: t.Amount, Last: t.Last, AtClose: t.AtClose,
 				Tag: t.Tag}
@@ -150,8 +147,7 @@ func (s *closer) RestoreCloses(all []SavedClose, names []string, last market.Ord
 			return fmt.Errorf("close of %s: market %q is gone", from.Strategy, from.Market)
 		case from.Last < 0 || from.Last > last || from.Free < 0 || s.Closing(market.StrategyID(at+1), m.ID):
 			return fmt.Errorf("close of %s in %s: order %d, amount %d, the last order was %d", from.Strategy,
-				from.Market,
-				from.Last, from.Free, last)
+				from.Market, from.Last, from.Free, last)
 		case !s.fitsParts(&from):
 			return fmt.Errorf("close of %s in %s: %d partial targets are done after it, and bracket %d has fewer",
 				from.Strategy, from.Market, from.Parts, from.Only)
@@ -160,10 +156,8 @@ func (s *closer) RestoreCloses(all []SavedClose, names []string, last market.Ord
 				from.Strategy, from.Market, from.Sale)
 		}
 		s.closes.all = append(s.closes.all, closing{strategy: market.StrategyID(at + 1), market: m.ID,
-			whole: from.Whole,
-			last:  from.Last, only: from.Only, parts: from.Parts, free: from.Free, sale: from.Sale, tag: from.Tag,
-			since:   from.Since,
-			atClose: from.AtClose, inPath: from.InPath})
+			whole: from.Whole, last: from.Last, only: from.Only, parts: from.Parts, free: from.Free, sale: from.Sale,
+			tag: from.Tag, since: from.Since, atClose: from.AtClose, inPath: from.InPath})
 		if t := from.Then; t != nil {
 			s.closes.all[len(s.closes.all)-1].then = Leave{Strategy: market.StrategyID(at + 1), Market: m.ID,
 				Whole: t.Whole, Amount: t.Amount, Last: t.Last, AtClose: t.AtClose, Tag: t.Tag}
@@ -230,8 +224,7 @@ func (s *Set) warn(b *bracket) {
 		}
 		if fault := s.faultAt(b, leg, b.level(leg), amount); fault.Found() {
 			s.reports = append(s.reports, strategy.Unprotected{Bracket: b.entry, Strategy: b.strategy, Market: b.market,
-				Amount: s.uncovered(b),
-				Levels: b.levels, Cause: causeOf(fault), Why: "kept from before, and would be refused now: " +
+				Amount: s.uncovered(b), Levels: b.levels, Cause: causeOf(fault), Why: "kept from before, and would be refused now: " +
 					fault.Words(m)})
 			return
 		}
@@ -246,8 +239,7 @@ func (s *Set) restore(from *Saved, names []string, last market.OrderID) error {
 			"adopt %s NEW", from.Strategy, from.Strategy)
 	case m == nil:
 		return fmt.Errorf("market %q is gone", from.Market)
-	case from.Entry <= 0 || from.Entry > last || from.Exit > last || from.Buyer < 0 ||
-		from.Buyer > last:
+	case from.Entry <= 0 || from.Entry > last || from.Exit > last || from.Buyer < 0 || from.Buyer > last:
 		return fmt.Errorf("the last order was %d, and its exit is %d", last, from.Exit)
 	case from.Exit != 0 && !s.isOpen(from.Exit):
 		return fmt.Errorf("its exit %d is not open: engine and account were not saved together", from.Exit)
@@ -263,13 +255,13 @@ func (s *Set) restore(from *Saved, names []string, last market.OrderID) error {
 		entry: from.Entry, strategy: market.StrategyID(at + 1), market: m.ID,
 		levels: market.Bracket{Stop: from.Stop, Target: from.Target, Keep: from.Keep},
 		amount: from.Amount, exit: from.Exit, leg: from.Leg, swapping: from.Swapping, closed: from.Closed,
-		bareSince: from.UnprotectedSince, failures: from.Failures, noBuyers: from.NoBuyers,
-		countedUntil: max(from.Counted,
-			from.UnprotectedSince), cause: from.Cause, reported: from.Reported, refusedLegs: legs(from.RefusedLegs),
-		next: from.Next, sold: from.Sold, least: least{from.LeastBase, from.LeastQuote}.with(leastOf(m)),
+		exposure: exposure{bareSince: from.UnprotectedSince, countedUntil: max(from.Counted, from.UnprotectedSince),
+			cause: from.Cause, reported: from.Reported},
+		attempts: attempts{failures: from.Failures, noBuyers: from.NoBuyers, refusedLegs: legs(from.RefusedLegs),
+			next: from.Next},
+		sold: from.Sold, least: least{from.LeastBase, from.LeastQuote}.with(leastOf(m)),
 		buyer: from.Buyer, more: from.More, standIn: from.StandIn, withdrawn: from.Withdrawn,
-		leaving: from.Leaving, ending: from.Ending,
-		reducing: from.Reducing,
+		leaving: from.Leaving, ending: from.Ending, reducing: from.Reducing,
 		trail: trail{terms: from.Follow, high: from.High, top: from.Top, bought: from.Bought, paid: from.Paid,
 			began: from.Began, candles: from.Candles, moved: from.Moved, leaveAt: from.LeaveAt},
 		parting: parting{passed: from.Passed, wanted: from.Wanted, parted: from.Parted, partAt: from.PartAt},

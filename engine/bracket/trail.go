@@ -340,20 +340,24 @@ func (s *follower) followAll() {
 		s.move(&s.all[i], s.all[i].high)
 		if s.leaveTime(&s.all[i]) <= s.now() {
 			s.leave(&s.all[i])
-		} else if s.parts(&s.all[i]) {
-			s.part(&s.all[i])
+		} else if b := &s.all[i]; b.wanted > b.passed && b.nextPart() != 0 && !s.Closing(b.strategy, b.market) {
+			s.part(b)
 		}
 	}
 }
 
-// sellable reports whether some of a bracket's amount could be sold without its exit: other sells
-// may hold the base.
-func (s *follower) sellable(b *bracket) bool {
+// mayClose returns the newest order number where a Close of an amount of a bracket may begin: the
+// gate takes it, and some of the base could be sold without the exit, for other sells may hold it.
+func (s *follower) mayClose(b *bracket, amount market.Qty) (last market.OrderID, may bool) {
 	_, free := s.orders.Position(b.strategy, b.market)
 	if o := s.orders.Own(b.exit); o != nil {
 		free += market.Qty(o.OnHold)
 	}
-	return free+s.unheld(b) > s.Wanted(b.strategy, b.market)
+	if free+s.unheld(b) <= s.Wanted(b.strategy, b.market) {
+		return 0, false
+	}
+	last, err := s.orders.MayClose(b.strategy, b.market, amount)
+	return last, err == nil
 }
 
 // leave begins to close the amount of one bracket. Where the gate refuses it now, or the Close
@@ -362,12 +366,7 @@ func (s *follower) leave(b *bracket) {
 	atClose := b.leaveAt == 0 && b.terms.Candles != 0 && b.candles >= b.terms.Candles
 	s.touch(b)
 	b.leaveAt = s.now().Add(leavePause)
-	if !s.sellable(b) {
-		return
+	if last, may := s.mayClose(b, b.amount); may {
+		s.begin(b, b.amount, &closing{last: last, tag: "exit after", atClose: atClose})
 	}
-	last, err := s.orders.MayClose(b.strategy, b.market, b.amount)
-	if err != nil {
-		return
-	}
-	s.begin(b, b.amount, &closing{last: last, tag: "exit after", atClose: atClose})
 }

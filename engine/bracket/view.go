@@ -122,3 +122,14 @@ func (v View) Watched(m market.ID) (list []Watched) {
 	}
 	return list
 }
+
+// missesPurchase reports whether the exchange has filled more of a bracket's purchases than is
+// booked.
+func (s *brackets) missesPurchase(b *bracket) bool {
+	for _, id := range append(s.buyers(b), b.entry) {
+		if o := s.orders.Own(id); o != nil && o.Booked() < o.FilledAmount {
+			return true
+		}
+	}
+	return false
+}
