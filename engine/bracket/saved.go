@@ -224,7 +224,8 @@ func (s *Set) warn(b *bracket) {
 		}
 		if fault := s.faultAt(b, leg, b.level(leg), amount); fault.Found() {
 			s.reports = append(s.reports, strategy.Unprotected{Bracket: b.entry, Strategy: b.strategy, Market: b.market,
-				Amount: s.uncovered(b), Levels: b.levels, Cause: causeOf(fault), Why: "kept from before, and would be refused now: " +
+				Amount: s.uncovered(b), Levels: b.levels, Cause: causeOf(fault),
+				Why: "kept from before, and would be refused now: " +
 					fault.Words(m)})
 			return
 		}
