@@ -30,7 +30,7 @@ func TestAPositionHasItsExitOverEveryStop(t *testing.T) {
 	for seed := range uint64(3 * *liveSeeds) {
 		for _, keep := range []bool{true, false} {
 			synctest.Test(t, func(t *testing.T) {
-				s, chance := closers(t, "quitter", seed+1, nil), rand.New(rand.NewPCG(seed, 25))
+				s, chance := closers(quitterKind)(t, seed+1), rand.New(rand.NewPCG(seed, 25))
 				if keep {
 					s.edit("keep_exits = false", "keep_exits = true")
 				}

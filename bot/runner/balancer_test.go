@@ -2,16 +2,13 @@ package runner
 
 import (
 	"math/rand/v2"
-	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
-	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -63,16 +60,14 @@ func (n *legsSeen) Approved(state.Terms, *market.Command, []state.Figure) {}
 
 // balancers is a stage with two markets, on which balancerKind trades.
 func balancers(t *testing.T, seed uint64, faults ...fault.Fault) *stage {
-	s := newStage(t, seed, func(c *sandbox.Config) {
+	s := playingAt(t, seed, balancerKind, &legsSeen{}, func(c *sandbox.Config) {
 		c.Faults = faults
 		c.Assets = append(c.Assets, sandbox.Asset{Symbol: "ETH", Decimals: 8})
 		second := c.Markets[0]
 		second.Name = "ETH-EUR"
 		c.Markets = append(c.Markets, second)
 	})
-	s.kinds = append(s.kinds, balancerKind)
-	s.config = strings.NewReplacer("strategies.restless", "strategies.balancer", `"restless"`, `"balancer"`,
-		`["BTC-EUR"]`, `["BTC-EUR", "ETH-EUR"]`).Replace(s.config)
+	s.edit(`["BTC-EUR"]`, `["BTC-EUR", "ETH-EUR"]`)
 	return s
 }
 
@@ -92,49 +87,4 @@ func (s *stage) conserved(p *process) {
 	available, _ := p.account.Balance(1, p.plan.Currency.ID)
 	require.GreaterOrEqual(s.T, available, market.Money(0))
 	require.NoError(s.T, p.account.Check())
-}
-
-// Each mishap strikes a third of the requests at a boundary of an order's life for a minute and a
-// half, while a strategy rebalances.
-func TestWhateverBefallsARebalance(t *testing.T) {
-	bottest.Unraced(t)
-	seen := &legsSeen{}
-	t.Cleanup(func() {
-		t.Logf("%d sold, %d bought", seen.sold.Load(), seen.bought.Load())
-		enough(t, min(seen.sold.Load(), seen.bought.Load()), 100)
-	})
-	eachMishap(t, func(t *testing.T, seed uint64, f fault.Fault) {
-		s := balancers(t, seed, f)
-		s.observer = seen
-		p := s.start()
-		s.watched(p, 3*time.Minute)
-		require.NoError(t, p.end())
-		s.onlyExits(p)
-		s.conserved(p)
-	})
-}
-
-// Kills as a write is about to reach the exchange, and when it has been carried out and the bot has
-// not heard of it, while a strategy rebalances.
-func TestABotKilledAtAnyBoundaryOfARebalanceGoesOn(t *testing.T) {
-	bottest.Unraced(t)
-	eachBoundary(t, 2**liveSeeds-1, killRebalance)
-}
-
-func killRebalance(t *testing.T, seed uint64, kind market.CommandKind, before bool) {
-	s, chance := balancers(t, seed), rand.New(rand.NewPCG(seed, 8))
-	killed := 0
-	for range 6 {
-		if s.killAtWrite(kind, before, 1+chance.Int64N(4)) {
-			killed++
-		}
-		time.Sleep(time.Duration(chance.IntN(30)) * time.Second)
-	}
-	require.Positive(t, killed)
-	s.traffic.on(nil)
-	p := s.start()
-	s.watched(p, 2*time.Minute)
-	require.NoError(t, p.end())
-	s.onlyExits(p)
-	s.conserved(p)
 }

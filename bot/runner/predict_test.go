@@ -33,7 +33,7 @@ func TestTheFillsOfABotArePredictedFromItsRecording(t *testing.T) {
 	var all [3]orders.Prediction
 	for seed := range uint64(max(1, *liveSeeds)) {
 		synctest.Test(t, func(t *testing.T) {
-			s := requoters(t, 40+seed, &requotes{})
+			s := requoters(t, 40+seed)
 			s.kinds[len(s.kinds)-1] = bookRequoterKind
 			p := s.start()
 			time.Sleep(8 * time.Minute)

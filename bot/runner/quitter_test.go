@@ -3,18 +3,13 @@ package runner
 import (
 	"context"
 	"math/rand/v2"
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
-	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -93,23 +88,17 @@ func (n *sales) Filled(o *state.Order, _ *market.Fill) {
 
 func (n *sales) Closed(*state.Order) {}
 
-// quitters is a stage on which quitterKind trades.
-func quitters(t *testing.T, seed uint64, change func(*sandbox.Config)) *stage {
-	return closers(t, "quitter", seed, change)
-}
-
 // closers is a stage on which quitterKind or plainKind trades. A Close counts for orders_per_minute
 // when it is asked for, and its sale leaves later: with a stream so often that the writes of a
 // minute may be more.
-func closers(t *testing.T, kind string, seed uint64, change func(*sandbox.Config)) *stage {
-	s := newStage(t, seed, change)
-	if s.hears != overPolls {
-		s.traffic.perMinute = 0
+func closers(kind strategy.Definition) func(t *testing.T, seed uint64, faults ...fault.Fault) *stage {
+	return func(t *testing.T, seed uint64, faults ...fault.Fault) *stage {
+		s := playing(t, seed, kind, &sales{}, faults...)
+		if s.hears != overPolls {
+			s.traffic.perMinute = 0
+		}
+		return s
 	}
-	s.kinds = append(s.kinds, quitterKind, plainKind)
-	s.config = strings.NewReplacer("strategies.restless", "strategies."+kind, `"restless"`, strconv.Quote(kind)).
-		Replace(s.config)
-	return s
 }
 
 // guarded requires that the bot has sold no more than it bought, and that base without an exit that
@@ -130,78 +119,4 @@ func (s *stage) guarded(p *process) {
 			s.T.Errorf("%s have no exit, and nothing counts as unprotected", m.FormatQty(free))
 		}
 	}))
-}
-
-// Each mishap strikes a third of the requests at a boundary of an order's life for a minute and a
-// half, while a strategy enters and closes. Nothing is sold twice, no base lacks an exit uncounted,
-// and at the end books, exchange and money agree.
-func TestWhateverBefallsAClose(t *testing.T) {
-	bottest.Unraced(t)
-	closed := &sales{}
-	t.Cleanup(func() {
-		t.Logf("%d sales were sent, %d fills came, %d of parts", closed.sent.Load(), closed.filled.Load(),
-			closed.parts.Load())
-		enough(t, closed.filled.Load(), 100)
-		enough(t, closed.parts.Load(), 0)
-	})
-	eachMishap(t, func(t *testing.T, seed uint64, f fault.Fault) {
-		s := quitters(t, seed, func(c *sandbox.Config) { c.Faults = []fault.Fault{f} })
-		s.observer = closed
-		p := s.start()
-		for range 90 {
-			time.Sleep(2 * time.Second)
-			s.guarded(p)
-		}
-		s.sameOpen(p)
-		require.NoError(t, p.end())
-		s.onlyExits(p)
-		s.agree(p)
-	})
-}
-
-// Kills as a write is about to reach the exchange, and when it has been carried out and the bot has
-// not heard of it, while a strategy enters and closes.
-func TestABotKilledAtAnyBoundaryOfACloseGoesOn(t *testing.T) {
-	bottest.Unraced(t)
-	eachBoundary(t, 2**liveSeeds-1, func(t *testing.T, seed uint64, kind market.CommandKind, before bool) {
-		killClose(t, "quitter", seed, kind, before)
-	})
-}
-
-// The same without brackets, which sends no updates. With -short, kills come before the writes.
-func TestABotKilledAtAnyBoundaryOfAPlainCloseGoesOn(t *testing.T) {
-	bottest.Unraced(t)
-	for _, kind := range []market.CommandKind{market.CommandPlace, market.CommandCancel} {
-		for _, before := range []bool{true, false} {
-			if testing.Short() && !before {
-				continue
-			}
-			for seed := range uint64(*liveSeeds) {
-				synctest.Test(t, func(t *testing.T) { killClose(t, "plain", seed+1, kind, before) })
-			}
-		}
-	}
-}
-
-func killClose(t *testing.T, strategies string, seed uint64, kind market.CommandKind, before bool) {
-	s, chance := closers(t, strategies, seed, nil), rand.New(rand.NewPCG(seed, 8))
-	for range 6 {
-		s.killAtWrite(kind, before, 1+chance.Int64N(6))
-		base := s.Market().Base
-		require.GreaterOrEqual(t, s.Holdings()[base], s.Before[base], "base of others was sold")
-		time.Sleep(time.Duration(chance.IntN(30)) * time.Second)
-	}
-	s.traffic.on(nil)
-	p := s.start()
-	for range 60 {
-		time.Sleep(2 * time.Second)
-		if strategies == "quitter" {
-			s.guarded(p)
-		}
-		require.GreaterOrEqual(t, s.Holdings()[s.Market().Base], s.Before[s.Market().Base], "base of others was sold")
-	}
-	s.sameOpen(p)
-	require.NoError(t, p.end())
-	s.onlyExits(p)
-	require.Positive(t, s.agree(p).Orders)
 }

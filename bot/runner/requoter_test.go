@@ -2,17 +2,10 @@ package runner
 
 import (
 	"math/rand/v2"
-	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
 
-	"github.com/stretchr/testify/require"
-
-	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
-	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -75,63 +68,6 @@ func (n *requotes) Filled(*state.Order, *market.Fill) { n.filled.Add(1) }
 func (n *requotes) Closed(*state.Order)               {}
 
 // requoters is a stage on which requoterKind trades.
-func requoters(t *testing.T, seed uint64, seen *requotes, faults ...fault.Fault) *stage {
-	s := newStage(t, seed, func(c *sandbox.Config) { c.Faults = faults })
-	s.kinds, s.observer = append(s.kinds, requoterKind), seen
-	s.config = strings.NewReplacer("strategies.restless", "strategies.requoter", `"restless"`, `"requoter"`).
-		Replace(s.config)
-	return s
-}
-
-// over ends the bot, and requires that books, exchange and money agree.
-func (s *stage) over(p *process) {
-	s.sameOpen(p)
-	require.NoError(s.T, p.end())
-	s.onlyExits(p)
-	s.conserved(p)
-	require.Positive(s.T, s.agree(p).Orders)
-}
-
-// Each mishap strikes a third of the requests at a boundary of an order's life for a minute and a
-// half, while a strategy replaces its orders.
-func TestWhateverBefallsAReplacement(t *testing.T) {
-	bottest.Unraced(t)
-	seen := &requotes{}
-	t.Cleanup(func() {
-		t.Logf("%d orders left in the place of others, %d fills came", seen.left.Load(), seen.filled.Load())
-		enough(t, min(seen.left.Load(), seen.filled.Load()), 100)
-	})
-	eachMishap(t, func(t *testing.T, seed uint64, f fault.Fault) {
-		s := requoters(t, seed, seen, f)
-		p := s.start()
-		s.watched(p, 3*time.Minute)
-		s.over(p)
-	})
-}
-
-// Kills as a write is about to reach the exchange, and when it has been carried out and the bot has
-// not heard of it, while a strategy replaces its orders.
-func TestABotKilledAtAnyBoundaryOfAReplacementGoesOn(t *testing.T) {
-	bottest.Unraced(t)
-	seen := &requotes{}
-	for _, kind := range []market.CommandKind{market.CommandPlace, market.CommandCancel} {
-		for _, before := range []bool{true, false} {
-			for seed := range uint64(2**liveSeeds - 1) {
-				synctest.Test(t, func(t *testing.T) { killReplacement(t, seed+1, kind, before, seen) })
-			}
-		}
-	}
-	require.Positive(t, seen.left.Load())
-}
-
-func killReplacement(t *testing.T, seed uint64, kind market.CommandKind, before bool, seen *requotes) {
-	s, chance := requoters(t, seed, seen), rand.New(rand.NewPCG(seed, 8))
-	for range 6 {
-		require.True(t, s.killAtWrite(kind, before, 1+chance.Int64N(6)))
-		time.Sleep(time.Duration(chance.IntN(30)) * time.Second)
-	}
-	s.traffic.on(nil)
-	p := s.start()
-	s.watched(p, 2*time.Minute)
-	s.over(p)
+func requoters(t *testing.T, seed uint64, faults ...fault.Fault) *stage {
+	return playing(t, seed, requoterKind, &requotes{}, faults...)
 }

@@ -6,16 +6,12 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
-	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -119,61 +115,6 @@ func (n *tactics) Closed(*state.Order)                                   {}
 func (n *tactics) Approved(state.Terms, *market.Command, []state.Figure) {}
 
 // tacticians is a stage on which tacticianKind trades.
-func tacticians(t *testing.T, seed uint64, seen *tactics, faults ...fault.Fault) *stage {
-	s := newStage(t, seed, func(c *sandbox.Config) { c.Faults = faults })
-	s.kinds, s.observer = append(s.kinds, tacticianKind), seen
-	s.config = strings.NewReplacer("strategies.restless", "strategies.tactician", `"restless"`,
-		`"tactician"`).Replace(s.config)
-	return s
-}
-
-// settled ends the bot, and requires that no tactic traded more than its size and that books and
-// exchange agree.
-func (s *stage) settled(p *process, seen *tactics) {
-	require.NoError(s.T, p.end())
-	s.onlyExits(p)
-	s.conserved(p)
-	require.Empty(s.T, seen.over)
-}
-
-// Each mishap strikes a third of the requests at a boundary of an order's life for a minute and a
-// half, while a strategy trades by tactics.
-func TestWhateverBefallsATactic(t *testing.T) {
-	bottest.Unraced(t)
-	whole := &atomic.Int64{}
-	t.Cleanup(func() { enough(t, whole.Load(), 20) })
-	eachMishap(t, func(t *testing.T, seed uint64, f fault.Fault) {
-		seen := newTactics()
-		s := tacticians(t, seed, seen, f)
-		p := s.start()
-		s.watched(p, 3*time.Minute)
-		s.settled(p, seen)
-		whole.Add(int64(seen.whole))
-	})
-}
-
-// Kills as a write is about to reach the exchange, and when it has been carried out and the bot has
-// not heard of it, while a strategy trades by tactics.
-func TestABotKilledAtAnyBoundaryOfATacticGoesOn(t *testing.T) {
-	bottest.Unraced(t)
-	whole := 0
-	eachBoundary(t, 2**liveSeeds-1, func(t *testing.T, seed uint64, kind market.CommandKind, before bool) {
-		whole += killTactic(t, seed, kind, before)
-	})
-	require.Positive(t, whole)
-}
-
-// killTactic returns the number of tactics that traded all of their size.
-func killTactic(t *testing.T, seed uint64, kind market.CommandKind, before bool) int {
-	seen := newTactics()
-	s, chance := tacticians(t, seed, seen), rand.New(rand.NewPCG(seed, 8))
-	for range 6 {
-		require.True(t, s.killAtWrite(kind, before, 1+chance.Int64N(6)))
-		time.Sleep(time.Duration(chance.IntN(15)) * time.Second)
-	}
-	s.traffic.on(nil)
-	p := s.start()
-	s.watched(p, 2*time.Minute)
-	s.settled(p, seen)
-	return seen.whole
+func tacticians(t *testing.T, seed uint64, faults ...fault.Fault) *stage {
+	return playing(t, seed, tacticianKind, newTactics(), faults...)
 }
