@@ -240,9 +240,7 @@ func TestAnExchangeThatForgetsOrdersHasNotBegunAnew(t *testing.T) {
 }
 
 // loneKind bids once, where nothing fills.
-var loneKind = strategy.Define("lone", "bids once",
-	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
-	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &lone{}, nil })
+var loneKind = onTickers("lone", func() strategy.Strategy { return &lone{} })
 
 type lone struct {
 	strategy.Base

@@ -24,9 +24,7 @@ import (
 )
 
 // halfKind rests one bid over 0.015, in a bracket, between bid and ask.
-var halfKind = strategy.Define("half", "rests a bid in a bracket",
-	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
-	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &half{}, nil })
+var halfKind = onTickers("half", func() strategy.Strategy { return &half{} })
 
 type half struct{ strategy.Base }
 

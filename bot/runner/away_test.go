@@ -66,9 +66,7 @@ func TestAPositionHasItsExitOverEveryStop(t *testing.T) {
 }
 
 // patientKind buys once, with a stop and a target far away.
-var patientKind = strategy.Define("patient", "buys once in a bracket",
-	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
-	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &patient{}, nil })
+var patientKind = onTickers("patient", func() strategy.Strategy { return &patient{} })
 
 type patient struct{ strategy.Base }
 
@@ -91,9 +89,7 @@ func inBracket(t *testing.T, keep bool) (*stage, *process) {
 
 // eagerKind buys once, in a bracket, and asks its bot to stop with the same price.
 func eagerKind(stop func()) strategy.Definition {
-	return strategy.Define("eager", "buys and stops",
-		func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
-		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &eager{stop: stop}, nil })
+	return onTickers("eager", func() strategy.Strategy { return &eager{stop: stop} })
 }
 
 type eager struct {

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"testing"
@@ -25,18 +24,9 @@ func (s *stage) breached(p *process, atLeast int) (found []live.Breach) {
 	return nil
 }
 
-// printed is the output of a command that reads the stage's state file.
-func (s *stage) printed(args ...string) string {
-	var out, errs bytes.Buffer
-	code := Command(s.T.Context(), append(args, "--state", s.Folder), &out, &errs)
-	require.Zero(s.T, code, errs.String())
-	return out.String()
-}
-
 // A kill comes right after the breach. The next process knows of it, and so do `bot state check`
 // and `bot explain`, with rule and values.
 func TestABreachOutlivesAKillAndIsShownByCheckAndExplain(t *testing.T) {
-	needsProgram(t)
 	synctest.Test(t, func(t *testing.T) {
 		s, l := lying(t, 3, 0)
 		p := s.start()
@@ -46,13 +36,13 @@ func TestABreachOutlivesAKillAndIsShownByCheckAndExplain(t *testing.T) {
 		p.kill()
 		p.bury()
 
-		shown, first := s.printed("state", "check"), before[0]
+		shown, first := s.asked("state", "check"), before[0]
 		want := fmt.Sprintf("order %d: an answer of the exchange was not booked: %s: want %s, got %s\n", first.Order,
 			first.Rule, first.Wanted, first.Seen)
 		require.Contains(t, shown, want)
 		require.Contains(t, shown, "; 0 problems")
-		require.Contains(t, s.printed("state", "check", "--json"), `"breaches": [`)
-		require.Contains(t, s.printed("explain", fmt.Sprint(first.Order)),
+		require.Contains(t, s.asked("state", "check", "--json"), `"breaches": [`)
+		require.Contains(t, s.asked("explain", fmt.Sprint(first.Order)),
 			fmt.Sprintf("answer: %s: here %q, there %q; not booked", first.Rule, first.Wanted, first.Seen))
 
 		p = s.start()

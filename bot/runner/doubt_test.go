@@ -65,9 +65,7 @@ func TestAWriteThatDidNotLeaveIsInDoubtForTheWindowThatTheJournalTells(t *testin
 }
 
 // onceHalfKind rests one bid over 0.015, in a bracket, between bid and ask.
-var onceHalfKind = strategy.Define("onehalf", "rests one bid in a bracket",
-	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
-	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &onceHalf{}, nil })
+var onceHalfKind = onTickers("onehalf", func() strategy.Strategy { return &onceHalf{} })
 
 type onceHalf struct {
 	half

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"bytes"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -26,9 +25,7 @@ var rewrite = flag.Bool("update-story", false, "write testdata/story.txt anew; a
 
 // buyerKind buys once, off the tick and with more decimals than the market takes, and asks with
 // every ticker for what it may not have.
-var buyerKind = strategy.Define("buyer", "buys once",
-	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
-	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &buyer{}, nil })
+var buyerKind = onTickers("buyer", func() strategy.Strategy { return &buyer{} })
 
 type buyer struct {
 	strategy.Base
@@ -57,10 +54,7 @@ func buyers(t *testing.T) *stage {
 // told is what a command prints about a stopped bot, with the ids that are new in each run by their
 // names.
 func (s *stage) told(names map[string]string, args ...string) string {
-	var stdout, stderr bytes.Buffer
-	code := Command(s.T.Context(), append(args, "--state", s.Folder), &stdout, &stderr)
-	require.Zero(s.T, code, stderr.String())
-	out := stdout.String()
+	out := s.asked(args...)
 	for id, name := range names {
 		out = strings.ReplaceAll(out, id, name)
 	}
@@ -68,7 +62,6 @@ func (s *stage) told(names map[string]string, args ...string) string {
 }
 
 func TestTheStoryOfAnOrderIsToldFromTheEventToTheFee(t *testing.T) {
-	needsProgram(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := buyers(t)
 		p := s.start()
@@ -183,6 +176,4 @@ $`, s.told(nil, "explain", "--refused", "--since", "11m"))
 }
 
 // idlerKind asks for nothing.
-var idlerKind = strategy.Define("idler", "does nothing",
-	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
-	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return strategy.Base{}, nil })
+var idlerKind = onTickers("idler", func() strategy.Strategy { return strategy.Base{} })

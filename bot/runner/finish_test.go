@@ -56,9 +56,7 @@ func TestAStopThatKeepsNoExitsFinishesTheSalesThatHaveBegun(t *testing.T) {
 
 // goerKind is patient until it is told to close.
 func goerKind(leaves *atomic.Bool) strategy.Definition {
-	return strategy.Define("goer", "buys in a bracket and closes when it is told",
-		func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
-		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &goer{leaves: leaves}, nil })
+	return onTickers("goer", func() strategy.Strategy { return &goer{leaves: leaves} })
 }
 
 type goer struct {

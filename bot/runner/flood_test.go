@@ -19,9 +19,7 @@ import (
 )
 
 // flooderKind asks for a thousand orders at once, with its first ticker.
-var flooderKind = strategy.Define("flooder", "asks for a thousand orders at once",
-	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
-	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &flooder{}, nil })
+var flooderKind = onTickers("flooder", func() strategy.Strategy { return &flooder{} })
 
 type flooder struct {
 	strategy.Base

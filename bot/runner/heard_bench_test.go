@@ -156,12 +156,8 @@ func (h *hearing) plan() *plan.Live {
 	c, err := config.LoadRun(&config.Source{File: "bench.toml", Text: fmt.Sprintf(catcherBot, h.state, h.url) + h.idle,
 		Overrides: (&stage{hears: overStream}).ways()})
 	require.NoError(h.b, err)
-	kind := strategy.Define("catcher", "keeps a bid",
-		func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
-		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &catcher{heard: h.heard}, nil })
-	idle := strategy.Define("idle", "asks for nothing",
-		func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
-		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &strategy.Base{}, nil })
+	kind := onTickers("catcher", func() strategy.Strategy { return &catcher{heard: h.heard} })
+	idle := onTickers("idle", func() strategy.Strategy { return &strategy.Base{} })
 	p, err := plan.NewLive(c, []strategy.Definition{kind, idle, smacross.Definition}, func(name string) string {
 		return map[string]string{"KEY": bottest.BotKey, "SECRET": bottest.BotSecret}[name]
 	})

@@ -13,9 +13,7 @@ import (
 )
 
 // onceKind buys once with a bracket, and closes ten tickers after its stop rests.
-var onceKind = strategy.Define("once", "buys once and closes",
-	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
-	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &once{}, nil })
+var onceKind = onTickers("once", func() strategy.Strategy { return &once{} })
 
 type once struct {
 	strategy.Base

@@ -7,16 +7,11 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// leaverParams are the parameters of leaverKind.
-type leaverParams struct {
-	Seed int64 `toml:"seed" default:"1" min:"0" doc:"of what it does"`
-}
-
 // leaverKind is a strategy that enters with a bracket or without one, and leaves by Close: all, or
 // a part, or while the entry rests. What it does hangs on its seed, the candle and what it has.
 var leaverKind = strategy.Define("leaver", "enters and leaves by chance",
-	func(leaverParams) strategy.Needs { return strategy.Needs{} },
-	func(p leaverParams, s strategy.Setup) (strategy.Strategy, error) {
+	func(restlessParams) strategy.Needs { return strategy.Needs{} },
+	func(p restlessParams, s strategy.Setup) (strategy.Strategy, error) {
 		return &leaver{seed: uint64(p.Seed)}, nil
 	})
 

@@ -25,9 +25,7 @@ const raisedTo = 26_000_00
 
 // raisedKind is heldKind that raises its stop when it is told to.
 func raisedKind(raise *atomic.Bool) strategy.Definition {
-	return strategy.Define("held", "buys once, holds, and raises its stop",
-		func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
-		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &raised{raise: raise}, nil })
+	return onTickers("held", func() strategy.Strategy { return &raised{raise: raise} })
 }
 
 type raised struct {

@@ -126,9 +126,7 @@ func TestTheOrderLogSaysWhatTheExchangeSays(t *testing.T) {
 }
 
 // takerKind buys and sells at the market in turn, and rests an order a little away.
-var takerKind = strategy.Define("taker", "buys and sells at the market in turn",
-	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
-	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &taker{}, nil })
+var takerKind = onTickers("taker", func() strategy.Strategy { return &taker{} })
 
 type taker struct {
 	strategy.Base

@@ -18,9 +18,7 @@ import (
 )
 
 // heldKind buys once, with exits, and holds.
-var heldKind = strategy.Define("held", "buys once and holds",
-	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
-	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &held{}, nil })
+var heldKind = onTickers("held", func() strategy.Strategy { return &held{} })
 
 type held struct {
 	strategy.Base
@@ -222,9 +220,7 @@ func TestASaleOfTheOwnerBeforeAKillIsExplainedAtTheNextStart(t *testing.T) {
 }
 
 // waitsKind rests one purchase far below the market.
-var waitsKind = strategy.Define("waits", "rests one purchase",
-	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
-	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &waits{}, nil })
+var waitsKind = onTickers("waits", func() strategy.Strategy { return &waits{} })
 
 type waits struct {
 	strategy.Base

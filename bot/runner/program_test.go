@@ -1,9 +1,11 @@
 package runner
 
 import (
+	"bytes"
 	"context"
 	"io"
-	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -15,9 +17,14 @@ var LifeKinds = []strategy.Definition{restlessKind, holderKind, quitterKind, req
 // there. It is set from outside: the program imports this package, not the other way.
 var Command func(ctx context.Context, args []string, stdout, stderr io.Writer) (code int)
 
-// needsProgram skips a test where the program is not there.
-func needsProgram(t *testing.T) {
+// asked runs the program on the stage's state file, and returns what it prints. Where the program is
+// not there, the test ends: its goroutines have met by then.
+func (s *stage) asked(args ...string) string {
 	if Command == nil {
-		t.Skip("the whole program is not built in: -tags raced")
+		s.T.Skip("the whole program is not built in: -tags raced")
 	}
+	var out, errs bytes.Buffer
+	code := Command(s.T.Context(), append(args, "--state", s.Folder), &out, &errs)
+	require.Zero(s.T, code, errs.String())
+	return out.String()
 }

@@ -167,9 +167,7 @@ func TestACompactionBetweenAKillAndAStartIsNothing(t *testing.T) {
 func TestAFlattenIsAsACloseByTheStrategy(t *testing.T) {
 	bottest.Unraced(t)
 	leave := atomic.Bool{}
-	kind := strategy.Define("held", "buys once, holds, and closes when it is told to",
-		func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
-		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &closer{leave: &leave}, nil })
+	kind := onTickers("held", func() strategy.Strategy { return &closer{leave: &leave} })
 	for name, rule := range map[string]func(m *market.Market){
 		"as it is":          func(*market.Market) {},
 		"above the maximum": func(m *market.Market) { m.MaxOrderInQuote = 100_00 },

@@ -12,9 +12,7 @@ import (
 )
 
 // swapKind rests an order, replaces it, and then replaces the new one and takes that back.
-var swapKind = strategy.Define("swap", "replaces an order",
-	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
-	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &swap{}, nil })
+var swapKind = onTickers("swap", func() strategy.Strategy { return &swap{} })
 
 type swap struct {
 	strategy.Base

@@ -157,9 +157,7 @@ func (s *moody) OnTicker(d *strategy.Desk, t market.Ticker) {
 }
 
 func moodyKind(mood func() int) strategy.Definition {
-	return strategy.Define("restless", "decides by a mood",
-		func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
-		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &moody{mood: mood}, nil })
+	return onTickers("restless", func() strategy.Strategy { return &moody{mood: mood} })
 }
 
 func TestAStrategyThatKnowsMoreThanTheEngineIsFoundOut(t *testing.T) {

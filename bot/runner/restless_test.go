@@ -12,6 +12,13 @@ type restlessParams struct {
 	Seed int64 `toml:"seed" default:"1" min:"0" doc:"of what it does"`
 }
 
+// onTickers is a kind without parameters that hears prices.
+func onTickers(name string, build func() strategy.Strategy) strategy.Definition {
+	return strategy.Define(name, "a strategy of the tests",
+		func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
+		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return build(), nil })
+}
+
 // restlessKind is a strategy that does something by chance with every ticker: it places orders of
 // all kinds, moves them, cancels them.
 var restlessKind = strategy.Define("restless", "does something by chance with every ticker",
@@ -69,9 +76,7 @@ func (s *restless) change(d *strategy.Desk, t market.Ticker, draw int) {
 }
 
 // keeperKind places one order to buy far below and leaves it there.
-var keeperKind = strategy.Define("keeper", "rests one order",
-	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
-	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &keeper{}, nil })
+var keeperKind = onTickers("keeper", func() strategy.Strategy { return &keeper{} })
 
 type keeper struct{ strategy.Base }
 

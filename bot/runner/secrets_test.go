@@ -20,9 +20,7 @@ import (
 )
 
 // clumsyKind breaks down in the middle of its work.
-var clumsyKind = strategy.Define("clumsy", "panics at its 20th ticker",
-	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
-	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &clumsy{}, nil })
+var clumsyKind = onTickers("clumsy", func() strategy.Strategy { return &clumsy{} })
 
 type clumsy struct {
 	strategy.Base

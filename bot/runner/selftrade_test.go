@@ -19,9 +19,7 @@ import (
 )
 
 // targetedKind buys once, with a near target, and holds.
-var targetedKind = strategy.Define("targeted", "buys once and holds",
-	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
-	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &targeted{}, nil })
+var targetedKind = onTickers("targeted", func() strategy.Strategy { return &targeted{} })
 
 type targeted struct{ strategy.Base }
 

@@ -15,9 +15,7 @@ import (
 
 // spenderKind buys once at market, with as much of its money as the gate lets through. After a
 // restart it sells that.
-var spenderKind = strategy.Define("spender", "buys at market with all its money",
-	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
-	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &spender{}, nil })
+var spenderKind = onTickers("spender", func() strategy.Strategy { return &spender{} })
 
 type spender struct {
 	strategy.Base

@@ -204,9 +204,7 @@ func TestALostCancelOfAnExitIsKnownInSeconds(t *testing.T) {
 }
 
 // laterKind is held once its bot's socket is open.
-var laterKind = strategy.Define("later", "buys once and holds",
-	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
-	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &latecomer{}, nil })
+var laterKind = onTickers("later", func() strategy.Strategy { return &latecomer{} })
 
 type latecomer struct {
 	held

@@ -64,9 +64,7 @@ func TestAStopIsInTheLogAlsoWhenTheLoopEndsFirst(t *testing.T) {
 }
 
 // ladderKind rests four bids far below the market.
-var ladderKind = strategy.Define("ladder", "rests four orders",
-	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
-	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &ladder{}, nil })
+var ladderKind = onTickers("ladder", func() strategy.Strategy { return &ladder{} })
 
 type ladder struct{ strategy.Base }
 

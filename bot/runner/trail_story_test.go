@@ -12,9 +12,7 @@ import (
 )
 
 // trailingKind buys once, with a stop far away that follows prices at 5 %.
-var trailingKind = strategy.Define("trailing", "buys once and trails",
-	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
-	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &trailing{}, nil })
+var trailingKind = onTickers("trailing", func() strategy.Strategy { return &trailing{} })
 
 type trailing struct {
 	strategy.Base

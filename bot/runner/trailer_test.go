@@ -7,16 +7,11 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// trailerParams are the parameters of trailerKind.
-type trailerParams struct {
-	Seed int64 `toml:"seed" default:"1" min:"0" doc:"of what it does"`
-}
-
 // trailerKind is a strategy that enters with exits that follow the closes, and now and then changes
 // what they follow. What it does hangs on its seed, the candle and what it has.
 var trailerKind = strategy.Define("trailer", "enters by chance, with exits that follow",
-	func(trailerParams) strategy.Needs { return strategy.Needs{} },
-	func(p trailerParams, s strategy.Setup) (strategy.Strategy, error) {
+	func(restlessParams) strategy.Needs { return strategy.Needs{} },
+	func(p restlessParams, s strategy.Setup) (strategy.Strategy, error) {
 		return &trailer{seed: uint64(p.Seed)}, nil
 	})
 

@@ -18,9 +18,7 @@ import (
 )
 
 // closeBehindKind buys once, with a stop that follows prices at 5 %.
-var closeBehindKind = strategy.Define("behind", "buys once and trails",
-	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
-	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &behind{}, nil })
+var closeBehindKind = onTickers("behind", func() strategy.Strategy { return &behind{} })
 
 type behind struct {
 	strategy.Base

@@ -103,9 +103,7 @@ func TestAMinuteWithoutTheNetworkIsSurvived(t *testing.T) {
 }
 
 // sitterKind rests one bid far away, and another one where that has ended.
-var sitterKind = strategy.Define("sitter", "rests a bid",
-	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
-	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &sitter{}, nil })
+var sitterKind = onTickers("sitter", func() strategy.Strategy { return &sitter{} })
 
 type sitter struct{ strategy.Base }
 
