@@ -17,8 +17,8 @@ var LifeKinds = []strategy.Definition{restlessKind, holderKind, quitterKind, req
 // there. It is set from outside: the program imports this package, not the other way.
 var Command func(ctx context.Context, args []string, stdout, stderr io.Writer) (code int)
 
-// asked runs the program on the stage's state file, and returns what it prints. Where the program is
-// not there, the test ends: its goroutines have met by then.
+// asked runs the program on the stage's state file, and returns what it prints. Where the program
+// is not there, the test ends: its goroutines have met by then.
 func (s *stage) asked(args ...string) string {
 	if Command == nil {
 		s.T.Skip("the whole program is not built in: -tags raced")

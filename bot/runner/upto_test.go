@@ -59,7 +59,8 @@ func TestAnUpToWhosePriceDoublesOnTheWayBuysAndHasItsExit(t *testing.T) {
 					c.Markets[0].Liquidity = sandbox.Liquidity{Levels: 1, HalfSpread: 5_000, Endless: true}
 				})
 				s.hears = way
-				s.kinds = append(s.kinds, onTickers("eager", func() strategy.Strategy { return &upToBuyer{size: size} }))
+				eager := func() strategy.Strategy { return &upToBuyer{size: size} }
+				s.kinds = append(s.kinds, onTickers("eager", eager))
 				s.config = strings.NewReplacer("strategies.restless", "strategies.eager", `"restless"`, `"eager"`,
 					"params.seed = 7\n", "", `allocation = "10000"`, `allocation = "600"`,
 					"keep_exits = false", "keep_exits = true").Replace(s.config)

@@ -127,6 +127,8 @@ var channelRules = []rule{
 			s.trade("1", "100")
 			c := s.socket("")
 			c.tells(subscribe(`{"name":"ticker24h","markets":["BTC-EUR","ADA-EUR"]}`), `{"event":"subscribed"…`)
+			s.pass(time.Second)
+			s.has(c.event(), "event=ticker24h") // without a request
 			for range 2 {
 				s.pass(time.Second)
 				require.Equal(s.t, `{"event":"ticker24h","data":[`+s.get("/ticker/24h?market=BTC-EUR").body+`,`+
