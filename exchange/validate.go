@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 
@@ -64,24 +65,13 @@ func checkForm(m *market.Market, o *market.Order) (refused *Error) {
 // success *changed is the order as it will be, with its new hold in OnHold; otherwise it is
 // undefined.
 func CheckUpdate(m *market.Market, old *market.Order, c *market.Command, f *Facts, changed *market.Order) *Error {
-	if refused := checkOpenToChange(m, old, c); refused != nil {
-		return refused
-	}
-	if refused := checkChange(old, c); refused != nil {
+	if refused := cmp.Or(checkOpenToChange(m, old, c), checkChange(old, c)); refused != nil {
 		return refused
 	}
 	*changed = *old
 	ApplyChange(changed, c)
-	if refused := checkFields(changed); refused != nil {
-		return refused
-	}
-	if refused := checkPrecision(m, changed); refused != nil {
-		return refused
-	}
-	if refused := checkRest(changed); refused != nil {
-		return refused
-	}
-	if refused := checkSize(m, changed, f.Reference); refused != nil {
+	if refused := cmp.Or(checkFields(changed), checkPrecision(m, changed), checkRest(changed),
+		checkSize(m, changed, f.Reference)); refused != nil {
 		return refused
 	}
 	hold, refused := checkBalance(m, changed, f)

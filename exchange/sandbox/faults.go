@@ -120,14 +120,13 @@ func (ex *Exchange) install(s *loadedScript) {
 	}
 	ex.script = s
 	ex.upcoming.plan(s)
+	var requests, sockets *fault.Script
 	if s.MeetsRequests() {
-		ex.requestFaults.Store(s.Script)
-	} else {
-		ex.requestFaults.Store(nil)
+		requests = s.Script
 	}
 	if s.MeetsSockets() {
-		ex.socketFaults.Store(s.Script)
-	} else {
-		ex.socketFaults.Store(nil)
+		sockets = s.Script
 	}
+	ex.requestFaults.Store(requests)
+	ex.socketFaults.Store(sockets)
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/ws"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
@@ -70,34 +69,16 @@ func isSocket(r *http.Request) bool {
 		strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
 }
 
-// host is the exchange as the sockets use it.
-type host struct{ *Exchange }
-
-// Now is the exchange's time.
-func (h host) Now() market.Time { return h.clock.Now() }
-
-// CarryOut carries out a call.
-func (h host) CarryOut(c *api.Call) *exchange.Error { return h.carryOut(c) }
-
-// Requests are the faults that meet actions.
-func (h host) Requests() *fault.Script { return h.requestFaults.Load() }
-
-// Sockets are the faults that meet frames.
-func (h host) Sockets() *fault.Script { return h.socketFaults.Load() }
-
-// Wait returns when the exchange's time is t.
-func (h host) Wait(t market.Time, over <-chan struct{}) { h.clock.wait(t, over) }
-
-// Exclusive calls a function while the exchange does nothing else.
-func (h host) Exclusive(act func()) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.stopped() == nil {
-		h.advance(max(h.clock.Now(), h.reached))
-		_ = h.saveAndTell(false) // Err returns the error
+// exclusive calls a function while the exchange does nothing else.
+func (ex *Exchange) exclusive(act func()) {
+	ex.mu.Lock()
+	defer ex.mu.Unlock()
+	if ex.stopped() == nil {
+		ex.advance(max(ex.clock.Now(), ex.reached))
+		_ = ex.saveAndTell(false) // Err returns the error
 	}
 	act()
-	h.streams.refresh(h.reached)
+	ex.streams.refresh(ex.reached)
 }
 
 // saveAndTell saves, and then publishes what has been saved. The caller holds the lock, which save

@@ -35,9 +35,7 @@ type decoder struct {
 // Decode reads the parameters of a request into c.Args: name from the path, the others from query
 // and body. An empty body and an empty object have no parameters.
 func (d *Door) Decode(c *Call, name, query string, body []byte) *exchange.Error {
-	c.Args = slices.Grow(c.Args[:0], len(c.Endpoint.Params))[:len(c.Endpoint.Params)]
-	clear(c.Args)
-	p := decoder{catalog: d.catalog, call: c}
+	p := d.decoder(c)
 	if name != "" {
 		p.path(name)
 	}
@@ -49,6 +47,13 @@ func (d *Door) Decode(c *Call, name, query string, body []byte) *exchange.Error 
 		p.missing(d.operatorOptional)
 	}
 	return p.refusal
+}
+
+// decoder begins to read the parameters of a call: it has none yet.
+func (d *Door) decoder(c *Call) decoder {
+	c.Args = slices.Grow(c.Args[:0], len(c.Endpoint.Params))[:len(c.Endpoint.Params)]
+	clear(c.Args)
+	return decoder{catalog: d.catalog, call: c}
 }
 
 func (d *decoder) complain(refusal *exchange.Error) {

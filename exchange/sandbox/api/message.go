@@ -171,9 +171,7 @@ func (d *Door) Take(q *Request, s *Session, m *Message, now market.Time) *exchan
 // decodeMessage reads the parameters of a message. Each client writes numbers in its own way: as
 // numbers or as texts of digits (websocket-facts 8). An empty text counts as missing.
 func (d *Door) decodeMessage(c *Call, m *Message) *exchange.Error {
-	c.Args = slices.Grow(c.Args[:0], len(c.Endpoint.Params))[:len(c.Endpoint.Params)]
-	clear(c.Args)
-	p := decoder{catalog: d.catalog, call: c}
+	p := d.decoder(c)
 	m.Each(func(name, text string) {
 		if text != "" {
 			p.member(name, text)

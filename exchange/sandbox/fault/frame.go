@@ -1,6 +1,10 @@
 package fault
 
-import "github.com/tidemark-trading/tidemark/market"
+import (
+	"slices"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
 
 // Frame is a frame that is about to leave on a socket, or a subscription that is about to begin.
 type Frame struct {
@@ -71,10 +75,5 @@ func (s *Script) each(one Frame, at market.Time, strike func(*Rule), from, to Ki
 
 // MeetsSockets reports whether any fault waits for sockets.
 func (s *Script) MeetsSockets() bool {
-	for _, f := range s.faults {
-		if f.Kind.OfSocket() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.faults, func(f *Rule) bool { return f.Kind.OfSocket() })
 }

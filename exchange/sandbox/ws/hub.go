@@ -23,20 +23,18 @@ import (
 )
 
 // Host is the exchange behind the sockets.
-type Host interface {
-	// Now is the exchange's time.
-	Now() market.Time
+type Host struct {
+	Now func() market.Time // the exchange's time
 	// CarryOut carries out a call, with all events that are due, and publishes them before it
 	// returns.
-	CarryOut(c *api.Call) *exchange.Error
+	CarryOut func(c *api.Call) *exchange.Error
 	// Requests are the faults that meet actions, and Sockets those that meet frames; nil: none.
-	Requests() *fault.Script
-	Sockets() *fault.Script
+	Requests, Sockets func() *fault.Script
 	// Wait returns when the exchange's time is t, or when over is closed.
-	Wait(t market.Time, over <-chan struct{})
+	Wait func(t market.Time, over <-chan struct{})
 	// Exclusive calls a function while nothing is carried out; what was carried out before has been
 	// published.
-	Exclusive(func())
+	Exclusive func(func())
 }
 
 // Topic is what an event is about, and what a connection subscribes to.

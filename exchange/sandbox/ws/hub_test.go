@@ -25,14 +25,12 @@ import (
 )
 
 // still is an exchange where nothing happens.
-type still struct{}
-
-func (still) Now() market.Time                     { return 1_790_000_000e9 }
-func (still) CarryOut(c *api.Call) *exchange.Error { return nil }
-func (still) Exclusive(act func())                 { act() }
-func (still) Requests() *fault.Script              { return nil }
-func (still) Sockets() *fault.Script               { return nil }
-func (still) Wait(market.Time, <-chan struct{})    {}
+func still() Host {
+	none := func() *fault.Script { return nil }
+	return Host{Now: func() market.Time { return 1_790_000_000e9 }, Exclusive: func(act func()) { act() },
+		CarryOut: func(*api.Call) *exchange.Error { return nil }, Requests: none, Sockets: none,
+		Wait: func(market.Time, <-chan struct{}) {}}
+}
 
 // newTestHub has one market, BTC-EUR.
 func newTestHub(t *testing.T) *Hub {
@@ -44,7 +42,7 @@ func newTestHub(t *testing.T) *Hub {
 	require.NoError(t, catalog.AddMarket(&market.Market{Name: "BTC-EUR"}))
 	d, err := api.New(&api.Config{Catalog: catalog})
 	require.NoError(t, err)
-	return NewHub(d, catalog, still{})
+	return NewHub(d, catalog, still())
 }
 
 // dialHub opens a socket and subscribes it to the book and the ticker.
