@@ -229,10 +229,6 @@ func (a *app) enter(run func(ctx context.Context, args []string) error) func(*co
 	}
 }
 
-// ignoreSIGPIPE lets the process go on when the reader of its output ends: the Ctrl-C that stops a
-// bot ends a `tee` behind it too, and the bot must still cancel its orders.
-func ignoreSIGPIPE() { signal.Ignore(syscall.SIGPIPE) }
-
 // exitCode is 64 for a mistake in the arguments and 78 for one in the config: a service manager
 // restarts the program after neither.
 func (a *app) exitCode(err error) int {

@@ -90,11 +90,9 @@ func (t *tryLog) refuse(p *plan.Backtest) error {
 	}
 	s := &closed[0]
 	return sealedError{fmt.Sprintf("%s is sealed; end the run before, with --to %s, or open the seal, once and for "+
-		"good: bot trials unseal%s", s.Text(), timeText(s.From), p.StoreFlag())}
+		"good: bot trials unseal%s", s.Text(),
+		sweepDate(market.Time(s.From)*market.Time(time.Millisecond)), p.StoreFlag())}
 }
-
-// timeText writes a time of a ledger as a flag takes it.
-func timeText(ms int64) string { return sweepDate(market.Time(ms) * market.Time(time.Millisecond)) }
 
 // spanOf is the candles on which a backtest trades.
 func spanOf(p *plan.Backtest) (trials.Span, error) {
@@ -151,7 +149,8 @@ func (t *tryLog) counted(p *plan.Backtest, days *backtest.Track) ([]string, erro
 	if t.err != nil {
 		return nil, nil
 	}
-	return append([]string{familyText(st.Tries, st.Series) + luckText(&st, &try)}, looks...), nil
+	return append([]string{fmt.Sprintf("Tries of this family: %s of %s different series of returns.",
+		thousands(st.Tries), thousands(st.Series)) + luckText(&st, &try)}, looks...), nil
 }
 
 // countTry lets a backtest count as a try. It refuses a range that is sealed.
@@ -162,12 +161,6 @@ func (a *app) countTry(p *plan.Backtest) error {
 	}
 	p.Options.Tried = func(days *backtest.Track) []string { return t.backtest(p, days) }
 	return t.refuse(p)
-}
-
-// familyText counts the tries of a family.
-func familyText(tries, series int64) string {
-	return fmt.Sprintf("Tries of this family: %s of %s different series of returns.", thousands(tries),
-		thousands(series))
 }
 
 // luckText compares a try with the luck of its family.

@@ -3,8 +3,10 @@ package bot
 import (
 	"context"
 	"fmt"
+	"os/signal"
 	"runtime/debug"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -104,7 +106,8 @@ func (a *app) run(ctx context.Context, f *runFlags) error {
 	if err != nil {
 		return err
 	}
-	ignoreSIGPIPE()
+	// a Ctrl-C ends a `tee` behind the bot too, and the bot must still cancel its orders
+	signal.Ignore(syscall.SIGPIPE)
 	level := console.NewLevel(p.Config.Bot.Log)
 	log, end, err := a.runLog(&p.Config.Bot, level)
 	if err != nil {

@@ -173,9 +173,7 @@ func (s *search) walk(cut walkforward.Config, screen *sweepScreen) (*walkforward
 	job := s.job
 	job.File = cmp.Or(s.config.Sweep.Out, filepath.Join("out", "sweep-"+s.config.Source.Label()+"-*.sweep"))
 	screen.begin(s.base, &job)
-	for _, line := range s.seals() {
-		screen.line("%s", line)
-	}
+	screen.say(s.seals())
 	var spans []walkforward.Span
 	apart := false
 	job.Began = func(b research.Start) {

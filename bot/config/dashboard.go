@@ -146,11 +146,6 @@ type TelegramSection struct {
 	BaseURL   string   `toml:"base_url"` // of the API: https, or http to this machine
 }
 
-// defaultTelegram is the section of an empty file.
-func defaultTelegram() TelegramSection {
-	return TelegramSection{Run: true, Confirm: Span(time.Minute), BaseURL: "https://api.telegram.org"}
-}
-
 // The bounds of a confirmation's time.
 const (
 	minConfirm = 10 * time.Second

@@ -162,7 +162,7 @@ func DefaultRun() *Run {
 		Metrics: metricsSection{StaleAfter: Span(30 * time.Second)},
 		Alerts:  AlertsSection{Refusals: 20, Tracking: 50, Summary: SummaryOff},
 
-		Telegram: defaultTelegram(),
+		Telegram: TelegramSection{Run: true, Confirm: Span(time.Minute), BaseURL: "https://api.telegram.org"},
 	}
 }
 

@@ -127,14 +127,6 @@ type command struct {
 	WaitMS   int64  `json:"wait_ms,omitempty"` // for the exchange's confirmation; 0: 30 s
 }
 
-// program carries out an action of a program.
-func (d *botPages) program(do *action) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		report, err := d.programActs(r, do)
-		d.s.answer(w, report, err)
-	}
-}
-
 func (d *botPages) programActs(r *http.Request, do *action) (*operator.ActResult, error) {
 	if r.Header.Get("Content-Type") != "application/json" {
 		return nil, config.Usagef("want a body of JSON and the header Content-Type: application/json")

@@ -33,13 +33,9 @@ type parameter struct {
 	many      bool     // it may be repeated
 }
 
-// The parameters that several questions share.
-func since() parameter {
-	return parameter{name: "since", doc: "a date, a time, or how long ago, as 2026-11-01 or 90d"}
-}
-
 func booksParameters() []parameter {
-	return []parameter{since(), {name: "until", doc: "likewise, exclusive"}, aName("strategy"), aName("market"),
+	return []parameter{{name: "since", doc: "a date, a time, or how long ago, as 2026-11-01 or 90d"},
+		{name: "until", doc: "likewise, exclusive"}, aName("strategy"), aName("market"),
 		{name: "zone", doc: "time zone of days; left out: the bot's"}}
 }
 

@@ -99,7 +99,10 @@ func (d *botPages) handler() http.Handler {
 	}
 	mux.HandleFunc("POST /act", d.act)
 	for i := range actions {
-		mux.HandleFunc("POST /api/v1"+actions[i].path, d.program(&actions[i]))
+		mux.HandleFunc("POST /api/v1"+actions[i].path, func(w http.ResponseWriter, r *http.Request) {
+			report, err := d.programActs(r, &actions[i])
+			d.s.answer(w, report, err)
+		})
 	}
 	mux.HandleFunc("GET /events", d.events)
 	all := d.questions()

@@ -132,7 +132,7 @@ func resultRow(e *results.Entry, nowMS int64) ResultRow {
 	}
 	r.Cells = []Cell{name, left(strategy), left(brief(e.Markets)), text(e.From.Date() + " – " + e.To.Date()),
 		signed("", figurePercent(e.Return)), text(e.Sharpe.Text(2)), text(e.P.Text(3)), text(e.Drawdown.Percent(1)),
-		text(fmt.Sprint(e.Trips)), text(tries), text(shortHash(e.Data)), text(age(e.ChangedMS, nowMS))}
+		text(fmt.Sprint(e.Trips)), text(tries), text(clipped(e.Data, 8)), text(age(e.ChangedMS, nowMS))}
 	if len(e.Warnings) > 0 {
 		r.Cells[0].Text += fmt.Sprintf(" (warnings: %d)", len(e.Warnings))
 	}
@@ -146,9 +146,6 @@ func brief(names []string) string {
 	}
 	return strings.Join(names, ", ")
 }
-
-// shortHash is the beginning of a hash: enough to see that two differ.
-func shortHash(hash string) string { return hash[:min(len(hash), 8)] }
 
 func figurePercent(f backtest.Figure) string { return f.Percent(1) }
 

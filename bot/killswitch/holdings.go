@@ -83,12 +83,10 @@ func (h *Holdings) encode() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole.Sum = fmt.Appendf(nil, "%q", fmt.Sprintf("%08x", sumOf(text)))
+	whole.Sum = fmt.Appendf(nil, "%q", fmt.Sprintf("%08x", crc32.Checksum(text, crc32.MakeTable(crc32.Castagnoli))))
 	text, err = json.MarshalIndent(&whole, "", "  ")
 	return append(text, '\n'), err
 }
-
-func sumOf(text []byte) uint32 { return crc32.Checksum(text, crc32.MakeTable(crc32.Castagnoli)) }
 
 // ReadHoldings reads the holdings of a folder; nil where it has none.
 func ReadHoldings(folder string) (*Holdings, error) {

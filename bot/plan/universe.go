@@ -86,7 +86,8 @@ func (p *Backtest) rankUniverses() error {
 		}
 		if book == nil {
 			var err error
-			if book, err = p.volumes().book(); err != nil {
+			known := &volumes{Library: p.Candles, quote: p.Currency.Symbol, from: p.recordsFrom(), to: p.Run.To}
+			if book, err = known.book(); err != nil {
 				return err
 			}
 		}
@@ -178,9 +179,4 @@ func (p *Backtest) storedAt(interval market.Interval) (stored map[string]bool, s
 		span = candles.Range{From: min(span.From, have.From), To: max(span.To, have.To)}
 	}
 	return stored, span, err
-}
-
-// volumes are those that the run may read.
-func (p *Backtest) volumes() *volumes {
-	return &volumes{Library: p.Candles, quote: p.Currency.Symbol, from: p.recordsFrom(), to: p.Run.To}
 }

@@ -245,7 +245,7 @@ func (v *Variants) check(sets []config.Override) (p *Backtest, err error) {
 			return nil, v.with(sets).Place(config.Keyf(o.Path, "all sets read one store; it cannot be varied"))
 		}
 		v.all = fmt.Appendf(v.all, "%q=%q;", o.Path, o.Text)
-		if !readsAlike(o.Path) {
+		if len(o.Path) != 2 || !slices.Contains(alike[o.Path[0]], o.Path[1]) {
 			v.kin = fmt.Appendf(v.kin, "%q=%q;", o.Path, o.Text)
 		}
 	}
@@ -266,11 +266,6 @@ var alike = map[string][]string{
 		"volume_share", "placement_limit", "fill_probability"},
 	"risk": {"max_drawdown", "max_open_orders", "price_collar", "orders_per_minute", "cool_down", "cool_down_losses",
 		"opposite", "volatility_target"},
-}
-
-// readsAlike reports whether a setting leaves the candles of a run as they are.
-func readsAlike(path []string) bool {
-	return len(path) == 2 && slices.Contains(alike[path[0]], path[1])
 }
 
 // IsParam reports whether a path is strategies.NAME.params.PARAMETER.

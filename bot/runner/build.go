@@ -203,7 +203,9 @@ func (r *runner) openEngine(ctx context.Context) (err error) {
 		names: p.Names(), budget: r.weights, banned: &r.banned, currency: p.Currency.ID,
 		shown: r.shown, agreed: map[string]statedir.BalanceCheckpoint{},
 		refusals: refusals{kinds: map[refusalKey]*refusedKind{}},
-		notes:    newNotes(r.log), trimming: trimming{keep: market.Duration(p.Config.Bot.Keep)}}
+		notes: notes{log: r.log, passed: map[market.OrderID]approval{}, received: map[feedKey]market.Time{},
+			rules: map[market.ID]market.Market{}},
+		trimming: trimming{keep: market.Duration(p.Config.Bot.Keep)}}
 	r.journal.limits = func(at market.Time) *operator.Risk { return r.riskOf(r.uses(at)) }
 	if err = r.openSeal(); err != nil {
 		return err
@@ -336,7 +338,7 @@ func (r *runner) openLoop(ctx context.Context) error {
 		return err
 	}
 	r.watch.attach()
-	r.journal.waiting(r.engine.Now())
+	r.journal.record(&recording.Record{Kind: recording.KindWaiting, At: r.engine.Now()})
 	r.loop = live.New(config)
 	return nil
 }

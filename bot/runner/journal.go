@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"slices"
@@ -241,7 +242,8 @@ func (j *botJournal) Commit(at market.Time) error {
 	}
 	for _, h := range j.engine.Halts()[j.halts:] {
 		j.log.Warn().Str("strategy", h.Name).Str("reason", h.Reason).Msg("halted until bot resume")
-		j.batch.Halt(h.At, &journal.Halt{Scope: "strategy " + h.Name, Reason: h.Reason, By: j.haltedBy()})
+		j.batch.Halt(h.At, &journal.Halt{Scope: "strategy " + h.Name, Reason: h.Reason,
+			By: cmp.Or(j.notes.by, "engine")})
 	}
 	if j.banned != nil && j.budget != nil && j.banned.Swap(false) {
 		j.batch.Blob(statedir.WeightBudgetBlob, j.budget()) // the next process must not send during the ban

@@ -32,7 +32,12 @@ func (r *runner) writeStop(failed error) error {
 			Str("price", m.FormatPrice(o.Price)).Msg("order left open")
 	}
 	for i, name := range r.plan.Names() {
-		r.logPositions(i+1, name)
+		for _, m := range r.plan.Catalog.Markets() {
+			if held := r.account.Position(strategyID(i+1), m.ID); held.Amount != 0 {
+				r.log.Info().Str("strategy", name).Str("market", m.Name).Str("amount", m.FormatQty(held.Amount)).
+					Msg("position held")
+			}
+		}
 	}
 	defer func() {
 		r.watch.stopped(reason, len(open), r.logAway(r.store, r.plan.Catalog)+r.logUnbooked()+r.logUnknown())
@@ -44,15 +49,6 @@ func (r *runner) writeStop(failed error) error {
 		return fmt.Errorf("write the end of the run down: %w", err)
 	}
 	return nil
-}
-
-func (r *runner) logPositions(id int, name string) {
-	for _, m := range r.plan.Catalog.Markets() {
-		if held := r.account.Position(strategyID(id), m.ID); held.Amount != 0 {
-			r.log.Info().Str("strategy", name).Str("market", m.Name).Str("amount", m.FormatQty(held.Amount)).
-				Msg("position held")
-		}
-	}
 }
 
 func strategyID(n int) market.StrategyID { return market.StrategyID(n) }

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -40,11 +39,6 @@ type feedKey struct {
 	kind     market.EventKind
 	market   market.ID
 	interval market.Interval // of candles
-}
-
-func newNotes(log zerolog.Logger) notes {
-	return notes{log: log, passed: map[market.OrderID]approval{}, received: map[feedKey]market.Time{},
-		rules: map[market.ID]market.Market{}}
 }
 
 // onEvent notes when a feed last sent an event.
@@ -109,9 +103,6 @@ func (n *notes) approvalOf(i *exchange.Intent) (a approval) {
 	}
 	return a
 }
-
-// haltedBy is the author of the halts in this commit.
-func (n *notes) haltedBy() string { return cmp.Or(n.by, "engine") }
 
 // operate makes the operator the author of the rest of this turn.
 func (j *botJournal) operate() {

@@ -55,11 +55,6 @@ func (j *botJournal) Begun() {
 	j.record(&recording.Record{Kind: recording.KindBegun, At: j.engine.Now()})
 }
 
-// waiting records that the commands up to here wait for Begun.
-func (j *botJournal) waiting(at market.Time) {
-	j.record(&recording.Record{Kind: recording.KindWaiting, At: at})
-}
-
 // begin records the start of a process: what its engine is made of, what it begins with, and that
 // it begins. What is journalled before the first event has this time.
 func (j *botJournal) begin(at market.Time, m *core.Manifest, parts map[string][]byte, history []market.Candle) error {

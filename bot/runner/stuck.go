@@ -135,9 +135,10 @@ func (r *runner) runSwitch(by string, within time.Duration) (*killswitch.SwitchR
 		return nil, errors.Join(err, log.Close())
 	}
 	s := &killswitch.Switch{Exchange: tools.client, Catalog: tools.catalog, Log: log,
-		Operator: r.plan.Config.OperatorID(""), Say: r.logSwitch,
-		Own:   func(o *market.Order) bool { return tools.owns(o.ClientOrderID) && !keeps[o.ClientOrderID] },
-		Fault: r.Faults}
+		Operator: r.plan.Config.OperatorID(""),
+		Say:      func(format string, args ...any) { r.log.Warn().Msgf(format, args...) },
+		Own:      func(o *market.Order) bool { return tools.owns(o.ClientOrderID) && !keeps[o.ClientOrderID] },
+		Fault:    r.Faults}
 	if err = s.Begin(by, false); err == nil {
 		err = r.cancelAll(ctx, tools, s)
 	}
@@ -219,10 +220,6 @@ func (r *runner) keptExits(store *journal.Store) (map[uuid.UUID]bool, error) {
 func (t *killSwitchInputs) owns(client uuid.UUID) bool {
 	_, err := t.store.OrderByClientID(client)
 	return !errors.Is(err, bolt.ErrNotFound)
-}
-
-func (r *runner) logSwitch(format string, args ...any) {
-	r.log.Warn().Msg(fmt.Sprintf(format, args...))
 }
 
 // afterSwitch ends a bot after a second Ctrl-C.

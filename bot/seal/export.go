@@ -117,7 +117,8 @@ func ReadExport(r io.Reader) (*Proof, error) {
 		return nil, err
 	}
 	p.checkSignature(excerpt)
-	f := newFold()
+	f := &fold{balances: map[string]int64{}, counted: map[fillKey]counted{}, sides: map[market.OrderID]market.Side{},
+		ended: map[market.OrderID]bool{}}
 	x, err := journal.ReadExcerpt(bytes.NewReader(excerpt), f.add)
 	if err != nil {
 		if errors.Is(err, bolt.ErrNewer) {

@@ -47,11 +47,6 @@ type counted struct {
 	booked market.Money // change of the quote
 }
 
-func newFold() *fold {
-	return &fold{balances: map[string]int64{}, counted: map[fillKey]counted{}, sides: map[market.OrderID]market.Side{},
-		ended: map[market.OrderID]bool{}}
-}
-
 func (f *fold) flaw(format string, args ...any) {
 	f.flaws = append(f.flaws, fmt.Sprintf(format, args...))
 }

@@ -264,7 +264,9 @@ func (r *run) begin(at market.Time, history []market.Candle) error {
 	case !r.facts.Has(People):
 		return r.missed(at)
 	}
-	r.pass(at)
+	// the stored candles that closed while the bot was down are left out
+	for all := r.survey.candles.all; !r.facts.Has(Data) && r.next < len(all) && all[r.next].End() <= at; r.next++ {
+	}
 	if err := r.session.Restore(at, r.parts, history); err != nil {
 		return fmt.Errorf("begin again at %s: %w", at, err)
 	}
@@ -327,12 +329,6 @@ func (r *run) missed(at market.Time) error {
 		}
 	}
 	return nil
-}
-
-// pass leaves out the stored candles that closed while the bot was down.
-func (r *run) pass(at market.Time) {
-	for all := r.survey.candles.all; !r.facts.Has(Data) && r.next < len(all) && all[r.next].End() <= at; r.next++ {
-	}
 }
 
 // input plays an input of the record, or leaves it out.
