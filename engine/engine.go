@@ -127,34 +127,39 @@ type Engine struct {
 	gate     *risk.Gate
 	slots    []strategyState // by StrategyID − 1
 	subs     subscribers
-	brackets *bracket.Set
-	warmups  *warmup.Rules
 	run      uuid.UUID
 	observed bool // the gate follows the equity
-	groups   *group.Set
 
-	now        market.Time
-	lastID     market.OrderID
-	out        []market.Command
-	sent       []sentOrder // during the callback; OnOrder follows it
+	now       market.Time
+	lastID    market.OrderID
+	out       []market.Command
+	sent      []sentOrder // during the callback; OnOrder follows it
+	halts     []Halt
+	err       error
+	replaying bool          // strategies see past candles again: asks are refused
+	stopped   bool          // OnStop has been called: nothing may be placed or updated
+	saves     snapshotCache // what Save has written
+
+	features
+	listeners
+	delivery
+	row row
+	scratch
+	admission
+}
+
+// features are packages of their own: each reaches the core by its port alone.
+type features struct {
+	brackets   *bracket.Set
+	warmups    *warmup.Rules
+	groups     *group.Set
 	timers     *timer.Set
-	halts      []Halt
-	err        error
 	rebalances *rebalance.Set
 	histories  *history.Set
 	tactics    *tactic.Set
 	replaces   *replace.Set
 	refusals   *refusal.Log
 	universes  *universe.Set
-	replaying  bool          // strategies see past candles again: asks are refused
-	stopped    bool          // OnStop has been called: nothing may be placed or updated
-	saves      snapshotCache // what Save has written
-
-	listeners
-	delivery
-	row row
-	scratch
-	admission
 }
 
 // subscribers are the strategies that receive candles, by market and interval, and tickers and
