@@ -172,4 +172,4 @@ func (blank) Discrepancy(market.Time, *state.Discrepancy)             {}
 func (blank) Breached(_ market.Time, b *live.Breach, _ []live.Breach) { panic(fmt.Sprint(b)) }
 func (blank) ChangedByOthers(map[market.OrderID]string)               {}
 func (blank) Checkpoint(market.AssetID, live.BalanceCheckpoint)       {}
-func (blank) Note(string, string)                                     {}
+func (blank) Note(market.Time, string, string)                        {}
