@@ -1,3 +1,5 @@
+//go:build !raced
+
 package placebo_test
 
 import (
