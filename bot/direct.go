@@ -131,7 +131,7 @@ func (k *killSwitch) run(ctx context.Context, log *killswitch.Log) (*killswitch.
 	defer k.client.Close()
 	k.names = killswitch.NewNames(k.holdings, log.Lines())
 	s := &killswitch.Switch{Exchange: k.client, Catalog: k.catalog, Log: log, Own: k.own, Foreign: k.flags.foreign,
-		Operator: k.access.Config.OperatorID(""), Say: k.say, Fault: k.faults}
+		Confirmed: k.names.Confirmed(k.catalog), Operator: k.access.Config.OperatorID(""), Say: k.say, Fault: k.faults}
 	by := "bot cancel-all --direct"
 	if k.flags.flatten {
 		by += " --flatten"

@@ -3,18 +3,54 @@ package bot
 import (
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/killswitch"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/internal/bottest"
 )
+
+// kill ends a bot once its holdings name its two orders as the exchange has confirmed them.
+func (p *switchPlay) kill(bot *exec.Cmd) *killswitch.Holdings {
+	var h *killswitch.Holdings
+	bottest.Await(p.T, func() (named bool) {
+		h, _ = killswitch.ReadHoldings(p.Folder)
+		return h != nil && len(h.Orders) == 2 && h.Orders[0].Order != uuid.Nil && h.Orders[1].Order != uuid.Nil
+	}, "both orders are in the holdings", bot.Stderr)
+	require.NoError(p.T, bot.Process.Kill())
+	_ = bot.Wait()
+	return h
+}
+
+// The exchange lists no order, and has two that it had confirmed: the switch asks for each.
+func TestTheKillSwitchAsksForAConfirmedOrderThatAListLacks(t *testing.T) {
+	bottest.Unraced(t)
+	t.Parallel()
+	p := newSwitchPlay(t, "holder", "30s", "")
+	p.kill(p.begin())
+	front := func(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc) {
+		if !strings.HasSuffix(r.URL.Path, "/ordersOpen") {
+			serve(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte("[]"))
+	}
+	p.front.Store(&front)
+	code, out := p.turn("", "")
+	p.front.Store(nil)
+	require.Zero(t, code, out)
+	require.Contains(t, out, "2 orders cancelled")
+	require.Empty(t, p.openOrders())
+}
 
 // The exchange lists no order before the end of the last write's window. The switch believes only a
 // list that it asked for later: also where the answer to an earlier list comes after that end.
@@ -24,9 +60,9 @@ func TestTheKillSwitchBelievesNoListThatIsLate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newSwitchPlay(t, "holder", "30s", "")
-			bot := p.begin()
-			require.NoError(t, bot.Process.Kill())
-			_ = bot.Wait()
+			h := p.kill(p.begin())
+			h.Orders = nil // what the switch knows of them is their run
+			require.NoError(t, h.Write(p.Folder))
 			file, window := filepath.Join(p.Folder, statedir.StateFile), time.Second+time.Duration(killswitch.Margin)
 			first := sync.OnceValue(func() time.Time { // of the switch's lists; the bot's last write was then
 				now := time.Now()

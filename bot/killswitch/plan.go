@@ -52,6 +52,20 @@ func (n *Names) Own(client uuid.UUID) bool {
 	return n.listed[client] != nil || n.sales[client] || made
 }
 
+// Confirmed are the orders in a bot's holdings that the exchange has confirmed, by their names.
+func (n *Names) Confirmed(c *market.Catalog) (orders []market.Order) {
+	if n.holdings == nil {
+		return nil
+	}
+	for i := range n.holdings.Orders {
+		o := &n.holdings.Orders[i]
+		if m := c.MarketNamed(o.Market); m != nil && o.Order != uuid.Nil {
+			orders = append(orders, market.Order{Market: m.ID, ClientOrderID: o.Client, ExchangeID: o.Order})
+		}
+	}
+	return orders
+}
+
 // number is the number of an order of the current run.
 func (n *Names) number(client uuid.UUID) (number int64, made bool) {
 	if n.holdings == nil || n.holdings.Run == uuid.Nil {

@@ -26,14 +26,17 @@ type Switch struct {
 	Exchange Exchange
 	Catalog  *market.Catalog
 	Log      *Log
-	Own      func(o *market.Order) bool       // whether an open order is this bot's
-	Foreign  bool                             // cancel the orders of others too
-	Operator int64                            // for requests about orders without an operatorId
-	Say      func(format string, args ...any) // reports progress to a person
-	Fault    func(point string)               // for tests: called between two steps; nil: not called
-	report   SwitchResult
-	known    map[uuid.UUID]bool // orders that this run has cancelled
-	kept     map[market.ID]bool // markets in which sells of the bot stay: KeepExits
+	Own      func(o *market.Order) bool // whether an open order is this bot's
+	Foreign  bool                       // cancel the orders of others too
+	// Confirmed are the own orders that the exchange has confirmed and the bot knows no end of, by
+	// their names: a list that lacks one is not believed before the order itself is asked for.
+	Confirmed []market.Order
+	Operator  int64                            // for requests about orders without an operatorId
+	Say       func(format string, args ...any) // reports progress to a person
+	Fault     func(point string)               // for tests: called between two steps; nil: not called
+	report    SwitchResult
+	known     map[uuid.UUID]bool // orders whose end this run knows
+	kept      map[market.ID]bool // markets in which sells of the bot stay: KeepExits
 }
 
 // SwitchResult is the result of the switch.
@@ -175,6 +178,9 @@ func (s *Switch) open(ctx context.Context) (open []market.Order, err error) {
 		records, err = s.Exchange.OpenOrders(ctx)
 		return err
 	})
+	if err == nil {
+		records, err = s.complete(ctx, records)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -191,6 +197,34 @@ func (s *Switch) open(ctx context.Context) (open []market.Order, err error) {
 		}
 	}
 	return open, nil
+}
+
+// complete adds to a list the confirmed orders that it lacks and that have not ended.
+func (s *Switch) complete(ctx context.Context, records []exchange.WireOrder) ([]exchange.WireOrder, error) {
+	listed := map[uuid.UUID]bool{}
+	for i := range records {
+		listed[records[i].Order.ExchangeID] = true
+	}
+	for i := range s.Confirmed {
+		o := &s.Confirmed[i]
+		if listed[o.ExchangeID] || s.known[o.ExchangeID] || !s.Own(o) {
+			continue
+		}
+		var record exchange.WireOrder
+		err := retry(ctx, func() (err error) {
+			record, err = s.Exchange.OrderUrgent(ctx, o.Market, o.ClientOrderID, o.ExchangeID)
+			return err
+		})
+		switch {
+		case err == nil && !record.Order.Done():
+			records = append(records, record)
+		case err == nil, refused(err): // it has ended, or the exchange knows it no more
+			s.known[o.ExchangeID] = true
+		default:
+			return nil, err
+		}
+	}
+	return records, nil
 }
 
 // cancel sends one cancel. Its outcome shows in the order itself.

@@ -91,6 +91,30 @@ func TestASecondCtrlCKeepsTheExitOfWhatAnEntryHasBought(t *testing.T) {
 	})
 }
 
+// The exchange's list lacks an order that it has confirmed: a second Ctrl-C asks for the order
+// itself, and cancels it.
+func TestASecondCtrlCAsksForAConfirmedOrderThatAListLacks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, p := halfBought(t)
+		tools := *p.armed.Load()
+		tools.client, _ = s.clientOver(&falsifier{next: &wire{traffic: s.traffic, quiet: true},
+			one: func(path string, answer any) any {
+				if path == "GET /v2/ordersOpen" {
+					return []any{}
+				}
+				return answer
+			}}, bottest.AuditorKey, "secret of the auditor")
+		p.armed.Store(&tools)
+		report, err := p.runSwitch("a second Ctrl-C", switchTimeout)
+		require.NoError(t, err)
+		require.True(t, report.Done)
+		require.Equal(t, 1, report.Cancelled)
+		require.Equal(t, market.TypeStopLoss, s.resting().Type, "the exit stays")
+		p.kill()
+		p.bury()
+	})
+}
+
 // copyState copies the state file aside, as bot state backup does.
 func (p *process) copyState() (file string) {
 	file = filepath.Join(p.stage.T.TempDir(), statedir.StateFile)

@@ -36,7 +36,7 @@ func (p *player) sellsDirectly(*lives.Event) {
 		require.NoError(p.T, err)
 		names := killswitch.NewNames(holdings, log.Lines())
 		s := &killswitch.Switch{Exchange: p.Auditor, Catalog: p.Units, Log: log, Operator: 7, Say: p.says,
-			Own: func(o *market.Order) bool { return names.Own(o.ClientOrderID) }}
+			Confirmed: names.Confirmed(p.Units), Own: func(o *market.Order) bool { return names.Own(o.ClientOrderID) }}
 		err = p.sellsOut(s, holdings)
 		report, ended := s.End()
 		p.says("bot cancel-all --direct --flatten: %v %+v", errors.Join(err, ended), report)

@@ -171,8 +171,13 @@ func memoryFolder(t *testing.T) string {
 
 // client returns a separate client: no fault names its key, and its requests are not recorded.
 func (s *stage) client(key, secret string) (*rest.Client, *market.Catalog) {
+	return s.clientOver(&wire{traffic: s.traffic, quiet: true}, key, secret)
+}
+
+// clientOver is client with a transport.
+func (s *stage) clientOver(over http.RoundTripper, key, secret string) (*rest.Client, *market.Catalog) {
 	c, err := rest.New(rest.Config{BaseURL: "https://exchange.test/v2", Key: rest.NewSecret(key),
-		Secret: rest.NewSecret(secret), Transport: &wire{traffic: s.traffic, quiet: true}})
+		Secret: rest.NewSecret(secret), Transport: over})
 	require.NoError(s.T, err)
 	for range 50 { // faults of public endpoints strike everybody
 		if err = c.Sync(context.Background()); err == nil {

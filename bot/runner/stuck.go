@@ -150,7 +150,7 @@ func (r *runner) runSwitch(by string, within time.Duration) (*killswitch.SwitchR
 // until the exchange has answered those writes, or cannot take them any more, and cancels what has
 // arrived meanwhile.
 func (r *runner) cancelAll(ctx context.Context, tools *killSwitchInputs, s *killswitch.Switch) error {
-	rows, err := r.underWay(tools)
+	rows, err := r.underWay(tools, s)
 	if err != nil {
 		return s.Fail(err)
 	}
@@ -160,7 +160,7 @@ func (r *runner) cancelAll(ctx context.Context, tools *killSwitchInputs, s *kill
 	timer := time.NewTimer(writesEvery)
 	defer timer.Stop()
 	for said := false; ; said = true {
-		if rows, err = r.underWay(tools); err != nil {
+		if rows, err = r.underWay(tools, s); err != nil {
 			return s.Fail(err)
 		}
 		if len(rows) == 0 {
@@ -181,10 +181,17 @@ func (r *runner) cancelAll(ctx context.Context, tools *killSwitchInputs, s *kill
 	}
 }
 
-// underWay are the places and updates that the exchange may still take.
-func (r *runner) underWay(tools *killSwitchInputs) ([]journal.OrderRow, error) {
+// underWay are the places and updates that the exchange may still take. The switch hears of the
+// orders that the exchange has confirmed.
+func (r *runner) underWay(tools *killSwitchInputs, s *killswitch.Switch) ([]journal.OrderRow, error) {
 	rows, err := tools.store.OpenOrders()
 	now := tools.client.Now()
+	s.Confirmed = s.Confirmed[:0]
+	for i := range rows {
+		if rows[i].ExchangeID != uuid.Nil {
+			s.Confirmed = append(s.Confirmed, rows[i].Order)
+		}
+	}
 	return slices.DeleteFunc(rows, func(o journal.OrderRow) bool {
 		if o.InFlight != market.CommandPlace && o.InFlight != market.CommandUpdate {
 			return true
