@@ -181,6 +181,45 @@ func TestAMarketThatHasGoneIsWrittenOffAndTheNextStartGoesOn(t *testing.T) {
 	})
 }
 
+// An exit fills just before its market goes, and the bot could not hear of it. Its end is booked
+// without the fill, because nothing tells of it; what the exchange has then is no news of another's.
+// When the market is back, its trades tell, also a later start.
+func TestAFillFromBeforeAMarketWentIsBookedWhenItIsBack(t *testing.T) {
+	for name, restarts := range map[string]bool{"it runs on": false, "a start": true} {
+		for own, balance := range map[string]string{"": "0", ", beside the owner's coins": "1"} {
+			t.Run(name+own, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s, p, gone := ownedUntilItGoes(t, func(c *sandbox.Config) {
+						c.Admin, c.Accounts[0].Balances["BTC"] = "open", balance
+					})
+					gone.Store(true)
+					s.admin(http.MethodPost, "price",
+						map[string]any{"market": "BTC-EUR", "price": "20000", "amount": "0.01"})
+					time.Sleep(4 * time.Minute)
+					require.Empty(t, s.OpenAtTheExchange(), "the exit has sold")
+					p.look(func() { require.Equal(t, market.Qty(1_000_000), p.account.Position(1, 1).Amount) })
+					if restarts {
+						require.NoError(t, p.end())
+						gone.Store(false)
+						p = s.start()
+					}
+					gone.Store(false)
+					time.Sleep(2 * time.Minute)
+					var flaw error
+					var held market.Qty
+					p.look(func() { flaw, held = p.account.Check(), p.account.Position(1, 1).Amount })
+					require.NoError(t, flaw)
+					require.EqualValues(t, s.Holdings()[s.Market().Base]-s.Before[s.Market().Base], held)
+					if !restarts { // a start buys again
+						s.holds(p, 0)
+					}
+					require.NoError(t, p.end())
+				})
+			})
+		}
+	}
+}
+
 // dusty is a stage whose bot holds less than the market's minimum: the owner has sold the rest. The
 // market goes then, if gone is true.
 func dusty(t *testing.T, gone bool) *stage {

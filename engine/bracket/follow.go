@@ -321,23 +321,41 @@ func (s *Set) Lose(id market.StrategyID, m market.ID, held market.Qty, each func
 
 // shrink takes from brackets what their strategy has sold outside them: first from those without an
 // exit, then from those whose exit does not hold all of their amount, the newest first. What an
-// exit holds, other sells cannot have sold.
+// exit holds, other sells have sold only where the account has more than the strategy: one that
+// counted as ended has filled after all. Then the exit becomes smaller, or ends.
 func (s *Set) shrink(id market.StrategyID, m market.ID, held market.Qty) {
 	over := s.Covered(id, m) - max(0, held)
-	for _, bare := range [...]bool{true, false} {
+	for pass := range 3 {
 		for i := len(s.all) - 1; i >= 0 && over > 0; i-- {
 			b := &s.all[i]
-			if b.strategy != id || b.market != m || (b.exit == 0) != bare {
+			if b.strategy != id || b.market != m || (b.exit == 0) != (pass == 0) {
 				continue
 			}
-			less := min(over, s.loose(b))
-			if less <= 0 {
+			less := s.loose(b)
+			if pass == 2 { // all but what the exit has sold by fills that are not known yet
+				less = b.amount - s.unheld(b) + less
+			}
+			if less = min(over, less); less <= 0 {
 				continue
 			}
 			s.touch(b)
 			over, b.amount = over-less, b.amount-less
 			b.leaving = min(b.leaving, b.amount)
 			s.shrunk(b)
+			if pass == 2 {
+				s.lowerExit(b)
+			}
 		}
+	}
+}
+
+// lowerExit makes the exit of a bracket as small as the bracket has become, or ends it.
+func (s *Set) lowerExit(b *bracket) {
+	switch {
+	case b.amount > 0:
+		s.resize(b)
+	case !b.ending:
+		b.ending = true
+		s.orders.Cancel(b.exit, false)
 	}
 }

@@ -97,7 +97,7 @@ func (h *holdings) conclude(x *explanation) {
 		x.surplus = 0
 	case short && said == x.surplus:
 		return
-	case x.doubted:
+	case x.doubted || h.untold(x.asset.ID):
 		h.postpone(x, x.text())
 		return
 	default:

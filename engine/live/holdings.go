@@ -116,6 +116,7 @@ func (h *holdings) differences(asked market.Time, books map[market.AssetID]int, 
 			if q.differs = true; surplus < 0 {
 				q.surplus[asset] = surplus
 			}
+		case surplus >= 0 && h.untold(asset): // fills of own orders may be missing
 		default:
 			if differ[asset] = surplus; seen && before == surplus {
 				q.surplus[asset] = surplus
@@ -137,6 +138,20 @@ func (h *holdings) fitted(q *inquiry) {
 	for _, asset := range q.fits {
 		h.checkpoint(asset, BalanceCheckpoint{At: q.asked, Surplus: h.checkpoints[asset].Surplus})
 	}
+}
+
+// untold reports whether the exchange lists none of the markets of a base any more. It tells of no
+// trade there, so that a difference can be a fill of an own order: it stays one until a market is
+// back, and the trades of all the time explain it.
+func (h *holdings) untold(asset market.AssetID) bool {
+	any := false
+	for _, m := range h.Account.Catalog().Markets() {
+		if m.Base == asset && m.Status != market.Delisted {
+			return false
+		}
+		any = any || m.Base == asset
+	}
+	return any
 }
 
 // reconcile takes out of the books, before a strategy or a bracket acts, what has left the
@@ -227,7 +242,7 @@ func (h *holdings) inquire(work context.Context, q *inquiry) {
 // fetched receives what an inquiry has fetched, or the error with which that ended.
 func (h *holdings) fetched(q *inquiry, err error) {
 	switch {
-	case err != nil && !refuses(err):
+	case err != nil && (!refuses(err) || codeOf(err) == exchange.CodeInvalid): // or a market has just gone
 		h.Log.Warn().Err(err).Msg("what moved the balances could not be asked for")
 		h.postponeAll(q, "what moved it could not be asked for: "+err.Error())
 	case h.loop.quiet():

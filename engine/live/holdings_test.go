@@ -291,3 +291,29 @@ func TestAShortfallAtAStartIsNeverSilent(t *testing.T) {
 		})
 	}
 }
+
+// A market that has gone tells of no trade, and one that the exchange has just dropped refuses the
+// question. A shortfall of its base may be a fill of an own order there: it is said, and halts
+// nothing.
+func TestAMarketThatHasGoneExplainsNoBalance(t *testing.T) {
+	for name, gone := range map[string]bool{"it refuses the question": false, "the books know it": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := playing(t, nil)
+				m := p.account.Catalog().Market(1)
+				q := inquiry{asked: p.loop.stamp(), books: p.loop.holdings.books(),
+					surplus: map[market.AssetID]market.Money{m.Base: -5_00}}
+				if gone {
+					m.Status = market.Delisted
+					p.loop.holdings.fetched(&q, nil)
+				} else {
+					p.loop.holdings.fetched(&q, exchange.Invalid("market"))
+				}
+				require.Len(t, p.journal.concluded, 1)
+				require.Regexp(t, "not booked yet, the balances are compared again$", p.journal.concluded[0])
+				_, halted := p.journal.engine.Halted(1)
+				require.False(t, halted)
+			})
+		})
+	}
+}
