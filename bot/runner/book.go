@@ -38,7 +38,8 @@ type directBooked struct {
 // adoption is a sale of the kill switch that has become an own order.
 type adoption struct {
 	id    market.OrderID
-	until market.Time // the exchange cannot accept it later
+	until market.Time      // the exchange cannot accept it later
+	moved []market.Command // of brackets whose base was moved for it
 }
 
 // unbooked are the lines of a log that are not booked yet.
@@ -138,13 +139,14 @@ func (b *directBooks) book(at market.Time, all []killswitch.Line, running bool) 
 	commands = append(commands, b.door.Enter(&dissolve).Commands...)
 	for i := range lines {
 		if l := &lines[i]; l.Kind == killswitch.KindSell {
-			sale, err := b.adopt(at, l, ends)
+			sale, err := b.adopt(at, lines[i:], ends)
 			if err != nil {
 				return nil, nil, fmt.Errorf("%s: line %d: %w", killswitch.LogFile, l.Number, err)
 			}
 			if sale.id != 0 {
 				sales = append(sales, sale)
 			}
+			commands = append(commands, sale.moved...)
 		}
 	}
 	for _, id := range cancelled {
@@ -199,9 +201,11 @@ func endsOf(lines []killswitch.Line) map[uuid.UUID]string {
 	return ends
 }
 
-// adopt books a sale as an own order of the strategy whose position it sold, unless it is known
-// that the exchange never executed it.
-func (b *directBooks) adopt(at market.Time, l *killswitch.Line, ends map[uuid.UUID]string) (sale adoption, err error) {
+// adopt books the sale of the first line as an own order of the strategy whose position it sold,
+// unless it is known that the exchange never executed it.
+func (b *directBooks) adopt(at market.Time, lines []killswitch.Line, ends map[uuid.UUID]string) (sale adoption,
+	err error) {
+	l := &lines[0]
 	if _, err := b.store.OrderByClientID(l.Client); !errors.Is(err, bolt.ErrNotFound) {
 		return sale, err // it is an own order already
 	}
@@ -223,7 +227,8 @@ func (b *directBooks) adopt(at market.Time, l *killswitch.Line, ends map[uuid.UU
 		return sale, err
 	}
 	id := b.sellerOf(l.Strategy, m)
-	if err := b.cover(at, id, m, soldBy(l.Client, m, amount, ends), ends); err != nil {
+	moved, err := b.cover(at, id, m, lines, ends)
+	if err != nil {
 		return sale, err
 	}
 	o := market.Order{ClientOrderID: l.Client, OperatorID: l.Operator, Market: m.ID, Strategy: id, Side: market.Sell,
@@ -239,7 +244,7 @@ func (b *directBooks) adopt(at market.Time, l *killswitch.Line, ends map[uuid.UU
 		Theirs: fmt.Sprintf("order %d is line %d of log %s (%s): %s %s sold without the loop, for %s", own.ID, l.Number,
 			killswitch.LogFile, l.Client, l.Amount, l.Market, b.nameOf(id))}})
 	j.order(own.ID)
-	return adoption{id: own.ID, until: signed.Add(market.Duration(l.WindowMS) * 1e6)}, nil
+	return adoption{id: own.ID, until: signed.Add(market.Duration(l.WindowMS) * 1e6), moved: moved}, nil
 }
 
 // sellerOf is the strategy of a sale: the one it names, otherwise the one with the largest
@@ -257,34 +262,58 @@ func (b *directBooks) sellerOf(name string, m *market.Market) (id market.Strateg
 	return id
 }
 
-// cover moves to a strategy the part of a sold amount that it does not hold, from what other
-// strategies hold beyond their own sales. What they lack was unallocated, and the loop books it
-// with the fill: an own order whose outcome is unknown may still bring it, or have sold nothing.
-func (b *directBooks) cover(at market.Time, id market.StrategyID, m *market.Market, amount market.Qty,
-	ends map[uuid.UUID]string) error {
-	amount += b.selling(id, m, ends)
-	lacks := amount - b.account.Position(id, m.ID).Amount
+// cover moves to a strategy the part of the sale of the first line that it does not hold, from what
+// other strategies hold beyond their own sales and the exits that rest. What they lack was
+// unallocated, and the loop books it with the fill: an own order whose outcome is unknown may still
+// bring it, or have sold nothing.
+func (b *directBooks) cover(at market.Time, id market.StrategyID, m *market.Market, lines []killswitch.Line,
+	ends map[uuid.UUID]string) (commands []market.Command, err error) {
+	lacks := b.selling(id, m, lines[:1], ends) - b.account.Position(id, m.ID).Amount
 	for i := range b.plan.Names() {
 		other := strategyID(i + 1)
-		spare := b.account.Position(other, m.ID).Amount - b.selling(other, m, ends)
+		spare := b.account.Position(other, m.ID).Amount - b.selling(other, m, lines[1:], ends) - b.resting(other, m, ends)
 		if lacks <= 0 || other == id || spare <= 0 {
 			continue
 		}
 		part := min(lacks, spare)
 		lacks -= part
-		b.carry(at, &market.Event{Asset: m.Base, Market: m.ID, Money: -market.Money(part), Owner: other})
-		b.carry(at, &market.Event{Asset: m.Base, Market: m.ID, Money: market.Money(part), Owner: id,
-			Price: max(1, b.account.Last(m.ID))})
+		from := market.Event{Asset: m.Base, Market: m.ID, Money: -market.Money(part), Owner: other}
+		to := market.Event{Asset: m.Base, Market: m.ID, Money: market.Money(part), Owner: id,
+			Price: max(1, b.account.Last(m.ID))}
+		commands = append(append(commands, b.carry(at, &from)...), b.carry(at, &to)...)
 	}
-	return b.engine.Err()
+	return commands, b.engine.Err()
 }
 
-// selling is what sales of a strategy that are still to be booked have sold.
-func (b *directBooks) selling(id market.StrategyID, m *market.Market, ends map[uuid.UUID]string) (amount market.Qty) {
+// selling is what sales of a strategy have sold: those that are own orders and still to be booked,
+// and those of lines that are to become own orders.
+func (b *directBooks) selling(id market.StrategyID, m *market.Market, lines []killswitch.Line,
+	ends map[uuid.UUID]string) (amount market.Qty) {
 	for _, o := range b.account.Pending(nil) {
 		if o.Strategy == id && o.Market == m.ID && o.Side == market.Sell && o.Type == market.TypeMarket &&
 			o.InFlight == market.CommandPlace {
 			amount += soldBy(o.ClientOrderID, m, o.Amount, ends) - o.Booked()
+		}
+	}
+	for i := range lines {
+		l := &lines[i]
+		if l.Kind != killswitch.KindSell || l.Market != m.Name || b.sellerOf(l.Strategy, m) != id {
+			continue
+		}
+		if whole, err := m.ParseQty(l.Amount); err == nil {
+			amount += soldBy(l.Client, m, whole, ends)
+		}
+	}
+	return amount
+}
+
+// resting is what orders of a strategy hold that rest, and that the log does not end: that is not
+// sold.
+func (b *directBooks) resting(id market.StrategyID, m *market.Market, ends map[uuid.UUID]string) (amount market.Qty) {
+	for _, o := range b.account.Pending(nil) {
+		_, ended := ends[o.ClientOrderID]
+		if o.Strategy == id && o.Market == m.ID && o.Side == market.Sell && o.Reported && o.InFlight == 0 && !ended {
+			amount += market.Qty(o.OnHold)
 		}
 	}
 	return amount

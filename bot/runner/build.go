@@ -49,11 +49,13 @@ type books struct {
 	resumed bool // the state file had an earlier run
 }
 
-// carry books a transfer event.
-func (b *books) carry(at market.Time, ev *market.Event) {
+// carry books a transfer event, and returns what follows for brackets. The commands are valid until
+// the next step.
+func (b *books) carry(at market.Time, ev *market.Event) []market.Command {
 	ev.At, ev.Kind = at, market.KindTransfer
-	b.door.Enter(&market.Input{Kind: market.InputBooking, Event: ev})
+	commands := b.door.Enter(&market.Input{Kind: market.InputBooking, Event: ev}).Commands
 	b.journal.Event(ev)
+	return commands
 }
 
 // nameOf is the name of a strategy; empty: there is none of that id.

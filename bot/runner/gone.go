@@ -93,22 +93,23 @@ func (c *control) writeOff(ctx context.Context, ask *operator.Request) (*operato
 	}
 	report := operator.NewReport([]string{})
 	var failed error
-	err := c.do(ctx, func(at market.Time) []market.Command {
-		failed = c.writeOffNow(at, m, report)
-		return nil
+	err := c.do(ctx, func(at market.Time) (commands []market.Command) {
+		commands, failed = c.writeOffNow(at, m, report)
+		return commands
 	})
 	report.Done = err == nil && failed == nil
 	return report, errors.Join(err, failed)
 }
 
 // writeOffNow is writeOff in the loop's goroutine.
-func (c *control) writeOffNow(at market.Time, m *market.Market, report *operator.ActResult) error {
+func (c *control) writeOffNow(at market.Time, m *market.Market, report *operator.ActResult) (commands []market.Command,
+	err error) {
 	r := c.r
 	if m.Status != market.Delisted {
-		return config.Usagef("the exchange lists %s (%s): bot flatten sells what is held there", m.Name, m.Status)
+		return nil, config.Usagef("the exchange lists %s (%s): bot flatten sells what is held there", m.Name, m.Status)
 	}
 	if open := r.account.Open(nil, 0, m.ID); len(open) > 0 {
-		return config.Usagef("%s still has %s: repeat this when the exchange has ended them", m.Name,
+		return nil, config.Usagef("%s still has %s: repeat this when the exchange has ended them", m.Name,
 			operator.OrdersText(len(open)))
 	}
 	for i, name := range r.plan.Names() {
@@ -116,8 +117,8 @@ func (c *control) writeOffNow(at market.Time, m *market.Market, report *operator
 		if held <= 0 {
 			continue
 		}
-		r.carry(max(at, r.engine.Now()), &market.Event{Asset: m.Base, Market: m.ID, Money: -market.Money(held),
-			Owner: strategyID(i + 1)})
+		commands = append(commands, r.carry(max(at, r.engine.Now()), &market.Event{Asset: m.Base, Market: m.ID,
+			Money: -market.Money(held), Owner: strategyID(i + 1)})...)
 		r.loop.Unallocate(m.Base, market.Money(held))
 		report.Strategies = append(report.Strategies, name)
 		report.WrittenOff = append(report.WrittenOff, operator.WrittenOff{Strategy: name, Market: m.Name,
@@ -125,7 +126,7 @@ func (c *control) writeOffNow(at market.Time, m *market.Market, report *operator
 		r.log.Warn().Str("strategy", name).Str("market", m.Name).Str("amount", m.FormatQty(held)).
 			Msg("written off by the operator: the market has gone")
 	}
-	return r.engine.Err()
+	return commands, r.engine.Err()
 }
 
 // resolve books an order as the operator says: as the exchange has it, or as absent.
