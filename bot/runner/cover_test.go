@@ -153,7 +153,7 @@ func TestASaleOfTheKillSwitchTakesWhatNoExitHolds(t *testing.T) {
 				p := s.start()
 				time.Sleep(30 * time.Second)
 				following, end := context.WithCancel(t.Context())
-				go p.followDirect(following)
+				go p.direct.follow(following, p.loop)
 				s.sellsFor(false, killswitch.Want{Strategy: "first", Market: 1, Amount: 500_000, Operator: 7})
 				time.Sleep(3 * time.Minute)
 				first, second, bare := s.both(p)

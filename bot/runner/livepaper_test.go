@@ -58,6 +58,19 @@ func (p *player) every() map[uuid.UUID]exchange.WireOrder {
 	return nil
 }
 
+// cancelsOnPaper cancels an order at the exchange of paper mode.
+func (p *player) cancelsOnPaper(o market.Order) {
+	p.simulated.turn.Lock()
+	defer p.simulated.turn.Unlock()
+	if of := p.simulated.books; of != nil {
+		o.OperatorID = 99
+		intent, err := of.Auditor.Prepare(&market.Command{Kind: market.CommandCancel, Order: o})
+		require.NoError(p.T, err)
+		_, err = of.Auditor.Send(context.Background(), &intent)
+		p.says("owner: cancels %s: %v", o.ClientOrderID, err)
+	}
+}
+
 // read reads the record anew, if the exchange is there. turn is held.
 func (s *paperRecord) read(p *player) {
 	if s.books != nil {

@@ -407,7 +407,7 @@ func (p *player) mend() {
 	p.restore(true)
 	p.traffic.cut(false)
 	p.traffic.on(nil)
-	for _, o := range p.OpenAtTheExchange() {
+	for _, o := range p.orders() {
 		if p.ledger.owns(o.Order.ClientOrderID) {
 			p.cancels(&o)
 		}
@@ -922,6 +922,10 @@ func moved(at market.Price, percent int) market.Price {
 }
 
 func (p *player) cancels(r *exchange.WireOrder) {
+	if p.life.Setup.Paper {
+		p.cancelsOnPaper(r.Order)
+		return
+	}
 	p.byOwner(http.MethodDelete, "/order", map[string]any{"market": p.Units.Market(r.Order.Market).Name,
 		"orderId": r.Order.ExchangeID.String(), "operatorId": 99})
 }
