@@ -182,8 +182,8 @@ func TestAMarketThatHasGoneIsWrittenOffAndTheNextStartGoesOn(t *testing.T) {
 }
 
 // An exit fills just before its market goes, and the bot could not hear of it. Its end is booked
-// without the fill, because nothing tells of it; what the exchange has then is no news of another's.
-// When the market is back, its trades tell, also a later start.
+// without the fill, because nothing tells of it; what the exchange has then is not another's. When
+// the market is back, its trades tell, also a later start.
 func TestAFillFromBeforeAMarketWentIsBookedWhenItIsBack(t *testing.T) {
 	for name, restarts := range map[string]bool{"it runs on": false, "a start": true} {
 		for own, balance := range map[string]string{"": "0", ", beside the owner's coins": "1"} {
