@@ -93,7 +93,7 @@ func (s *stage) sellsFor(cancels bool, wants ...killswitch.Want) {
 	require.NoError(s.T, log.Close())
 }
 
-// both is what the two strategies hold, and how many brackets lack their exit. Nothing is in flight.
+// both is what the two strategies hold, and how many brackets lack an exit. Nothing is in flight.
 func (s *stage) both(p *process) (first, second market.Qty, bare int) {
 	var flaw error
 	var inFlight []market.OrderID
