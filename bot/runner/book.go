@@ -271,7 +271,8 @@ func (b *directBooks) cover(at market.Time, id market.StrategyID, m *market.Mark
 	lacks := b.selling(id, m, lines[:1], ends) - b.account.Position(id, m.ID).Amount
 	for i := range b.plan.Names() {
 		other := strategyID(i + 1)
-		spare := b.account.Position(other, m.ID).Amount - b.selling(other, m, lines[1:], ends) - b.resting(other, m, ends)
+		spare := b.account.Position(other, m.ID).Amount - b.selling(other, m, lines[1:], ends) -
+			b.resting(other, m, ends)
 		if lacks <= 0 || other == id || spare <= 0 {
 			continue
 		}
