@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -103,21 +104,15 @@ func (c *Client) validate() (err error) {
 	if config.Key.IsZero() != config.Secret.IsZero() {
 		return errors.New("key and secret belong together: only one of them is set")
 	}
-	if config.Prefix == "" {
-		config.Prefix = "Service"
-	}
+	config.Prefix = cmp.Or(config.Prefix, "Service")
 	if strings.Trim(config.Prefix, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") != "" {
 		return fmt.Errorf("prefix %q is no part of a header's name", config.Prefix)
 	}
-	if config.Window == 0 {
-		config.Window = defaultWindow
-	}
+	config.Window = cmp.Or(config.Window, defaultWindow)
 	if config.Window < minWindow || config.Window > maxWindow {
 		return fmt.Errorf("window %s lies outside %s … %s", config.Window, minWindow, maxWindow)
 	}
-	if config.Margin == 0 {
-		config.Margin = config.Window / 5
-	}
+	config.Margin = cmp.Or(config.Margin, config.Window/5)
 	if config.Margin < 0 || config.Margin >= config.Window {
 		return fmt.Errorf("margin %s leaves nothing of the window %s", config.Margin, config.Window)
 	}

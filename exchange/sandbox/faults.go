@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
@@ -50,12 +51,7 @@ func ParseFaults(text []byte) ([]fault.Fault, error) { return fault.Parse(text, 
 
 // isEndpoint reports whether a name like "GET /{market}/book" is that of an endpoint.
 func isEndpoint(name string) bool {
-	for i := range endpoints {
-		if endpoints[i].Name() == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(endpoints, func(row endpointRow) bool { return row.Name() == name })
 }
 
 // loadFaults makes a script of faults that begins at start. An error names the fault by its number

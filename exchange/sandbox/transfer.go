@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"container/heap"
 	"crypto/sha256"
 	"encoding/hex"
@@ -86,10 +87,7 @@ func (b *bank) stageDuration(v *assetRules, status transferState) market.Duratio
 	case transferProcessed:
 		return v.blocks(v.config.Confirmations - 1)
 	}
-	if b.config.Rules.WithdrawalStage == 0 {
-		return defaultWithdrawalStage
-	}
-	return max(b.config.Rules.WithdrawalStage, 0)
+	return max(cmp.Or(b.config.Rules.WithdrawalStage, defaultWithdrawalStage), 0)
 }
 
 // startStage begins a status of a transfer.

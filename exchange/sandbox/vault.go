@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -70,9 +71,5 @@ func (v *assetRules) tooMuch(amount market.Money) bool {
 
 // blocks returns how long a number of blocks takes.
 func (v *assetRules) blocks(count int) market.Duration {
-	each := v.config.BlockTime
-	if each == 0 {
-		each = time.Minute
-	}
-	return time.Duration(max(count, 0)) * each
+	return time.Duration(max(count, 0)) * cmp.Or(v.config.BlockTime, time.Minute)
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/exchange"
@@ -18,9 +19,7 @@ func (v *Venue) makeBook(b *book) {
 	b.house.market = b.market
 	if v.config.Liquidity != nil {
 		b.house.Liquidity = v.config.Liquidity(b.market)
-		if b.house.HalfSpread == 0 {
-			b.house.HalfSpread = v.config.HalfSpread
-		}
+		b.house.HalfSpread = cmp.Or(b.house.HalfSpread, v.config.HalfSpread)
 	}
 	for side := range b.house.taken {
 		b.house.taken[side] = make([]market.Qty, b.house.Levels)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"math"
 	"net/http"
 	"net/netip"
@@ -66,14 +67,8 @@ type charge struct {
 }
 
 func newLimiter(b Budget) *limiter {
-	l := &limiter{perIP: points(b.PerIP, defaultIPBudget), keyBan: b.KeyBan, ipBan: b.IPBan,
-		peers: map[netip.Addr]*Usage{}}
-	if l.keyBan == 0 {
-		l.keyBan = defaultKeyBan
-	}
-	if l.ipBan == 0 {
-		l.ipBan = defaultIPBan
-	}
+	l := &limiter{perIP: points(b.PerIP, defaultIPBudget), keyBan: cmp.Or(b.KeyBan, defaultKeyBan),
+		ipBan: cmp.Or(b.IPBan, defaultIPBan), peers: map[netip.Addr]*Usage{}}
 	l.ipLimit = []string{strconv.Itoa(l.perIP)}
 	return l
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -135,12 +136,7 @@ func (e *Endpoint) responses() object {
 
 // has reports whether an endpoint has a parameter.
 func (e *Endpoint) has(name string) bool {
-	for i := range e.Params {
-		if e.Params[i].Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Params, func(p Parameter) bool { return p.Name == name })
 }
 
 // names lists the permissions of a set (specification 5).

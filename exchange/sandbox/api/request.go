@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"io"
 	"net/http"
@@ -141,9 +142,7 @@ func (d *Door) WriteHead(w http.ResponseWriter, q *Request) {
 	h := w.Header()
 	DeclareJSON(h)
 	d.budget.write(h, q.charge)
-	if q.Status == 0 {
-		q.Status = http.StatusOK
-	}
+	q.Status = cmp.Or(q.Status, http.StatusOK)
 }
 
 // Send writes the answer after head. An answer of one part has its length in a header; the parts of

@@ -24,9 +24,14 @@ func (t Table) Route(method, path string) (e *Endpoint, market string) {
 
 // Exact returns the endpoint of a method and a path that is written as in the table, or nil.
 func (t Table) Exact(method, path string) *Endpoint {
+	return t.find(func(e *Endpoint) bool { return e.Path == path && e.Method == method })
+}
+
+// find returns the first endpoint that is so, or nil.
+func (t Table) find(is func(e *Endpoint) bool) *Endpoint {
 	for i := range t {
-		if e := &t[i]; e.Path == path && e.Method == method {
-			return e
+		if is(&t[i]) {
+			return &t[i]
 		}
 	}
 	return nil
@@ -37,25 +42,12 @@ func (e *Endpoint) Name() string { return e.Method + " " + e.Path }
 
 // Named returns the endpoint of a name, or nil.
 func (t Table) Named(name string) *Endpoint {
-	for i := range t {
-		if t[i].Name() == name {
-			return &t[i]
-		}
-	}
-	return nil
+	return t.find(func(e *Endpoint) bool { return e.Name() == name })
 }
 
 // ForAction returns the endpoint that an action of the socket names, or nil.
 func (t Table) ForAction(action string) *Endpoint {
-	if action == "" {
-		return nil
-	}
-	for i := range t {
-		if t[i].Action == action {
-			return &t[i]
-		}
-	}
-	return nil
+	return t.find(func(e *Endpoint) bool { return e.Action == action && action != "" })
 }
 
 // marketOf returns the {market} of a path.

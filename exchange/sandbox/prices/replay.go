@@ -1,6 +1,7 @@
 package prices
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -30,9 +31,7 @@ const maxSpeed = 1_000_000
 // Movements walks the candles.
 func (r Replay) Movements(s Start) (Movements, error) {
 	speed := r.Speed
-	if speed == 0 {
-		speed = 1
-	}
+	speed = cmp.Or(speed, 1)
 	if r.Candles == nil || speed < 0 || speed > maxSpeed {
 		return nil, fmt.Errorf("%s: replay: want candles and a speed from 1 to %d, not %d",
 			s.Market.Name, maxSpeed, speed)

@@ -1,6 +1,7 @@
 package prices
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
@@ -49,9 +50,7 @@ const maxMovements = 100_000
 
 // newRandomWalk returns a walk whose movements are step apart; 0: a second.
 func newRandomWalk(m *market.Market, seed uint64, step market.Duration) (*randomWalk, error) {
-	if step == 0 {
-		step = time.Second
-	}
+	step = cmp.Or(step, time.Second)
 	if step < time.Millisecond {
 		return nil, fmt.Errorf("%s: step %s between movements: want a millisecond at least", m.Name, step)
 	}
