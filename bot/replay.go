@@ -117,8 +117,7 @@ func printReplay(w io.Writer, r *replay.Verdict) error {
 		starts += fmt.Sprintf(" and %d reloads", r.Reloads)
 	}
 	_, err := fmt.Fprintf(w, "%s events of %s, %s to %s; recorded by %s, replayed by %s\n",
-		thousands(r.Records), starts, r.From, r.To, strings.Join(r.Programs, ", "),
-		version.Of(debug.ReadBuildInfo()))
+		thousands(r.Records), starts, r.From, r.To, strings.Join(r.Programs, ", "), version.Of(debug.ReadBuildInfo()))
 	return err
 }
 

@@ -97,8 +97,7 @@ func NewReceivers(c *config.AlertsSection, getenv func(string) string) (places [
 			}
 		}
 		if (section.Template == "telegram") != (section.Chat != "") {
-			return nil, config.At(config.Join(path, "chat"),
-				errors.New("belongs to telegram, which needs it: the chat_id"))
+			return nil, config.Keyf(config.Join(path, "chat"), "belongs to telegram, which needs it: the chat_id")
 		}
 		words, err := keys.Read(path, "url", section.URL, section.URLFile, section.URLEnv)
 		if err != nil {

@@ -2,7 +2,6 @@ package config
 
 import (
 	"encoding"
-	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -36,7 +35,7 @@ func (b *binder) bind(path []string, into reflect.Value, raw any) error {
 	case encoding.TextUnmarshaler:
 		text, ok := textOf(raw)
 		if !ok {
-			return At(path, fmt.Errorf("%s is no text; write it in quotes", typeOf(raw)))
+			return Keyf(path, "%s is no text; write it in quotes", typeOf(raw))
 		}
 		return At(path, HideSecret(path, to.UnmarshalText([]byte(text))))
 	case *map[string]any:
@@ -58,7 +57,7 @@ func (b *binder) bind(path []string, into reflect.Value, raw any) error {
 func tableOf(path []string, raw any) (map[string]any, error) {
 	table, ok := raw.(map[string]any)
 	if !ok {
-		return nil, At(path, fmt.Errorf("want a table, not %s", typeOf(raw)))
+		return nil, Keyf(path, "want a table, not %s", typeOf(raw))
 	}
 	return table, nil
 }
@@ -83,9 +82,9 @@ func (b *binder) bindStruct(path []string, into reflect.Value, raw any) error {
 			at = set
 		}
 		if cure := gone(at); cure != "" {
-			return At(at, errors.New(cure))
+			return Keyf(at, "%s", cure)
 		}
-		return At(at, fmt.Errorf("unknown key; %s%s", meant(path, key, into.Type(), table), elsewhere(path, key)))
+		return Keyf(at, "unknown key; %s%s", meant(path, key, into.Type(), table), elsewhere(path, key))
 	}
 	for _, f := range reflect.VisibleFields(into.Type()) {
 		key := f.Tag.Get("toml")

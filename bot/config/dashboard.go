@@ -68,12 +68,12 @@ func (s *metricsSection) Check() error {
 	host, port, err := net.SplitHostPort(s.Listen)
 	switch {
 	case err != nil || port == "":
-		return At(path, fmt.Errorf("%q is no address; want host:port, like 127.0.0.1:9090", Clip(s.Listen)))
+		return Keyf(path, "%q is no address; want host:port, like 127.0.0.1:9090", Clip(s.Listen))
 	case !s.Public && !LoopbackHost(host):
-		return At(path, fmt.Errorf("%s can be reached by other machines, which would learn what is traded; want "+
-			"127.0.0.1, or set metrics.public = true", s.Listen))
+		return Keyf(path, "%s can be reached by other machines, which would learn what is traded; want "+
+			"127.0.0.1, or set metrics.public = true", s.Listen)
 	case s.StaleAfter <= 0:
-		return At([]string{"metrics", "stale_after"}, errors.New("want a time, like \"30s\""))
+		return Keyf([]string{"metrics", "stale_after"}, "want a time, like \"30s\"")
 	}
 	return CheckHosts([]string{"metrics", "hosts"}, s.Hosts)
 }
@@ -83,9 +83,8 @@ func CheckHosts(path, hosts []string) error {
 	for _, host := range hosts {
 		if _, err := netip.ParseAddr(host); err != nil && strings.Trim(strings.ToLower(host), hostLetters) != "" ||
 			host == "" {
-			return At(path, fmt.Errorf(
-				"%q is no name of a host; want names or addresses without scheme and port, like [\"bot.example.com\"]",
-				Clip(host)))
+			return Keyf(path, "%q is no name of a host; want names or addresses without scheme and port, like "+
+				"[\"bot.example.com\"]", Clip(host))
 		}
 	}
 	return nil

@@ -84,6 +84,6 @@ func OneOf(path []string, have string, words ...string) error {
 	if slices.Contains(words, have) {
 		return nil
 	}
-	return At(path, fmt.Errorf("%q is not one of %s; the nearest is %q", Clip(have), strings.Join(words, ", "),
-		strategy.Nearest(have, words)))
+	return Keyf(path, "%q is not one of %s; the nearest is %q", Clip(have), strings.Join(words, ", "),
+		strategy.Nearest(have, words))
 }

@@ -2,8 +2,6 @@ package config
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -118,7 +116,7 @@ func (c *RecordConfig) check() error {
 		return At([]string{"exchange", "base_url"}, err)
 	}
 	if len(c.Record.Markets) == 0 {
-		return At([]string{"record", "markets"}, errors.New("is missing; want markets, like [\"BTC-EUR\"]"))
+		return Keyf([]string{"record", "markets"}, "is missing; want markets, like [\"BTC-EUR\"]")
 	}
 	for _, name := range c.Record.Markets {
 		if _, _, err := market.SplitName(name); err != nil {
@@ -129,19 +127,19 @@ func (c *RecordConfig) check() error {
 		return err
 	}
 	if c.Record.Folder == "" {
-		return At([]string{"record", "folder"}, errors.New("is empty; want a folder, like \"recordings\""))
+		return Keyf([]string{"record", "folder"}, "is empty; want a folder, like \"recordings\"")
 	}
 	for key, n := range map[string]int64{"limit_mb": c.Record.LimitMB - 1, "history": c.Record.History,
 		"keep_free_mb": c.Record.KeepFreeMB} {
 		if n < 0 {
-			return At([]string{"record", key}, errors.New("is too small"))
+			return Keyf([]string{"record", key}, "is too small")
 		}
 	}
 	if d := time.Duration(c.Record.Flush); d < time.Second || d > time.Hour {
-		return At([]string{"record", "flush"}, fmt.Errorf("%s is not in 1s to 1h", d))
+		return Keyf([]string{"record", "flush"}, "%s is not in 1s to 1h", d)
 	}
 	if c.Poll.Depth < 1 {
-		return At([]string{"poll", "depth"}, errors.New("want 1 level at least"))
+		return Keyf([]string{"poll", "depth"}, "want 1 level at least")
 	}
 	return c.Stream.check()
 }

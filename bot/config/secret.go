@@ -50,7 +50,7 @@ type Secrets struct {
 // be set; the secret is empty if none is. The error is a KeyError.
 func (s *Secrets) Read(path []string, key, text, file, env string) (found Secret, err error) {
 	if text != "" && file != "" || text != "" && env != "" || file != "" && env != "" {
-		return found, At(path, fmt.Errorf("has two of %s, %s_file and %s_env; want one", key, key, key))
+		return found, Keyf(path, "has two of %s, %s_file and %s_env; want one", key, key, key)
 	}
 	found = Secret{Text: text, File: file, Env: env}
 	switch {
@@ -61,9 +61,8 @@ func (s *Secrets) Read(path []string, key, text, file, env string) (found Secret
 		return found, At(Join(path, key+"_file"), err)
 	case env != "":
 		if found.Text = s.Getenv(env); found.Text == "" || strings.Trim(env, variableLetters) != "" {
-			return found, At(Join(path, key+"_env"),
-				errors.New("the environment has no variable of that name; it is not shown, because it may be the "+
-					"secret itself"))
+			return found, Keyf(Join(path, key+"_env"),
+				"the environment has no variable of that name; it is not shown, because it may be the secret itself")
 		}
 	}
 	return found, nil

@@ -158,7 +158,7 @@ func put(tree map[string]any, path []string, value any) error {
 		}
 		next, ok := tree[part].(map[string]any)
 		if !ok {
-			return At(path, fmt.Errorf("%s is a value, not a table", shownPath(path[:i+1])))
+			return Keyf(path, "%s is a value, not a table", shownPath(path[:i+1]))
 		}
 		tree = next
 	}

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -125,8 +124,8 @@ func (p *Live) PaperExchange(path string, now market.Time) (sandbox.Config, erro
 	for _, symbol := range slices.Sorted(maps.Keys(p.Config.Paper.Start)) {
 		asset := p.Catalog.AssetNamed(symbol)
 		if asset == nil {
-			return sandbox.Config{}, p.Config.Source.Place(config.At([]string{"paper", "start", symbol},
-				errors.New("no market of the strategies has this asset")))
+			return sandbox.Config{}, p.Config.Source.Place(config.Keyf([]string{"paper", "start", symbol},
+				"no market of the strategies has this asset"))
 		}
 		if _, err := p.Config.Paper.Start[symbol].Fixed(asset.Digits); err != nil {
 			return sandbox.Config{}, p.Config.Source.Place(config.At([]string{"paper", "start", symbol}, err))

@@ -178,8 +178,8 @@ func (p *Backtest) addVenue() (err error) {
 		venue.MissProbability, venue.MissSeed = config.WholeRate-fills, b.Seed
 	}
 	if venue.HalfSpread > config.WholeRate/2 {
-		return config.At([]string{"backtest", "half_spread_bps"},
-			fmt.Errorf("%s leaves a bid of less than half the price; at most 5000", b.HalfSpreadBPS))
+		return config.Keyf([]string{"backtest", "half_spread_bps"},
+			"%s leaves a bid of less than half the price; at most 5000", b.HalfSpreadBPS)
 	}
 	return nil
 }

@@ -2,8 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -42,20 +40,20 @@ func (p *Live) checkBounds() error {
 		{"poll", "balances", p.Config.Poll.Balances}, {"poll", "settle", p.Config.Poll.Settle},
 	} {
 		if s.span == 0 {
-			return config.At([]string{s.section, s.key}, errors.New("is 0; leave it out for the default"))
+			return config.Keyf([]string{s.section, s.key}, "is 0; leave it out for the default")
 		}
 	}
 	if within := time.Duration(p.Config.Bot.StopWithin); within < minStop {
-		return config.At([]string{"bot", "stop_within"},
-			fmt.Errorf("%s is less than %s, in which no order is cancelled and confirmed", within, minStop))
+		return config.Keyf([]string{"bot", "stop_within"},
+			"%s is less than %s, in which no order is cancelled and confirmed", within, minStop)
 	}
 	if p.Config.Bot.RecordMB > maxRecordMB {
-		return config.At([]string{"bot", "record_mb"}, fmt.Errorf("%d is more than any disk has; 0 keeps no recording",
-			p.Config.Bot.RecordMB))
+		return config.Keyf([]string{"bot", "record_mb"}, "%d is more than any disk has; 0 keeps no recording",
+			p.Config.Bot.RecordMB)
 	}
 	if keep := time.Duration(p.Config.Bot.Keep); keep > 0 && keep < minKeep {
-		return config.At([]string{"bot", "keep"}, fmt.Errorf("%s is less than 7 days, in which the exchange may still "+
-			"tell of an ended order; 0s keeps everything", keep))
+		return config.Keyf([]string{"bot", "keep"}, "%s is less than 7 days, in which the exchange may still "+
+			"tell of an ended order; 0s keeps everything", keep)
 	}
 	if bot := &p.Config.Bot; bot.LogMB < 1 || bot.LogMB > maxLogMB {
 		return config.Keyf([]string{"bot", "log_mb"}, "%d is not in 1 to %d", bot.LogMB, maxLogMB)
@@ -66,13 +64,13 @@ func (p *Live) checkBounds() error {
 		points := p.Config.Exchange.Weights[name]
 		if _, known := rest.WeightOf(strings.TrimSuffix(name, allMarkets)); !known || points == 0 ||
 			points > maxWeight {
-			return config.At([]string{"exchange", "weights", name},
-				fmt.Errorf("want 1 to %d points of an endpoint that is named as in \"GET /ordersOpen\" or \"GET "+
-					"/ordersOpen all\"", maxWeight))
+			return config.Keyf([]string{"exchange", "weights", name},
+				"want 1 to %d points of an endpoint that is named as in \"GET /ordersOpen\" or \"GET "+
+					"/ordersOpen all\"", maxWeight)
 		}
 	}
 	if p.Config.Poll.Depth == 0 || p.Config.Poll.Depth > maxDepth {
-		return config.At([]string{"poll", "depth"}, fmt.Errorf("%d is not in 1 to %d", p.Config.Poll.Depth, maxDepth))
+		return config.Keyf([]string{"poll", "depth"}, "%d is not in 1 to %d", p.Config.Poll.Depth, maxDepth)
 	}
 	return nil
 }
@@ -104,9 +102,9 @@ func (p *Live) checkAges() error {
 	for i := range p.Strategies {
 		s := &p.Strategies[i]
 		if age := time.Duration(s.Limits.MaxDataAge); age != 0 && age < time.Duration(p.Config.Poll.Tickers) {
-			return config.At([]string{"strategies", s.Name, "risk", "max_data_age"},
-				fmt.Errorf("%s is less than poll.tickers, %s: prices would be too old most of the time", age,
-					time.Duration(p.Config.Poll.Tickers)))
+			return config.Keyf([]string{"strategies", s.Name, "risk", "max_data_age"},
+				"%s is less than poll.tickers, %s: prices would be too old most of the time", age,
+				time.Duration(p.Config.Poll.Tickers))
 		}
 	}
 	return nil

@@ -3,7 +3,6 @@ package plan
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -127,21 +126,20 @@ func (p *Live) checkSections(getenv func(string) string) error {
 	}
 	if start := p.Config.Paper.Start[p.Config.Account.Currency]; p.Config.Bot.Paper() &&
 		strings.Trim(string(start), "0.") == "" {
-		return config.At([]string{"paper", "start", p.Config.Account.Currency},
-			errors.New("is missing; paper mode has to know how much money it begins with"))
+		return config.Keyf([]string{"paper", "start", p.Config.Account.Currency},
+			"is missing; paper mode has to know how much money it begins with")
 	}
 	if err := p.checkSummary(); err != nil {
 		return err
 	}
 	if p.Config.Bot.SaveKB == 0 {
-		return config.At([]string{"bot", "save_kb"},
-			errors.New("0 would halt every strategy that has a state; want 1 at least"))
+		return config.Keyf([]string{"bot", "save_kb"}, "0 would halt every strategy that has a state; want 1 at least")
 	}
 	if p.Config.Bot.State == "" {
-		return config.At([]string{"bot", "state"}, errors.New("is empty; want a folder, like \"state\""))
+		return config.Keyf([]string{"bot", "state"}, "is empty; want a folder, like \"state\"")
 	}
 	if after := time.Duration(p.Config.Exchange.CancelAfter); after < 150*time.Second || after > 300*time.Second {
-		return config.At([]string{"exchange", "cancel_after"}, fmt.Errorf("%s is not in 150s to 300s", after))
+		return config.Keyf([]string{"exchange", "cancel_after"}, "%s is not in 150s to 300s", after)
 	}
 	if err := p.checkBounds(); err != nil {
 		return err
@@ -157,9 +155,8 @@ func (p *Live) checkSections(getenv func(string) string) error {
 	}
 	for name, s := range p.Config.Strategies {
 		if s.OperatorID == 0 {
-			return config.At([]string{"strategies", name, "operator_id"},
-				errors.New("is missing; the exchange wants a number for every trader or bot, and this bot knows its "+
-					"orders by it"))
+			return config.Keyf([]string{"strategies", name, "operator_id"},
+				"is missing; the exchange wants a number for every trader or bot, and this bot knows its orders by it")
 		}
 	}
 	return nil
@@ -250,8 +247,7 @@ func (p *Live) miss(names []string) error {
 	p.Gone = map[string]bool{}
 	for _, name := range names {
 		if p.Known == nil || p.Known.MarketNamed(name) == nil {
-			return p.Config.Source.Place(config.At([]string{"strategies"},
-				fmt.Errorf("the exchange has no market %s", name)))
+			return p.Config.Source.Place(config.Keyf([]string{"strategies"}, "the exchange has no market %s", name))
 		}
 		p.Gone[name] = true
 	}

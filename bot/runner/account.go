@@ -3,7 +3,6 @@ package runner
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -34,10 +33,10 @@ func (r *runner) checkAccount(ctx context.Context, began bool) error {
 		return err
 	}
 	if before != "" {
-		return r.plan.Config.Source.Place(config.At([]string{"exchange", "base_url"},
-			fmt.Errorf("is at %s, and the orders and money in %s are at %s; name another bot.state or, where the "+
+		return r.plan.Config.Source.Place(config.Keyf([]string{"exchange", "base_url"},
+			"is at %s, and the orders and money in %s are at %s; name another bot.state or, where the "+
 				"exchange has moved, the old address in exchange.moved_from",
-				r.plan.Config.Exchange.Origin(), r.plan.Config.Bot.State, before)))
+			r.plan.Config.Exchange.Origin(), r.plan.Config.Bot.State, before))
 	}
 	other, err := statedir.KeyChanged(r.store, r.plan.Key)
 	switch {
@@ -197,7 +196,7 @@ func (r *runner) checkKey(ctx context.Context) error {
 		r.knows(ctx, last, last.Done() && r.client.Now().Sub(last.Updated) > orderRetention) {
 		return nil // what else is wrong with the key will show
 	}
-	return r.plan.Config.Source.Place(config.At([]string{"exchange", "key"},
-		fmt.Errorf("is another than in the last run, and the exchange knows nothing of order %s by it: it is of "+
-			"another account; name another bot.state", last.ClientOrderID)))
+	return r.plan.Config.Source.Place(config.Keyf([]string{"exchange", "key"},
+		"is another than in the last run, and the exchange knows nothing of order %s by it: it is of "+
+			"another account; name another bot.state", last.ClientOrderID))
 }

@@ -110,9 +110,9 @@ func (f *funding) move(ctx context.Context, now market.Time, due []market.Money,
 			continue
 		}
 		if has, _ := f.account.Balance(strategyID(i+1), f.plan.Currency.ID); has < -money {
-			return f.plan.Config.Source.Place(config.At([]string{"strategies", f.plan.Strategies[i].Name, "allocation"},
-				fmt.Errorf("is %s less than before, and the strategy has only %s in money; bot flatten frees what it "+
-					"holds", f.inCurrency(-money), f.inCurrency(has))))
+			path := []string{"strategies", f.plan.Strategies[i].Name, "allocation"}
+			return f.plan.Config.Source.Place(config.Keyf(path, "is %s less than before, and the strategy has only %s "+
+				"in money; bot flatten frees what it holds", f.inCurrency(-money), f.inCurrency(has)))
 		}
 		free -= money
 		f.give(now, i, money)

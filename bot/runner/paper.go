@@ -91,9 +91,9 @@ func (r *runner) checkMode() (began bool, err error) {
 	}
 	began = account != nil
 	if (began || before != nil) && string(before) != r.plan.Config.Bot.FolderMode() {
-		return began, r.plan.Config.Source.Place(config.At([]string{"bot", "mode"},
-			fmt.Errorf("is %s, and the state folder %s was traded with in mode %s; name another in bot.state",
-				r.plan.Config.Bot.Mode, r.plan.Config.Bot.State, before)))
+		return began, r.plan.Config.Source.Place(config.Keyf([]string{"bot", "mode"},
+			"is %s, and the state folder %s was traded with in mode %s; name another in bot.state",
+			r.plan.Config.Bot.Mode, r.plan.Config.Bot.State, before))
 	}
 	return began, nil
 }

@@ -89,8 +89,8 @@ func (p *Plan) key(path []string, s *config.KeySecret) (k api.Key, c credential,
 		k.Key = madeKey
 	}
 	if len(k.Key) != keyLength {
-		return k, c, config.At(config.Join(path, "key"), fmt.Errorf("has %d characters; want %d, or leave it out",
-			len(k.Key), keyLength))
+		return k, c, config.Keyf(config.Join(path, "key"), "has %d characters; want %d, or leave it out",
+			len(k.Key), keyLength)
 	}
 	if c.secret, err = p.secrets.Read(path, "secret", s.Secret, s.SecretFile, s.SecretEnv); err != nil {
 		return k, c, err
@@ -108,8 +108,7 @@ func (p *Plan) key(path []string, s *config.KeySecret) (k api.Key, c credential,
 	}
 	for _, address := range s.Addresses {
 		if _, err := netip.ParseAddr(address); err != nil {
-			return k, c, config.At(config.Join(path, "addresses"),
-				fmt.Errorf("%q is no IP address", config.Clip(address)))
+			return k, c, config.Keyf(config.Join(path, "addresses"), "%q is no IP address", config.Clip(address))
 		}
 	}
 	return k, c, nil

@@ -20,8 +20,7 @@ func (p *Plan) setAssets() error {
 	for _, symbol := range slices.Sorted(maps.Keys(p.Assets)) {
 		a, path := p.Assets[symbol], []string{"assets", symbol}
 		if a.Decimals > market.MaxDigits {
-			return config.At(config.Join(path, "decimals"),
-				fmt.Errorf("%d is more than %d", a.Decimals, market.MaxDigits))
+			return config.Keyf(config.Join(path, "decimals"), "%d is more than %d", a.Decimals, market.MaxDigits)
 		}
 		for _, amount := range [...]struct {
 			key  string
@@ -32,11 +31,10 @@ func (p *Plan) setAssets() error {
 			}
 		}
 		if a.Confirmations > 10_000 {
-			return config.At(config.Join(path, "confirmations"), fmt.Errorf("%d is more than 10000", a.Confirmations))
+			return config.Keyf(config.Join(path, "confirmations"), "%d is more than 10000", a.Confirmations)
 		}
 		if a.BlockTime > config.Span(dayLong) {
-			return config.At(config.Join(path, "block_time"),
-				fmt.Errorf("%s is more than 24h", market.Duration(a.BlockTime)))
+			return config.Keyf(config.Join(path, "block_time"), "%s is more than 24h", market.Duration(a.BlockTime))
 		}
 		if err := config.OneOf(config.Join(path, "status"), a.Status, "OK", "MAINTENANCE", "DELISTED"); err != nil {
 			return err
@@ -113,8 +111,8 @@ func (p *Plan) market(name string, s *config.TradedMarket) (m sandbox.Market, er
 		}
 	}
 	if s.TickSize == "" || s.TickSize == "0" {
-		return m, config.At(config.Join(path, "tick_size"),
-			fmt.Errorf("is missing; want the step between two prices, like \"0.01\""))
+		return m, config.Keyf(config.Join(path, "tick_size"),
+			"is missing; want the step between two prices, like \"0.01\"")
 	}
 	if m.Status, err = market.ParseMarketStatus(s.Status); err != nil {
 		return m, config.At(config.Join(path, "status"), err)
@@ -135,8 +133,8 @@ func (p *Plan) setDecimals(path []string, s *config.TradedMarket, m *sandbox.Mar
 	m.PriceDigits = s.TickSize.Digits()
 	if s.PriceDecimals != nil {
 		if n := *s.PriceDecimals; n < int64(m.PriceDigits) || n > market.MaxDigits {
-			return config.At(config.Join(path, "price_decimals"),
-				fmt.Errorf("%d is not in %d, the decimals of tick_size, to %d", n, m.PriceDigits, market.MaxDigits))
+			return config.Keyf(config.Join(path, "price_decimals"),
+				"%d is not in %d, the decimals of tick_size, to %d", n, m.PriceDigits, market.MaxDigits)
 		}
 		m.PriceDigits = uint8(*s.PriceDecimals)
 	}
@@ -150,8 +148,8 @@ func (p *Plan) setDecimals(path []string, s *config.TradedMarket, m *sandbox.Mar
 			continue
 		}
 		if *d.given > int64(*d.into) {
-			return config.At(config.Join(path, d.key),
-				fmt.Errorf("%d is more than the %d decimals of the asset; see [assets]", *d.given, *d.into))
+			return config.Keyf(config.Join(path, d.key),
+				"%d is more than the %d decimals of the asset; see [assets]", *d.given, *d.into)
 		}
 		*d.into = uint8(*d.given)
 	}
@@ -170,12 +168,12 @@ func liquidity(path []string, s *config.LiquiditySection, decimals uint8) (h san
 	}
 	switch {
 	case s.Levels > 1000:
-		return h, config.At(config.Join(path, "levels"), fmt.Errorf("%d is more than 1000", s.Levels))
+		return h, config.Keyf(config.Join(path, "levels"), "%d is more than 1000", s.Levels)
 	case s.Levels > 0 && size == 0:
-		return h, config.At(config.Join(path, "size"),
-			fmt.Errorf("is missing; want the amount of an average level, like \"0.05\""))
+		return h, config.Keyf(config.Join(path, "size"),
+			"is missing; want the amount of an average level, like \"0.05\"")
 	case s.Step < 1 || s.Step > 1_000_000:
-		return h, config.At(config.Join(path, "step"), fmt.Errorf("%d ticks: want 1 to 1000000", s.Step))
+		return h, config.Keyf(config.Join(path, "step"), "%d ticks: want 1 to 1000000", s.Step)
 	}
 	return h, nil
 }

@@ -61,21 +61,20 @@ func (p *Plan) Close() (err error) {
 func (p *Plan) setExchange() error {
 	e, path := &p.Exchange, []string{"exchange"}
 	if _, port, err := net.SplitHostPort(e.Listen); err != nil || port == "" {
-		return config.At(config.Join(path, "listen"),
-			fmt.Errorf("%q is no address; want host:port, like 127.0.0.1:8080 or 127.0.0.1:0", config.Clip(e.Listen)))
+		return config.Keyf(config.Join(path, "listen"),
+			"%q is no address; want host:port, like 127.0.0.1:8080 or 127.0.0.1:0", config.Clip(e.Listen))
 	}
 	if err := config.CheckHosts(config.Join(path, "hosts"), e.Hosts); err != nil {
 		return err
 	}
 	if len(e.Prefixes) == 0 {
-		return config.At(config.Join(path, "prefixes"), fmt.Errorf("is empty; want at least one, like \"Service\""))
+		return config.Keyf(config.Join(path, "prefixes"), "is empty; want at least one, like \"Service\"")
 	}
 	for i, prefix := range e.Prefixes {
 		if prefix == "" || strings.Trim(strings.ToLower(prefix), "abcdefghijklmnopqrstuvwxyz0123456789-") != "" ||
 			slices.Contains(e.Prefixes[:i], prefix) {
-			return config.At(config.Join(path, "prefixes"),
-				fmt.Errorf("%q begins no header; want letters, digits and dashes, each prefix once",
-					config.Clip(prefix)))
+			return config.Keyf(config.Join(path, "prefixes"),
+				"%q begins no header; want letters, digits and dashes, each prefix once", config.Clip(prefix))
 		}
 	}
 	p.Config.Prefixes, p.Config.Venue, p.Config.Seed, p.Config.History, p.Config.State = e.Prefixes, e.Venue, e.Seed,
@@ -102,9 +101,9 @@ func (p *Plan) setFaults() error {
 func (p *Plan) setClock() error {
 	speed, err := strconv.ParseFloat(string(p.Clock.Speed), 64)
 	if err != nil || speed < 0 || speed > sandbox.FastestClock {
-		return config.At([]string{"clock", "speed"},
-			fmt.Errorf("%q is no speed; want 0 for a clock that stands, 1 for the machine's, at most %d", p.Clock.Speed,
-				sandbox.FastestClock))
+		return config.Keyf([]string{"clock", "speed"},
+			"%q is no speed; want 0 for a clock that stands, 1 for the machine's, at most %d", p.Clock.Speed,
+			sandbox.FastestClock)
 	}
 	p.Config.Clock = sandbox.NewClock(market.Time(p.Clock.Start), speed)
 	return nil
@@ -131,12 +130,11 @@ func (p *Plan) setRules() (err error) {
 	}
 	if rules.TriggerReference, err = market.ParseTriggerReference(r.TriggerReference); err != nil ||
 		rules.TriggerReference == 0 {
-		return config.At(config.Join(path, "trigger_reference"),
-			fmt.Errorf("%q is not lastTrade, bestBid, bestAsk or midPrice", r.TriggerReference))
+		return config.Keyf(config.Join(path, "trigger_reference"),
+			"%q is not lastTrade, bestBid, bestAsk or midPrice", r.TriggerReference)
 	}
 	if r.GroupsPerAccount == 0 || r.GroupsPerAccount > 1000 {
-		return config.At(config.Join(path, "groups_per_account"),
-			fmt.Errorf("%d is not in 1 to 1000", r.GroupsPerAccount))
+		return config.Keyf(config.Join(path, "groups_per_account"), "%d is not in 1 to 1000", r.GroupsPerAccount)
 	}
 	for _, l := range [...]struct {
 		key  string
@@ -157,7 +155,7 @@ func (p *Plan) setRules() (err error) {
 		have int64
 	}{{"orders", k.Orders}, {"trades", k.Trades}, {"transactions", k.Transactions}, {"candles", k.Candles}} {
 		if n.have == 0 {
-			return config.At([]string{"keep", n.key}, fmt.Errorf("0 would forget everything; want 1 at least"))
+			return config.Keyf([]string{"keep", n.key}, "0 would forget everything; want 1 at least")
 		}
 	}
 	return nil
@@ -186,7 +184,7 @@ func (p *Plan) setTiers() error {
 		path := []string{"tiers", key}
 		volume, err := config.Decimal(key).Fixed(2)
 		if err != nil {
-			return config.At(path, fmt.Errorf("the name of a tier is the volume that it begins at: %w", err))
+			return config.Keyf(path, "the name of a tier is the volume that it begins at: %w", err)
 		}
 		fees, err := p.fees(path, p.Tiers[key])
 		if err != nil {
@@ -197,9 +195,9 @@ func (p *Plan) setTiers() error {
 	slices.SortStableFunc(steps, func(a, b step) int { return int(min(max(a.volume-b.volume, -1), 1)) })
 	for i, s := range steps {
 		if path := []string{"tiers", s.tier.Volume}; i == 0 && s.volume != 0 {
-			return config.At(path, fmt.Errorf("is the lowest tier; the lowest has to begin at 0"))
+			return config.Keyf(path, "is the lowest tier; the lowest has to begin at 0")
 		} else if i > 0 && s.volume == steps[i-1].volume {
-			return config.At(path, fmt.Errorf("begins where the tier %s does", steps[i-1].tier.Volume))
+			return config.Keyf(path, "begins where the tier %s does", steps[i-1].tier.Volume)
 		}
 		p.Config.Tiers = append(p.Config.Tiers, s.tier)
 	}
@@ -225,8 +223,7 @@ func (p *Plan) fees(path []string, categories map[string]config.CategorySection)
 		fees[category] = exchange.Fees{Maker: maker, Taker: taker}
 	}
 	if _, given := fees[""]; !given {
-		return nil, config.At(path, fmt.Errorf("has no %q: the fees of every category that it does not name",
-			config.AnyCategory))
+		return nil, config.Keyf(path, "has no %q: the fees of every category that it does not name", config.AnyCategory)
 	}
 	return fees, nil
 }

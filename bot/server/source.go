@@ -31,19 +31,18 @@ func (p *Plan) source(path []string, name string, m *config.TradedMarket) (price
 	}
 	if s.Kind == config.PriceFixed {
 		if s.Refill > 0 && s.Refill < config.Span(shortestStep) {
-			return nil, config.At(config.Join(path, "refill"),
-				fmt.Errorf("%s is less than %s; want 0 for never", market.Duration(s.Refill), shortestStep))
+			return nil, config.Keyf(config.Join(path, "refill"),
+				"%s is less than %s; want 0 for never", market.Duration(s.Refill), shortestStep)
 		}
 		return prices.Steady{Price: string(s.Price), Refill: market.Duration(s.Refill)}, nil
 	}
 	volatility, err := strconv.ParseFloat(string(s.Volatility), 64)
 	if err != nil || volatility <= 0 || volatility > 0.5 {
-		return nil, config.At(config.Join(path, "volatility"),
-			fmt.Errorf("%q: want a part of the price above 0, like \"0.03\", at most 0.5", s.Volatility))
+		return nil, config.Keyf(config.Join(path, "volatility"),
+			"%q: want a part of the price above 0, like \"0.03\", at most 0.5", s.Volatility)
 	}
 	if s.Step < config.Span(shortestStep) {
-		return nil, config.At(config.Join(path, "step"), fmt.Errorf("%s is less than %s", market.Duration(s.Step),
-			shortestStep))
+		return nil, config.Keyf(config.Join(path, "step"), "%s is less than %s", market.Duration(s.Step), shortestStep)
 	}
 	return prices.Synthetic{Seed: s.Seed, Anchor: market.Time(s.Anchor), Price: string(s.Price), Volatility: volatility,
 		Volume: string(s.Volume), Step: market.Duration(s.Step)}, nil
@@ -61,8 +60,8 @@ func checkPrice(path []string, m *config.TradedMarket) error {
 	}
 	price, err := m.Source.Price.Fixed(digits)
 	if err != nil || price == 0 || price%tick != 0 {
-		return config.At(config.Join(path, "price"),
-			fmt.Errorf("%q is no price here; want a multiple of tick_size, %s, above 0", m.Source.Price, m.TickSize))
+		return config.Keyf(config.Join(path, "price"),
+			"%q is no price here; want a multiple of tick_size, %s, above 0", m.Source.Price, m.TickSize)
 	}
 	return nil
 }
@@ -75,14 +74,13 @@ func (p *Plan) replay(path []string, name string, m *config.TradedMarket) (price
 	case err != nil:
 		return nil, config.At(config.Join(path, "interval"), err)
 	case s.Speed < 1 || s.Speed > 1_000_000:
-		return nil, config.At(config.Join(path, "speed"),
-			fmt.Errorf("%d: want 1 to 1000000 seconds of candles to a second of the exchange", s.Speed))
+		return nil, config.Keyf(config.Join(path, "speed"),
+			"%d: want 1 to 1000000 seconds of candles to a second of the exchange", s.Speed)
 	case s.From != 0 && s.To != 0 && s.From >= s.To:
-		return nil, config.At(config.Join(path, "from"), fmt.Errorf("%s is not before to, %s", market.Time(s.From),
-			market.Time(s.To)))
+		return nil, config.Keyf(config.Join(path, "from"), "%s is not before to, %s", market.Time(s.From),
+			market.Time(s.To))
 	case s.Step < config.Span(shortestStep):
-		return nil, config.At(config.Join(path, "step"), fmt.Errorf("%s is less than %s", market.Duration(s.Step),
-			shortestStep))
+		return nil, config.Keyf(config.Join(path, "step"), "%s is less than %s", market.Duration(s.Step), shortestStep)
 	}
 	if err := config.OneOf(config.Join(path, "walk"), s.Walk, config.WalkChance, config.WalkPath); err != nil {
 		return nil, err
@@ -97,9 +95,8 @@ func (p *Plan) replay(path []string, name string, m *config.TradedMarket) (price
 	}
 	from, to := market.Time(s.From), market.Time(s.To)
 	if from >= stored.To || to != 0 && to <= stored.From {
-		return nil, config.At(config.Join(path, "from"),
-			fmt.Errorf("%s %s is stored from %s to %s: nothing of it lies in the range", name, interval, stored.From,
-				stored.To))
+		return nil, config.Keyf(config.Join(path, "from"),
+			"%s %s is stored from %s to %s: nothing of it lies in the range", name, interval, stored.From, stored.To)
 	}
 	candles := &storedCandles{store: store, options: candles.ReadOptions{Interval: interval, From: from, To: to},
 		replay: prices.Replay{Speed: int(s.Speed), Step: market.Duration(s.Step)}}
