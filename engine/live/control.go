@@ -7,11 +7,6 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// call is a function that another goroutine runs on the loop.
-type call struct {
-	run func()
-}
-
 // Do runs f in the loop's goroutine, between two events, and waits for it: f may read engine and
 // account, and returns commands of the engine (HaltAll, CancelAll …) that the loop then sends. Do
 // returns before they are sent; the next Do or Look returns after they have been committed. While
@@ -53,7 +48,7 @@ func (l *Loop) End(ctx context.Context, why error) error {
 func (l *Loop) onLoop(ctx context.Context, run func() error) error {
 	done := make(chan error, 1)
 	select {
-	case l.calls <- call{run: func() { done <- run() }}:
+	case l.calls <- func() { done <- run() }:
 		return <-done // the loop has taken it and will answer
 	case <-ctx.Done():
 		return ctx.Err()

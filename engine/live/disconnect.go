@@ -38,11 +38,9 @@ type NotGuarded struct {
 }
 
 // NotGuarded are the groups whose orders outlive this bot. Only the loop's goroutine may call it.
-func (l *Loop) NotGuarded() []NotGuarded { return l.disconnect.notGuarded() }
-
-func (d *disconnect) notGuarded() (list []NotGuarded) {
-	for i := range d.groups {
-		switch g := &d.groups[i]; {
+func (l *Loop) NotGuarded() (list []NotGuarded) {
+	for i := range l.disconnect.groups {
+		switch g := &l.disconnect.groups[i]; {
 		case g.refused != nil:
 			list = append(list, NotGuarded{g.id, "the exchange refuses its timer: " + g.refused.Error(), g.since})
 		case g.shared > 0:

@@ -1,7 +1,8 @@
 // Package live is the loop around the engine: it takes market events and the exchange's answers one
 // by one, steps the engine, makes the intents of its commands durable, and only then sends them. It
 // decides nothing about orders and never sends a write twice: a missing answer is resolved by
-// queries. Start at Loop.Run, and at transitions (outcome.go) for what answers lead to.
+// queries. Start at Loop.Run, and at transitions (resolution.go) for what answers lead to. Parts of
+// the loop stand on base: auditor, channel, openList, holdings, newer, disconnect.
 //
 // Ordering invariant: one goroutine, that of Run, owns engine, account and journal. Other
 // goroutines only talk to the exchange and hand back its answers.
@@ -23,7 +24,7 @@
 //     are this one path. The window of a write that was under way when a process died is read from
 //     the journal. Price: a lost request stays unresolved as long as its window, 10 s by default.
 //   - One table of transitions. outcome × answer × moment → next outcome, effect, next query
-//     (outcome.go). Every answer passes Loop.receive. Tests hold each cell to rules written from
+//     (resolution.go). Every answer passes Loop.receive. Tests hold each cell to rules written from
 //     the contract and play it. Price: an answer of a new kind is a column.
 //   - Listed open after its end: query, then reopen. Two lists after the end begin a query; the
 //     account takes the order back with the record that it brings (Account.Reopen), or it is

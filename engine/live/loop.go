@@ -121,7 +121,7 @@ type Loop struct {
 	clock
 	workers
 	door  Inputs
-	calls chan call // from other goroutines
+	calls chan func() // from other goroutines; the loop runs them
 
 	outbox   outbox
 	sending  [ranks]int
@@ -169,7 +169,7 @@ func New(c Config) *Loop {
 	l := new(Loop)
 	*l = Loop{Config: c, clock: clock{trading: c.Trading}, door: Inputs{Engine: c.Engine, Recorder: c.Recorder},
 		workers: workers{replies: make(chan func(), (int(ranks)+1)*maxInFlight+maxListQueries)},
-		calls:   make(chan call), queries: newQueryQueue(), pages: map[market.OrderID][]market.Fill{},
+		calls:   make(chan func()), queries: newQueryQueue(), pages: map[market.OrderID][]market.Fill{},
 		writes: map[market.OrderID]*outgoing{}, ending: ending{Config: &l.Config, cancels: map[market.OrderID]bool{}}}
 	b := base{&l.Config, &l.clock, &l.workers, &l.door, &l.queries, &l.channel, l}
 	l.disconnect.base = b
@@ -280,8 +280,8 @@ func (l *Loop) turn(ctx, work context.Context) {
 		l.onNotice(&n)
 	case reply := <-l.replies:
 		reply()
-	case r := <-l.calls:
-		r.run()
+	case call := <-l.calls:
+		call()
 	case <-timer.C:
 	case <-ctx.Done():
 		return
@@ -310,6 +310,19 @@ func (l *Loop) turn(ctx, work context.Context) {
 		l.newer.cancelRest()
 	}
 	l.endTurn(work)
+}
+
+// endHalted cancels orders of halted strategies again, at growing intervals. A halt cancels once;
+// that cancel may have been lost, have outlived its window in a ban, or have met a halted market.
+func (l *Loop) endHalted() {
+	if l.halted.next > l.now {
+		return
+	}
+	var a engine.Answer
+	if l.Engine.HaltedOpen() {
+		a = l.input(&market.Input{Kind: market.InputCancelHalted})
+	}
+	l.halted.later(l.now, a.Left > 0, len(a.Commands) > 0)
 }
 
 // endTurn makes the turn durable, then sends.

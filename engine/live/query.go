@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/tidemark-trading/tidemark/market"
@@ -205,4 +206,36 @@ func (l *Loop) QueryOrder(id market.OrderID) {
 	if l.Account.Expects(id) {
 		l.queryOf(id).soon(l.now)
 	}
+}
+
+// prevented reports whether a report tells that self-trade prevention has changed its order. That
+// changes two orders of the account (specification 4.4), and each record tells of its own alone. An
+// order that cancels older ones has no word for it: its record alone never shows that it met some.
+func prevented(own *state.Order, r *market.Report) bool {
+	switch r.RestatementReason {
+	case market.DecrementOnSelfTradePrevention, market.CancelOnSelfTradePrevention:
+		return r.RestatementReason != own.RestatementReason || r.Amount != own.Amount ||
+			r.AmountQuote != own.AmountQuote
+	}
+	return r.SelfTradePrevention == market.CancelOldest &&
+		(!own.Reported || r.Triggered != own.Triggered || r.Exec == market.ExecUpdated)
+}
+
+// queryMet queries the own orders that an order may have met: those of the other side whose price
+// its own reaches.
+func (l *Loop) queryMet(r *market.Report, side market.Side) {
+	l.index.follow()
+	met, near := &l.index.waiting[r.Market], l.index.nearby[:0]
+	switch {
+	case side == market.Sell:
+		near = met.buys.between(near, r.Price, math.MaxInt64)
+	case r.Price == 0:
+		near = met.sells.between(near, 0, math.MaxInt64)
+	default:
+		near = met.sells.between(near, 0, r.Price)
+	}
+	for _, id := range near {
+		l.queryOf(id).soon(l.now)
+	}
+	l.index.nearby = near
 }

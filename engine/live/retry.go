@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
 )
 
 // RetryUntilReached calls try until the exchange answers, with growing waits that it logs, and
@@ -37,4 +38,21 @@ func refuses(err error) bool {
 	var no *exchange.Error
 	return as(err, &no) && no.Outcome() == exchange.Rejected && no.Code != exchange.CodeBanned &&
 		no.Code != exchange.CodeOutOfWindow && no.Status != http.StatusTooManyRequests
+}
+
+// retry is when something is tried again, at growing intervals.
+type retry struct {
+	next market.Time
+	wait market.Duration
+}
+
+// later sets the next time: soon at first, or where nothing is left to try. After a try it is twice
+// as long, a minute at most.
+func (r *retry) later(now market.Time, left, tried bool) {
+	if !left || r.wait == 0 {
+		r.wait = firstWait
+	} else if tried {
+		r.wait = min(2*r.wait, market.Duration(time.Minute))
+	}
+	r.next = now.Add(r.wait)
 }
