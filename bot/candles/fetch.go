@@ -85,21 +85,12 @@ func (a *commands) fetchCandles(ctx context.Context, f *fetchFlags) error {
 	if err != nil {
 		return err
 	}
-	path, err := f.path()
+	w, remote, err := a.fetcher(f)
 	if err != nil {
 		return err
 	}
-	remote, err := f.remote()
-	if err != nil {
-		return err
-	}
-	client, err := a.publicClient(remote)
-	if err != nil {
-		return config.Usagef("base URL or prefix of the exchange: %w", err)
-	}
-	defer client.Close()
-	w := &fetcher{client: client, path: path, tell: func(text string) { console.Tell(a.Stderr, text) },
-		interval: interval, bar: &console.Bar{}}
+	defer w.client.Close()
+	w.interval, w.bar = interval, &console.Bar{}
 	if err := w.prepare(ctx, name, from, to); err != nil {
 		return absent(err, remote.BaseURL)
 	}
@@ -158,6 +149,23 @@ func (f *fetchFlags) runConfig() (*config.Run, error) {
 		return nil, err
 	}
 	return config.LoadRun(source)
+}
+
+// fetcher is a fetcher for the store and the exchange that are meant. The caller closes its client.
+func (a *commands) fetcher(f *fetchFlags) (*fetcher, *config.ExchangeSection, error) {
+	path, err := f.path()
+	if err != nil {
+		return nil, nil, err
+	}
+	remote, err := f.remote()
+	if err != nil {
+		return nil, nil, err
+	}
+	client, err := a.publicClient(remote)
+	if err != nil {
+		return nil, nil, config.Usagef("base URL or prefix of the exchange: %w", err)
+	}
+	return &fetcher{client: client, path: path, tell: func(text string) { console.Tell(a.Stderr, text) }}, remote, nil
 }
 
 // publicClient returns a client without a key that keeps to the budget of this machine's IP

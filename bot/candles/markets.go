@@ -33,19 +33,11 @@ func (a *commands) fetchMarkets(ctx context.Context, f *fetchFlags) error {
 		return config.Usagef("--markets records all markets as they are now; it goes without --market, --interval, " +
 			"--from and --to")
 	}
-	path, err := f.path()
+	w, remote, err := a.fetcher(f)
 	if err != nil {
 		return err
 	}
-	remote, err := f.remote()
-	if err != nil {
-		return err
-	}
-	client, err := a.publicClient(remote)
-	if err != nil {
-		return config.Usagef("base URL or prefix of the exchange: %w", err)
-	}
-	defer client.Close()
+	defer w.client.Close()
 	fees, err := a.feeClient(f)
 	if err != nil {
 		return err
@@ -53,7 +45,6 @@ func (a *commands) fetchMarkets(ctx context.Context, f *fetchFlags) error {
 	if fees != nil {
 		defer fees.Close()
 	}
-	w := &fetcher{client: client, path: path, tell: func(text string) { console.Tell(a.Stderr, text) }}
 	kept, added, err := w.recordMarkets(ctx, remote.Origin(), fees)
 	if err != nil {
 		return absent(err, remote.BaseURL)
