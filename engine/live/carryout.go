@@ -9,7 +9,12 @@ import (
 
 // carryOut does a step: its outcome, its effect on the account, the time of the next query.
 func (l *Loop) carryOut(q *query, r *reply, s step) {
-	command := commandOf(q, r)
+	var command *market.Command // that the reply answers or resolves
+	if r.write != nil {
+		command = &r.write.command
+	} else if q.unresolved != nil {
+		command = &q.unresolved.command
+	}
 	l.channel.owes(q, r, s.do)
 	l.prove(q.id, r, s.do)
 	l.enter(q, r, s.next)
@@ -20,17 +25,6 @@ func (l *Loop) carryOut(q *query, r *reply, s step) {
 	}
 	l.follow(q.id)
 	l.schedule(q, r.asked, s.then)
-}
-
-// commandOf is the write that a reply answers or resolves; nil: neither.
-func commandOf(q *query, r *reply) *market.Command {
-	switch {
-	case r.write != nil:
-		return &r.write.command
-	case q.unresolved != nil:
-		return &q.unresolved.command
-	}
-	return nil
 }
 
 // enter notes an unresolved write. The account knows all other outcomes.

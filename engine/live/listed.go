@@ -141,18 +141,6 @@ func (l *Loop) reopen(q *query, r *reply) {
 	l.report(q.id, r.record, market.ExecTrade)
 }
 
-// canReopen says why an order cannot be reopened as its record says.
-func (l *Loop) canReopen(own *state.Order, r *reply) (problem string, ok bool) {
-	hold := r.record.Order.OnHold
-	if r.record.Order.Done() {
-		hold = 0
-	}
-	if err := l.Account.CanReopen(own, hold); err != nil {
-		return err.Error(), false
-	}
-	return "", true
-}
-
 // cancelListed cancels an order that is not open in the account.
 func (l *Loop) cancelListed(q *query) {
 	l.Log.Error().Int64("order", int64(q.id)).

@@ -147,7 +147,13 @@ func (l *Loop) read(q *query, now resolution, own *state.Order, r *reply) answer
 	if r.err == nil && own != nil {
 		problem, ok := l.verify(own, r)
 		if ok && now.listed() && r.from == fromQuery {
-			problem, ok = l.canReopen(own, r)
+			hold := r.record.Order.OnHold
+			if r.record.Order.Done() {
+				hold = 0
+			}
+			if err := l.Account.CanReopen(own, hold); err != nil {
+				problem, ok = err.Error(), false
+			}
 		}
 		if !ok {
 			l.Log.Debug().Int64("order", int64(q.id)).Str("problem", problem).
