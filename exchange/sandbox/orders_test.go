@@ -104,6 +104,8 @@ func TestOrdersAndTradesAreListedLatestFirstBetweenTheirBounds(t *testing.T) {
 			"limit=2":                                       made[:2],
 			"start=1767614417000":                           made[:3],
 			"start=1767614417001":                           made[:2],
+			"start=8640000000000000":                        {},
+			"end=8640000000000000":                          made,
 			"end=1767614416000":                             made[3:],
 			"end=1767614415999":                             made[4:],
 			"start=1767614416000 end=1767614418000":         made[1:4],

@@ -35,6 +35,7 @@ func (s script) Movements(start prices.Start) (prices.Movements, error) {
 func TestMarketsAndAssetsTellTheirRules(t *testing.T) {
 	s := newStage(t, func(c *Config) {
 		c.Assets[1].Networks, c.Assets[1].Status, c.Assets[3].Name = []string{"BTC", "LN"}, "MAINTENANCE", `"€"`
+		c.Assets[0].Networks = nil
 	})
 	ada := s.ex.listings[3]
 	ada.Status, ada.MaxOrderInBase, ada.MaxOrderInQuote = market.CancelOnly, 5_000_000, 9900
@@ -45,6 +46,7 @@ func TestMarketsAndAssetsTellTheirRules(t *testing.T) {
 		"maxOrderInQuoteAsset=1000000000")
 	s.has(s.one("", "GET /assets symbol=BTC"), "depositStatus=MAINTENANCE", "withdrawalStatus=MAINTENANCE",
 		`networks:=["BTC","LN"]`)
+	s.has(s.one("", "GET /assets symbol=EUR"), `networks:=["SEPA"]`)
 	s.has(s.one("", "GET /assets symbol=ADA"), `name="€"`, `networks:=["ADA"]`)
 }
 
