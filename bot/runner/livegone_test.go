@@ -48,6 +48,9 @@ func (p *player) delists(e *lives.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	blind, name := time.Duration(0), e.Arg(0)
+	if p.isLast(name) {
+		return
+	}
 	if !p.around.untouched(time.Now().Add(-time.Minute)) || p.bot == nil || p.busy || p.around.isBlind() ||
 		p.around.isStruck(time.Minute) || p.movedAt(time.Now().Add(-time.Minute)) {
 		p.around.with(func(a *around) { a.unread = true })
@@ -64,6 +67,16 @@ func (p *player) delists(e *lives.Event) {
 	if e.Arg(1) != "forever" {
 		p.around.with(func(a *around) { a.rules["gone "+name] = time.Now().Add(e.Span(1)) })
 	}
+}
+
+// isLast reports whether the exchange lists no other market: a bot waits for one that lists none.
+func (p *player) isLast(name string) bool {
+	for other, gone := range p.gone {
+		if other != name && !gone.Load() {
+			return false
+		}
+	}
+	return true
 }
 
 // lists lets the exchange list a market again.

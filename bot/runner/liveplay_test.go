@@ -787,7 +787,7 @@ func (p *player) command(of body, path string, ask *operator.Request) {
 		return // its process has ended meanwhile
 	}
 	p.claims(path, ask, code, p.reads())
-	time.Sleep(time.Minute)
+	time.Sleep(time.Minute + lives.Soon) // a Close that has failed tries again a minute later
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.bot == of && !p.busy && path == operator.PathFlatten {
