@@ -45,7 +45,7 @@ func (a *app) actCommand(c *cobra.Command, path string, f *actFlags) *cobra.Comm
 // errUnconfirmed ends a command that was not confirmed in time.
 var errUnconfirmed = errors.New("not everything was confirmed in time; bot status and bot orders tell how it goes on")
 
-func (a *app) haltCommand() *cobra.Command {
+func haltCommand(a *app) *cobra.Command {
 	f := &actFlags{}
 	c := a.actCommand(&cobra.Command{
 		Use: "halt [STRATEGY]", Short: "Stop a strategy, or all, until bot resume", Args: cobra.MaximumNArgs(1),
@@ -58,14 +58,14 @@ func (a *app) haltCommand() *cobra.Command {
 	return c
 }
 
-func (a *app) resumeCommand() *cobra.Command {
+func resumeCommand(a *app) *cobra.Command {
 	return a.actCommand(&cobra.Command{
 		Use: "resume [STRATEGY]", Short: "Let a halted strategy, or all, trade again", Args: cobra.MaximumNArgs(1),
 		Example: "  bot resume -c configs/sandbox.toml\n  bot resume maker",
 	}, operator.PathResume, &actFlags{})
 }
 
-func (a *app) cancelCommand() *cobra.Command {
+func cancelCommand(a *app) *cobra.Command {
 	f := &actFlags{}
 	c := a.actCommand(&cobra.Command{
 		Use: "cancel ORDER", Short: "Cancel one order of a bot", Args: cobra.ExactArgs(1),
@@ -82,7 +82,7 @@ func (a *app) cancelCommand() *cobra.Command {
 	return c
 }
 
-func (a *app) cancelAllCommand() *cobra.Command {
+func cancelAllCommand(a *app) *cobra.Command {
 	f := &actFlags{}
 	c := a.actCommand(&cobra.Command{
 		Use: "cancel-all", Short: "Cancel all open orders of a bot", Args: onlyFlags,
@@ -101,7 +101,7 @@ func (a *app) cancelAllCommand() *cobra.Command {
 	return c
 }
 
-func (a *app) flattenCommand() *cobra.Command {
+func flattenCommand(a *app) *cobra.Command {
 	f := &actFlags{}
 	c := a.actCommand(&cobra.Command{
 		Use: "flatten [STRATEGY]", Short: "Halt a strategy, or all, and sell what it holds",
@@ -117,7 +117,7 @@ func (a *app) flattenCommand() *cobra.Command {
 // resolveWord is the word that the user types to confirm.
 const resolveWord = "resolve"
 
-func (a *app) resolveCommand() *cobra.Command {
+func resolveCommand(a *app) *cobra.Command {
 	f, exchange, absent, gone := &actFlags{}, false, false, ""
 	c := a.actCommand(&cobra.Command{
 		Use:     "resolve ORDER --as-exchange|--as-absent, or resolve --gone MARKET",
@@ -168,7 +168,7 @@ type reloadFlags struct {
 	check bool
 }
 
-func (a *app) reloadCommand() *cobra.Command {
+func reloadCommand(a *app) *cobra.Command {
 	f := &reloadFlags{}
 	c := &cobra.Command{
 		Use: "reload", Short: "Let a running bot take over its changed config", Args: onlyFlags,

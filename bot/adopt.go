@@ -23,7 +23,7 @@ type adoptFlags struct {
 	check, fresh  bool
 }
 
-func (a *app) adoptCommand() *cobra.Command {
+func adoptCommand(a *app) *cobra.Command {
 	f := &adoptFlags{}
 	c := &cobra.Command{
 		Use: "adopt OLD NEW", Short: "Let a strategy take over what a dropped or renamed one has",

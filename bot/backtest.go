@@ -44,7 +44,7 @@ type backtestFlags struct {
 	noFiles, json, lookahead, warmup, parquet  bool
 }
 
-func (a *app) backtestCommand() *cobra.Command {
+func backtestCommand(a *app) *cobra.Command {
 	f := &backtestFlags{}
 	c := &cobra.Command{
 		Use: "backtest", SuggestFor: []string{"test", "backtesting"},

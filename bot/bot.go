@@ -188,21 +188,18 @@ type branch struct {
 }
 
 func branches() []branch {
-	return []branch{{"backtest", (*app).backtestCommand}, {"sweep", (*app).sweepCommand},
-		{"walkforward", (*app).walkforwardCommand}, {"stress", (*app).stressCommand}, {"trials", (*app).trialsCommand},
-		{"compare", (*app).compareCommand}, {"placebo", (*app).placeboCommand}, {"worker", (*app).workerCommand},
-		{"candles", (*app).candlesCommand}, {"state", (*app).stateCommand}, {"strategies", (*app).strategiesCommand},
-		{"init", (*app).initCommand}, {"exchange", (*app).exchangeCommand}, {"run", (*app).runCommand},
-		{"doctor", (*app).doctorCommand}, {"replay", (*app).replayCommand}, {"gap", (*app).gapCommand},
-		{"record", (*app).recordCommand}, {"recording", (*app).recordingCommand}, {"seal", (*app).sealCommand},
-		{"verify", (*app).verifyCommand}, {"export", (*app).exportCommand}, {"version", (*app).versionCommand},
-		{"status", (*app).statusCommand}, {"orders", (*app).ordersCommand}, {"positions", (*app).positionsCommand},
-		{"risk", (*app).riskCommand}, {"journal", (*app).journalCommand}, {"trades", (*app).tradesCommand},
-		{"profit", (*app).profitCommand}, {"equity", (*app).equityCommand}, {"explain", (*app).explainCommand},
-		{"canary", (*app).canaryCommand}, {"halt", (*app).haltCommand}, {"resume", (*app).resumeCommand},
-		{"cancel", (*app).cancelCommand}, {"cancel-all", (*app).cancelAllCommand}, {"flatten", (*app).flattenCommand},
-		{"resolve", (*app).resolveCommand}, {"reload", (*app).reloadCommand}, {"adopt", (*app).adoptCommand},
-		{"dashboard", (*app).dashboardCommand}, {"chat", (*app).chatCommand}}
+	return []branch{{"backtest", backtestCommand}, {"sweep", sweepCommand}, {"walkforward", walkforwardCommand},
+		{"stress", stressCommand}, {"trials", trialsCommand}, {"compare", compareCommand},
+		{"placebo", placeboCommand}, {"worker", workerCommand}, {"candles", candlesCommand}, {"state", stateCommand},
+		{"strategies", strategiesCommand}, {"init", initCommand}, {"exchange", exchangeCommand}, {"run", runCommand},
+		{"doctor", doctorCommand}, {"replay", replayCommand}, {"gap", gapCommand}, {"record", recordCommand},
+		{"recording", recordingCommand}, {"seal", sealCommand}, {"verify", verifyCommand}, {"export", exportCommand},
+		{"version", versionCommand}, {"status", statusCommand}, {"orders", ordersCommand},
+		{"positions", positionsCommand}, {"risk", riskCommand}, {"journal", journalCommand},
+		{"trades", tradesCommand}, {"profit", profitCommand}, {"equity", equityCommand}, {"explain", explainCommand},
+		{"canary", canaryCommand}, {"halt", haltCommand}, {"resume", resumeCommand}, {"cancel", cancelCommand},
+		{"cancel-all", cancelAllCommand}, {"flatten", flattenCommand}, {"resolve", resolveCommand},
+		{"reload", reloadCommand}, {"adopt", adoptCommand}, {"dashboard", dashboardCommand}, {"chat", chatCommand}}
 }
 
 // asked is the branch that the first argument names alone, so that a start does not make the flags
@@ -216,7 +213,7 @@ func (a *app) asked(all []branch) []branch {
 	return all
 }
 
-func (a *app) candlesCommand() *cobra.Command {
+func candlesCommand(a *app) *cobra.Command {
 	return candles.Command(candles.Streams{Stdin: a.Stdin, Stdout: a.Stdout, Stderr: a.Stderr, Getenv: a.Getenv},
 		a.enter)
 }
@@ -245,7 +242,7 @@ func (a *app) exitCode(err error) int {
 	return exitFailed
 }
 
-func (a *app) versionCommand() *cobra.Command {
+func versionCommand(a *app) *cobra.Command {
 	var licences bool
 	c := &cobra.Command{
 		Use: "version", Short: "Print the version of the program's code",

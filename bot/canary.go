@@ -34,7 +34,7 @@ type canaryFlags struct {
 	reason                 string
 }
 
-func (a *app) canaryCommand() *cobra.Command {
+func canaryCommand(a *app) *cobra.Command {
 	f := &canaryFlags{}
 	c := &cobra.Command{
 		Use: canary.Command, SuggestFor: []string{"promote", "shadow"}, Args: onlyFlags,

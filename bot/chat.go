@@ -21,7 +21,7 @@ telegram.act = true, /halt, /resume and /flatten are carried out; the last two a
 bot run does the same by itself where its config has a token. This command does it in a process of its own: set
 telegram.run = false, for only one of them can get the messages. docs/chat.md shows the way to a token.`
 
-func (a *app) chatCommand() *cobra.Command {
+func chatCommand(a *app) *cobra.Command {
 	f := &runFlags{}
 	c := &cobra.Command{
 		Use: "chat", Short: "Answer questions about a bot on Telegram", Args: onlyFlags, Long: chatHelp,

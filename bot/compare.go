@@ -30,7 +30,7 @@ type compareFlags struct {
 	json bool
 }
 
-func (a *app) compareCommand() *cobra.Command {
+func compareCommand(a *app) *cobra.Command {
 	f := &compareFlags{}
 	c := &cobra.Command{
 		Use: "compare A B …", SuggestFor: []string{"diff"}, Short: "Compare the results of backtests",

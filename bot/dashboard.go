@@ -42,7 +42,7 @@ type dashboardFlags struct {
 	door                       config.DashboardSection
 }
 
-func (a *app) dashboardCommand() *cobra.Command {
+func dashboardCommand(a *app) *cobra.Command {
 	f := &dashboardFlags{}
 	c := &cobra.Command{
 		Use: "dashboard", Short: "Show a bot on web pages", Args: onlyFlags, Long: dashboardHelp,

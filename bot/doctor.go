@@ -37,7 +37,7 @@ type doctorFlags struct {
 	alerts, json bool
 }
 
-func (a *app) doctorCommand() *cobra.Command {
+func doctorCommand(a *app) *cobra.Command {
 	f := &doctorFlags{}
 	c := &cobra.Command{
 		Use: "doctor", Short: "Check everything before trading", Long: doctorHelp, Args: onlyFlags,

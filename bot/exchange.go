@@ -37,7 +37,7 @@ type exchangeFlags struct {
 	noAdmin, json                                   bool
 }
 
-func (a *app) exchangeCommand() *cobra.Command {
+func exchangeCommand(a *app) *cobra.Command {
 	f := &exchangeFlags{}
 	c := &cobra.Command{
 		Use: "exchange", SuggestFor: []string{"sandbox", "serve"},

@@ -21,7 +21,7 @@ has.
 --refused tells why a strategy, or any, did not trade: the orders that the gate or the exchange refused in the last
 --since, the reasons, with the value and its limit, how often, and whether the strategy is halted.`
 
-func (a *app) explainCommand() *cobra.Command {
+func explainCommand(a *app) *cobra.Command {
 	f, refused, since := &callerFlags{}, false, "24h"
 	c := &cobra.Command{
 		Use: "explain ORDER | --refused [STRATEGY]", Short: "Tell the story of an order, or why there is none",
@@ -106,7 +106,7 @@ differences, halts, transfers, actions of the operator, starts and stops, each i
 run. An answer looks at 50,000 entries at most; if there are older ones, its last line says how to go on. bot state
 export writes all entries of a bot that does not run.`
 
-func (a *app) journalCommand() *cobra.Command {
+func journalCommand(a *app) *cobra.Command {
 	f, q := &callerFlags{}, &operator.JournalQuery{}
 	c := &cobra.Command{
 		Use: "journal", Short: "List the latest entries of a bot's journal", Args: onlyFlags, Long: entriesHelp,

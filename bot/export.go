@@ -49,7 +49,7 @@ type exportFlags struct {
 	noTrades                                   bool
 }
 
-func (a *app) exportCommand() *cobra.Command {
+func exportCommand(a *app) *cobra.Command {
 	f := &exportFlags{}
 	c := &cobra.Command{
 		Use: "export --tax FILE", Short: "Write the account's history with its lots, for an adviser", Args: onlyFlags,

@@ -64,7 +64,7 @@ type gapFlags struct {
 	listen                            string
 }
 
-func (a *app) gapCommand() *cobra.Command {
+func gapCommand(a *app) *cobra.Command {
 	f := &gapFlags{}
 	c := &cobra.Command{
 		Use: "gap", SuggestFor: []string{"difference", "compare-live", "bridge"}, Args: onlyFlags,

@@ -31,7 +31,7 @@ the name of DIR.
 The module uses the checkout of Tidemark that --replace names, or the checkout around the current folder, or the
 released version of this program. The command never overwrites a file.`
 
-func (a *app) initCommand() *cobra.Command {
+func initCommand(a *app) *cobra.Command {
 	var module, replace string
 	c := &cobra.Command{
 		Use: "init DIR", Short: "Start an own strategy in a module of its own", Long: initHelp,

@@ -29,7 +29,7 @@ func printOrders(w io.Writer, list *operator.Orders) error {
 	return view.WriteTable(w, g, 0)
 }
 
-func (a *app) ordersCommand() *cobra.Command {
+func ordersCommand(a *app) *cobra.Command {
 	f, all := &callerFlags{}, false
 	c := &cobra.Command{
 		Use: "orders", Short: "List a bot's open orders, or all", Args: onlyFlags,
@@ -72,7 +72,7 @@ func printPositions(w io.Writer, list *operator.Positions) error {
 	return view.WriteTable(w, g, 0)
 }
 
-func (a *app) positionsCommand() *cobra.Command {
+func positionsCommand(a *app) *cobra.Command {
 	f := &callerFlags{}
 	c := &cobra.Command{
 		Use: "positions", Short: "List what a bot's strategies hold", Args: onlyFlags,

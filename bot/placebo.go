@@ -47,7 +47,7 @@ type placeboFlags struct {
 	rules       placebo.Rules
 }
 
-func (a *app) placeboCommand() *cobra.Command {
+func placeboCommand(a *app) *cobra.Command {
 	f := &placeboFlags{}
 	c := &cobra.Command{
 		Use: "placebo", Short: "Test a search where there is nothing to find, and rank its winner",

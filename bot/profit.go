@@ -35,7 +35,7 @@ type (
 	}
 )
 
-func (a *app) profitCommand() *cobra.Command {
+func profitCommand(a *app) *cobra.Command {
 	f := &bookFlags{}
 	c := &cobra.Command{
 		Use: "profit", Short: "Say what a bot has earned, by day, strategy, market or tag", Args: onlyFlags,
@@ -107,7 +107,7 @@ func orNone(text string) string {
 // curveRows is about how many samples a terminal shows without --every.
 const curveRows = 40
 
-func (a *app) equityCommand() *cobra.Command {
+func equityCommand(a *app) *cobra.Command {
 	f := &bookFlags{}
 	c := &cobra.Command{
 		Use: "equity", Short: "Show the equity of a bot, or what a strategy has earned, over time", Args: onlyFlags,

@@ -34,7 +34,7 @@ type recordFlags struct {
 	json bool
 }
 
-func (a *app) recordCommand() *cobra.Command {
+func recordCommand(a *app) *cobra.Command {
 	f := &recordFlags{}
 	c := &cobra.Command{
 		Use: "record", SuggestFor: []string{"capture", "collect"}, Args: onlyFlags,
@@ -86,7 +86,7 @@ type recordingFlags struct {
 	json                       bool
 }
 
-func (a *app) recordingCommand() *cobra.Command {
+func recordingCommand(a *app) *cobra.Command {
 	f := &recordingFlags{}
 	c := &cobra.Command{
 		Use: "recording", SuggestFor: []string{"recordings"}, Args: cobra.NoArgs,

@@ -33,7 +33,7 @@ With --state and -c it runs the strategies of that config over the recorded hour
 backtest" for its report. The bot's data comes with its recorded times of arrival, and the simulated venue fills the
 orders. The first lines say what was recorded, and what is missing. -c alone names the state folder.`
 
-func (a *app) replayCommand() *cobra.Command {
+func replayCommand(a *app) *cobra.Command {
 	f, other := &stateFlags{}, &backtestFlags{}
 	c := &cobra.Command{
 		Use: "replay", SuggestFor: []string{"rerun", "reproduce"}, Args: onlyFlags,

@@ -54,7 +54,7 @@ func (f *runFlags) register(c *cobra.Command, file string) {
 	c.Flags().StringArrayVar(&f.sets, "set", nil, "change one setting: `a.b.c=value`; may be repeated")
 }
 
-func (a *app) runCommand() *cobra.Command {
+func runCommand(a *app) *cobra.Command {
 	f := &runFlags{}
 	c := &cobra.Command{
 		Use: "run", SuggestFor: []string{"trade", "live", "paper", "dry-run"},

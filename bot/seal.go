@@ -49,7 +49,7 @@ type sealFlags struct {
 	dryRun, json                           bool
 }
 
-func (a *app) sealCommand() *cobra.Command {
+func sealCommand(a *app) *cobra.Command {
 	f := &sealFlags{}
 	c := &cobra.Command{
 		Use: "seal", SuggestFor: []string{"promise", "go-live"}, Short: "Seal what a bot promises at its go-live",
@@ -65,7 +65,7 @@ func (a *app) sealCommand() *cobra.Command {
 	flags.StringVar(&f.key, "key", "", "only the key in this `FILE` may sign exports; see bot seal key")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show the seal and write nothing")
 	flags.BoolVar(&f.json, "json", false, "print the seal as JSON, and nothing else")
-	c.AddCommand(a.sealKeyCommand(), a.sealExportCommand(), a.sealCheckCommand())
+	c.AddCommand(sealKeyCommand(a), sealExportCommand(a), sealCheckCommand(a))
 	return c
 }
 

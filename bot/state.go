@@ -28,7 +28,7 @@ type stateFlags struct {
 	json         bool
 }
 
-func (a *app) stateCommand() *cobra.Command {
+func stateCommand(a *app) *cobra.Command {
 	f := &stateFlags{}
 	c := &cobra.Command{
 		Use: "state", SuggestFor: []string{"check", "backup", "compact"},

@@ -145,7 +145,7 @@ func banText(x *operator.Weight) string {
 	return ""
 }
 
-func (a *app) statusCommand() *cobra.Command {
+func statusCommand(a *app) *cobra.Command {
 	f, healthy := &callerFlags{}, false
 	c := &cobra.Command{
 		Use: "status", Short: "Say how a bot stands", Args: onlyFlags,
@@ -169,7 +169,7 @@ const riskHelp = `Each limit of the account and of the strategies, by the name o
 used, how much is left, and whether it refuses orders now. Limits that are not set are listed too. Then the halts in
 force. A bot that does not run answers as of its last minute, or its stop.`
 
-func (a *app) riskCommand() *cobra.Command {
+func riskCommand(a *app) *cobra.Command {
 	f := &callerFlags{}
 	c := &cobra.Command{
 		Use: "risk", Short: "Show the limits of a bot, how much of each is used, and the halts", Args: onlyFlags,

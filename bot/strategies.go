@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-func (a *app) strategiesCommand() *cobra.Command {
+func strategiesCommand(a *app) *cobra.Command {
 	asJSON := false
 	c := &cobra.Command{
 		Use: "strategies [NAME]", Short: "List the strategies with their parameters", Args: cobra.MaximumNArgs(1),

@@ -42,7 +42,7 @@ type stressFlags struct {
 	resamples, workers             int64
 }
 
-func (a *app) stressCommand() *cobra.Command {
+func stressCommand(a *app) *cobra.Command {
 	f := &stressFlags{}
 	c := &cobra.Command{
 		Use: "stress [RESULT]", Short: "Ask what breaks a backtest", Long: stressHelp, Example: stressExample,

@@ -49,7 +49,7 @@ type sweepFlags struct {
 // machines reports whether workers run the sets.
 func (f *sweepFlags) machines() bool { return f.address != "" || f.url != "" }
 
-func (a *app) sweepCommand() *cobra.Command {
+func sweepCommand(a *app) *cobra.Command {
 	f := &sweepFlags{}
 	c := &cobra.Command{
 		Use: "sweep", Short: "Backtest many sets of settings, and judge the best", Long: sweepHelp,

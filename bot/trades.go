@@ -113,7 +113,7 @@ func cellOf(v reflect.Value, field reflect.StructField) string {
 // latestTrades is how many trips a terminal shows without --all.
 const latestTrades = 40
 
-func (a *app) tradesCommand() *cobra.Command {
+func tradesCommand(a *app) *cobra.Command {
 	f, all := &bookFlags{}, false
 	c := &cobra.Command{
 		Use: "trades", Short: "List a bot's round trips: entry, exit, fees, profit, reason", Args: onlyFlags,

@@ -35,7 +35,7 @@ type trialsFlags struct {
 	json             bool
 }
 
-func (a *app) trialsCommand() *cobra.Command {
+func trialsCommand(a *app) *cobra.Command {
 	f := &trialsFlags{}
 	c := &cobra.Command{
 		Use: "trials", Short: "List the tries of all searches over the same candles", Long: trialsHelp,

@@ -28,7 +28,7 @@ called broken in 5 of 100 cases at most.
 A promise that was called broken stays broken until a new seal. "Probably since" is an estimate. The
 exit code is 1 if the promise is broken, or if nothing is sealed.`
 
-func (a *app) verifyCommand() *cobra.Command {
+func verifyCommand(a *app) *cobra.Command {
 	f := &callerFlags{}
 	c := &cobra.Command{
 		Use: "verify", Short: "Say whether a bot keeps its sealed promise", Long: verifyHelp, Args: onlyFlags,
@@ -59,7 +59,7 @@ var (
 	errNotSealed = errors.New("nothing is sealed")
 )
 
-func (a *app) sealKeyCommand() *cobra.Command {
+func sealKeyCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "key FILE", Short: "Make a key that signs exports", Example: "  bot seal key seal.key",
 		Long: "Writes a new ed25519 key to a FILE that only you may read, and prints its public half. Give the " +
@@ -87,7 +87,7 @@ type sealExportFlags struct {
 	key, out string
 }
 
-func (a *app) sealExportCommand() *cobra.Command {
+func sealExportCommand(a *app) *cobra.Command {
 	f := &sealExportFlags{}
 	c := &cobra.Command{
 		Use: "export", Short: "Write a signed proof that others check offline", Args: onlyFlags,
@@ -145,7 +145,7 @@ func copied(ctx context.Context, path string) (*journal.Store, error) {
 	return store, nil
 }
 
-func (a *app) sealCheckCommand() *cobra.Command {
+func sealCheckCommand(a *app) *cobra.Command {
 	var asJSON bool
 	var public string
 	c := &cobra.Command{

@@ -52,7 +52,7 @@ type walkFlags struct {
 	anchored, json                bool
 }
 
-func (a *app) walkforwardCommand() *cobra.Command {
+func walkforwardCommand(a *app) *cobra.Command {
 	f := &walkFlags{}
 	c := &cobra.Command{
 		Use: "walkforward", SuggestFor: []string{"walk", "wfo"},

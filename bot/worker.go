@@ -37,7 +37,7 @@ type workerFlags struct {
 	cache string
 }
 
-func (a *app) workerCommand() *cobra.Command {
+func workerCommand(a *app) *cobra.Command {
 	f := &workerFlags{}
 	c := &cobra.Command{
 		Use: "worker", Short: "Run sets of a sweep that another machine coordinates", Long: workerHelp,
