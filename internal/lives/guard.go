@@ -189,11 +189,12 @@ func (g *Guard) timers(look *Look) {
 }
 
 // Restored notes that the bot goes on from an older state file: the orders that it does not know
-// are no longer its own.
+// are no longer its own, and what has left the account may not have left its books.
 func (g *Guard) Restored() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	clear(g.since)
+	clear(g.sure)
 	g.restored = true
 }
 
