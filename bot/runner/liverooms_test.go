@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/killswitch"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange"
@@ -156,6 +157,14 @@ func (p *player) restoresBackup(e *lives.Event) {
 			if _, is := later[id]; is { // its name proves it
 				again = append(again, id)
 				delete(later, id)
+			}
+		}
+		lines, err := killswitch.Read(filepath.Join(p.Folder, killswitch.LogFile))
+		require.NoError(p.T, err)
+		for i := range lines { // the start books them
+			if _, is := later[lines[i].Client]; is && lines[i].Kind == killswitch.KindSell {
+				again = append(again, lines[i].Client)
+				delete(later, lines[i].Client)
 			}
 		}
 		p.guard.Restored()
