@@ -10,6 +10,9 @@ import (
 	"sync/atomic"
 )
 
+// refused is the answer to a request that names a market that has gone.
+const refused = `{"errorCode":205,"error":"market parameter is invalid."}`
+
 // Delisted is an exchange that lists a market no more from some moment on: it is in no list, and a
 // request that names it is refused with 205.
 type Delisted struct {
@@ -28,6 +31,11 @@ func (w Delisted) RoundTrip(r *http.Request) (*http.Response, error) {
 		asked, _ = io.ReadAll(r.Body)
 		r.Body = io.NopCloser(bytes.NewReader(asked))
 	}
+	named := strings.Contains(r.URL.String()+string(asked), w.Market)
+	if named && r.Method != http.MethodGet { // what is refused must not happen
+		return &http.Response{StatusCode: http.StatusBadRequest, Header: http.Header{}, Request: r,
+			Body: io.NopCloser(strings.NewReader(refused))}, nil
+	}
 	answer, err := w.Next.RoundTrip(r)
 	if err != nil || answer.StatusCode == http.StatusSwitchingProtocols {
 		return answer, err
@@ -38,9 +46,9 @@ func (w Delisted) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	var list []map[string]any
 	switch {
-	case strings.Contains(r.URL.String()+string(asked), w.Market):
+	case named:
 		answer.StatusCode = http.StatusBadRequest
-		body = []byte(`{"errorCode":205,"error":"market parameter is invalid."}`)
+		body = []byte(refused)
 	case json.Unmarshal(body, &list) == nil:
 		list = slices.DeleteFunc(list, func(row map[string]any) bool { return row["market"] == w.Market })
 		body, _ = json.Marshal(list)
