@@ -47,25 +47,39 @@ func (p *player) isGone(name string) bool { return p.gone[name] != nil && p.gone
 func (p *player) delists(e *lives.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	blind, name := time.Duration(0), e.Arg(0)
+	name := e.Arg(0)
 	if p.isLast(name) {
 		return
 	}
-	if !p.around.untouched(time.Now().Add(-time.Minute)) || p.bot == nil || p.busy || p.around.isBlind() ||
-		p.around.isStruck(time.Minute) || p.movedAt(time.Now().Add(-time.Minute)) {
-		p.around.with(func(a *around) { a.unread = true })
-		blind = 20 * time.Minute
-		if e.Arg(1) != "forever" {
-			blind = e.Span(1)
-		}
-	}
-	p.around.blinds(blind)
+	unread := !p.around.untouched(time.Now().Add(-time.Minute)) || p.bot == nil || p.busy || p.around.isBlind() ||
+		p.around.isStruck(time.Minute) || p.movedAt(time.Now().Add(-time.Minute))
+	p.around.blinds(0)
 	p.handOn()
 	p.admin(http.MethodPost, "status", map[string]any{"market": name, "status": "halted"})
 	p.admin(http.MethodPost, "cancelOrders", map[string]any{"market": name, "reason": "cancelOnDelisting"})
 	p.gone[name].Store(true)
 	if e.Arg(1) != "forever" {
 		p.around.with(func(a *around) { a.rules["gone "+name] = time.Now().Add(e.Span(1)) })
+	}
+	if unread {
+		p.cannotRead()
+	}
+}
+
+// cannotRead blinds the bot while a market is gone: it has not heard of all trades there.
+func (p *player) cannotRead() {
+	for name := range p.gone {
+		if !p.isGone(name) {
+			continue
+		}
+		blind := 20 * time.Minute
+		p.around.with(func(a *around) {
+			if back, is := a.rules["gone "+name]; is {
+				blind = time.Until(back)
+			}
+			a.unread = true
+		})
+		p.around.blinds(blind)
 	}
 }
 

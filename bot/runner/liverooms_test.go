@@ -170,6 +170,7 @@ func (p *player) restoresBackup(e *lives.Event) {
 		p.guard.Restored()
 		p.around.with(func(a *around) { a.restored = true })
 		p.around.blinds(0)
+		p.cannotRead() // the copy is from before trades there
 		p.ledger.disown(later, again)
 		require.NoError(p.T, os.RemoveAll(filepath.Join(p.Folder, statedir.RecordingFolder)))
 		require.NoError(p.T, os.Rename(backup, filepath.Join(p.Folder, statedir.StateFile)))
