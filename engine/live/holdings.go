@@ -211,6 +211,7 @@ func (l *Loop) Unallocate(asset market.AssetID, money market.Money) {
 
 // inquiry is what the exchange says of the time since the last checkpoint.
 type inquiry struct {
+	work    context.Context        // of questions that follow from it; nil before the strategies start
 	asked   market.Time            // before the balances to be explained were queried
 	books   map[market.AssetID]int // number of moves by then
 	surplus map[market.AssetID]market.Money
@@ -229,7 +230,7 @@ func (h *holdings) inquire(work context.Context, q *inquiry) {
 		return
 	}
 	since, markets := h.extent(q)
-	h.pending = true
+	h.pending, q.work = true, work
 	h.ask(func() func() {
 		err := q.fetch(work, h.Trading, since, markets)
 		return func() {
@@ -386,6 +387,8 @@ func (h *holdings) foreignTrades(q *inquiry) (moved []exchange.Movement, lacks l
 		case h.open.filledAfterEnd(t, q.books[m.Base] != h.moves[m.Base]):
 			lacks = ownFill
 		case t.ClientOrderID != uuid.Nil && h.Owns != nil && h.Owns(t.ClientOrderID):
+		case h.newer.adoptLate(q.work, t, q.markets[i]):
+			lacks = ownFill
 		case t.Settled:
 			moved = appendTrade(moved, m, &t.Fill)
 		case lacks == 0:

@@ -232,6 +232,12 @@ func (n *newer) adopt(ctx context.Context, number market.OrderID, o *market.Orde
 	}
 	asked := n.stamp()
 	record, err := n.Trading.Order(ctx, o.Market, o.ClientOrderID, o.ExchangeID)
+	return n.enter(number, o, asked, record, err)
+}
+
+// enter takes one order into the books, as the answer to its query says.
+func (n *newer) enter(number market.OrderID, o *market.Order, asked market.Time, record exchange.WireOrder,
+	err error) error {
 	var owners []market.StrategyID
 	if err == nil {
 		owners = n.Owners(&record.Order, true)
@@ -277,6 +283,31 @@ func (n *newer) adopt(ctx context.Context, number market.OrderID, o *market.Orde
 		command: market.Command{Kind: market.CommandPlace, Order: own.Order}, until: asked}
 	n.loop.receive(q, &reply{from: fromQuery, asked: n.stamp(), record: &record})
 	return nil
+}
+
+// adoptLate adopts the order of a trade that the start could not see, because its market had gone.
+// It reports whether the trade is such an order's.
+func (n *newer) adoptLate(work context.Context, t *exchange.Trade, m market.ID) bool {
+	if !n.Settled || n.asked[t.ClientOrderID] || !n.strange(t.ClientOrderID) {
+		return false
+	}
+	number, is := n.number(t.ClientOrderID)
+	if !is {
+		return false
+	}
+	n.asked[t.ClientOrderID] = true
+	o, asked := market.Order{Market: m, ClientOrderID: t.ClientOrderID, ExchangeID: t.ExchangeID}, n.now
+	n.ask(func() func() {
+		record, err := n.Trading.Order(work, m, o.ClientOrderID, o.ExchangeID)
+		return func() {
+			if err = n.enter(number, &o, asked, record, err); err != nil {
+				delete(n.asked, o.ClientOrderID) // the next comparison asks again
+				n.Log.Warn().Err(err).Msg("an order that is newer than the state file could not be asked for")
+			}
+			n.haltShared()
+		}
+	})
+	return true
 }
 
 // doubt notes an order of a run that the state file does not know, with a strategy's operator id:
