@@ -70,8 +70,8 @@ func (t *track) addDays(series []market.Candle, length market.Time, o blockSums)
 	}
 }
 
-// untilStart counts the first candles, of such a length, that start up to a time: as many as fit,
-// less those that are missing.
+// untilStart is how many of the first candles start no later than last. Each is length long, and
+// some may be missing.
 func untilStart(series []market.Candle, last, length market.Time) int {
 	n := len(series)
 	if series[n-1].Start <= last {

@@ -105,7 +105,7 @@ func spanOf(p *plan.Backtest) (trials.Span, error) {
 		To: to.Millis()}, err
 }
 
-// originOf describes the tries of a run on a backtest's candles over a range.
+// originOf says on which candles, over which range and with which code a run's tries were made.
 func originOf(p *plan.Backtest, run *backtest.Plan, from, to market.Time) (trials.Origin, error) {
 	data, err := p.HashUntil(run, to)
 	return trials.OriginOf(run, trials.Origin{From: from.Millis(), To: to.Millis(), Code: p.Options.CodeVersion,

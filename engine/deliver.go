@@ -90,8 +90,8 @@ func (e *Engine) deliver(ev *market.Event) {
 	}
 }
 
-// lose shrinks or ends the brackets of a strategy whose base has left the books beside its own
-// orders.
+// lose shrinks or ends the brackets of a strategy whose base has left the books otherwise than by
+// its own orders.
 func (e *Engine) lose(id market.StrategyID, m market.ID) {
 	s, known := &e.slots[id-1], e.catalog.Market(m)
 	e.brackets.Lose(id, m, e.account.Position(id, m).Amount, func(b market.OrderID, was, is market.Qty) {

@@ -267,7 +267,7 @@ func (s *Space) Sample() (sets []uint64) {
 	return sets
 }
 
-// sample is the Sample of the space, all looked at. Sets that are left out are among them.
+// sample looks at each set of the space's Sample and returns all, those that are left out too.
 func (c *chooser) sample() (sets []uint64, err error) {
 	sets = c.space.Sample()
 	for _, set := range sets {

@@ -21,7 +21,7 @@ type Limits struct {
 	MaxInFlight     int // orders with a command that the exchange has not answered
 	CoolDownLosses  int // losing exits in a row that lead to …
 	CoolDown        market.Duration
-	MaxDataAge      market.Duration // refuseWith to open on prices older than this
+	MaxDataAge      market.Duration // refuse to open on prices older than this
 	ReduceOnly      bool
 }
 

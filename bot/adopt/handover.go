@@ -140,7 +140,7 @@ func (h *handing) fault(point string) {
 	}
 }
 
-// again answers for a strategy that the state file does not have any more, or never had.
+// again answers a repeated adopt: the strategy was handed over already, or never existed.
 func (h *handing) again(slots map[string]engine.SavedSlot) error {
 	kept, err := h.store.Kept()
 	if err != nil {

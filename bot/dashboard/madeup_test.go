@@ -45,7 +45,7 @@ func madeUp() *Documents {
 			Realised: "181.2251", Fees: "9.1121", OpenedMS: madeUpNow - 9_000_000},
 		{Strategy: "maker", Market: "ETH-EUR", Amount: "0", Cost: "0", Realised: "-43.77", Fees: "3.5"}}}
 	d.Refused = &operator.Refused{Strategies: []operator.RefusedBy{{Strategy: "trend", Refused: []operator.RefusedKind{{
-		By: "gate", Reason: "order_value", Detail: "an order of 612 EUR is above the limit of 500 EUR", Times: 3,
+		By: "gate", Reason: "max_order_value", Detail: "612 EUR, limit 500 EUR", Times: 3,
 		LastMS: madeUpNow - 600_000}}}}}
 	d.Curve = madeUpCurve()
 	return d

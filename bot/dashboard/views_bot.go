@@ -227,8 +227,11 @@ func lastRefusal(d *Documents, strategy, id string) Cell {
 		for _, by := range d.Refused.Strategies {
 			if by.Strategy == strategy && len(by.Refused) > 0 {
 				r := &by.Refused[0]
-				text := fmt.Sprintf("%s: %s, %s ago", r.By, cmp.Or(r.Detail, r.Reason),
-					age(r.LastMS, d.NowMS+d.Status.ClockOffsetMS))
+				reason := r.Reason
+				if r.Detail != "" {
+					reason += " (" + r.Detail + ")"
+				}
+				text := fmt.Sprintf("%s: %s, %s ago", r.By, reason, age(r.LastMS, d.NowMS+d.Status.ClockOffsetMS))
 				if r.Times > 1 {
 					text += fmt.Sprintf(", %d times", r.Times)
 				}

@@ -103,7 +103,7 @@ type ActResult struct {
 	Open       []Order  `json:"open"`       // orders that should have ended and are open
 	Protecting []Order  `json:"protecting"` // exits of brackets: a halt leaves them, and a cancelled one has a successor
 	Sold       int      `json:"sold"`       // orders by which flatten sold
-	// Sales are the sales by these orders, and by open orders of an earlier flatten.
+	// Sales are those by the orders that Sold counts, and by open orders of an earlier flatten.
 	Sales  []Sale     `json:"sales"`
 	Held   []Position `json:"held"`   // after flatten
 	Unsold []string   `json:"unsold"` // why

@@ -79,7 +79,7 @@ func (d *deadline) set(at time.Time, over bool) (changed bool) {
 	return changed
 }
 
-// ends reports whether the deadline is over and the connection below does not know it yet.
+// ends marks a deadline that has passed, and reports whether that is new.
 func (d *deadline) ends(now time.Time) bool {
 	if d.over || d.at.IsZero() || now.Before(d.at) {
 		return false

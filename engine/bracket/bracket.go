@@ -136,7 +136,7 @@ func (b *bracket) level(leg market.Leg) market.Price {
 	return b.levels.Stop
 }
 
-// kept is what the exits are to sell.
+// kept is the amount that the exits cover: all but what is leaving.
 func (b *bracket) kept() market.Qty { return b.amount - b.leaving }
 
 // watching reports whether the bracket waits for a second leg.

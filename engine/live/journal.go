@@ -46,7 +46,7 @@ type ReconcileLog interface {
 	// ChangedByOthers records the orders that someone else has changed and that still expect
 	// something, in words, to be kept for the next run.
 	ChangedByOthers(orders map[market.OrderID]string)
-	// Checkpoints records the checkpoint of an asset's balance, for the next run. It may be
+	// Checkpoint records the checkpoint of an asset's balance, for the next run. It may be
 	// committed with later records.
 	Checkpoint(asset market.AssetID, a BalanceCheckpoint)
 }

@@ -26,8 +26,8 @@ type Check struct {
 	// Fees are the highest rates that the account can be charged, and the lowest below 0 with
 	// rebates.
 	Fees exchange.Fees
-	// Coarse: amounts may have had fewer decimals when the order was filled, down to those that the
-	// filled amount shows: the fee of a buy over money may have the rest of such a step.
+	// Coarse: the market may have taken fewer decimals when the order was filled, as the filled
+	// amount shows; the fee of a buy over money may have the rest of a step.
 	Coarse  bool
 	Now     market.Time // on the exchange's clock
 	Prices  func(at market.Time) Prices

@@ -12,8 +12,8 @@ import (
 type WarmupEnd struct {
 	Market market.ID
 	Ended  bool
-	// Interval is that of the candle that ended the warm-up, or of the candles that are missing.
-	// 0: it waits, or waited, for the start of trading only.
+	// Interval: of the candle that ended the warm-up or, while it lasts, of the missing candles. 0:
+	// it waits, or waited, for the start of trading only.
 	Interval market.Interval
 	At       market.Time // close of the candle that ended it; 0: the candles were there before trading began
 	Left     int         // candles of Interval that are missing

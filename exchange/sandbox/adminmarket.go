@@ -66,8 +66,7 @@ func (ex *Exchange) setTick(l *listing, tick market.Price) {
 	ex.venue.Requote(l.ID)
 }
 
-// applyRules gives a market other rules. Its fee category stays: the accounts' fees follow from the
-// config's.
+// applyRules gives a market other rules. Its fee category stays: the config decides the fees.
 func (ex *Exchange) applyRules(l *listing, rules *market.Rules) {
 	tick, category := l.TickSize, l.FeeCategory
 	l.Rules = *rules

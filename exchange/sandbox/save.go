@@ -24,7 +24,7 @@ type marketRow struct {
 	marked     bool
 }
 
-// write is the transaction.
+// write writes every part, in one transaction.
 func (s *store) write(tx *bbolt.Tx) error {
 	for _, one := range [...]func(*bbolt.Tx) error{s.writeAbout, s.writeOrders, s.writeGone, s.writeAccounts,
 		s.writeTransfers, s.writeMarkets, s.writeMeters} {

@@ -171,8 +171,8 @@ func (b *bank) addTurnover(a *account, m *market.Market, f *market.Fill) {
 	a.days = append(a.days, dayVolume{Day: today, Volume: worth})
 }
 
-// notional returns the value of a fill in the currency of the tiers, rounded down: other quotes by
-// the latest price of the market QUOTE-EUR, or one for one where there is no such market or price.
+// notional returns the value of a fill in the currency of the tiers, rounded down: another
+// quote is converted at the latest price of the market QUOTE-EUR, without one at 1.
 func (b *bank) notional(m *market.Market, f *market.Fill) (market.Money, error) {
 	money, err := m.Notional(f.Price, f.Amount)
 	if err != nil || m.Quote == b.currency {

@@ -6,7 +6,7 @@ import "github.com/tidemark-trading/tidemark/market"
 func (v *Venue) tactics() bool { return v.config.Watches != nil && v.config.Watches[0].Tactic }
 
 // attaches reports whether a command can act where the path of a book stands. While a tactic is
-// under way, only a command that is sent while the path is walked can: it may be of a timer.
+// under way, only a command that is sent while the path is walked can: a timer may have sent it.
 func (v *Venue) attaches(b *book) bool {
 	return v.rings && b.movement == v.movement || !v.rings && !v.tactics()
 }

@@ -269,7 +269,8 @@ func (d *chunkDecoder) combineAny(dst []market.Candle) (bad int64) {
 	return bad
 }
 
-// start returns the start of the candle at offset; setMonths sets those of months.
+// start returns the start of the candle at offset. It holds for intervals of a fixed length; for
+// months setMonths writes over it.
 func (d *chunkDecoder) start(offset int64) market.Time {
 	step := market.Time(d.head.interval.Fixed())
 	return d.head.interval.StartOf(0) + market.Time(d.head.number<<chunkShift+offset)*step

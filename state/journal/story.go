@@ -117,8 +117,8 @@ func (c *committer) tellOne(entries []told) error {
 	return c.table.Put(key, row)
 }
 
-// lastStory returns the last row of an order's story, nil for none: at once for an order behind the
-// last one of the file.
+// lastStory returns the last row of an order's story, nil for none: without a look-up if the order
+// is newer than all in the file.
 func (c *committer) lastStory(order []byte) (key, value []byte) {
 	if bytes.Compare(order, c.known) > 0 {
 		return nil, nil

@@ -44,7 +44,7 @@ func exponential(n int) smooth { return smooth{n: window(n), weight: 2 / float64
 func wilder(n int) smooth { return smooth{n: window(n), weight: 1 / float64(n)} }
 
 // push adds a value. It rounds the product before the sum by converting it: a processor that fuses
-// both would print other results.
+// the product and the sum would print other results.
 func (s *smooth) push(x float64) {
 	if s.seen == s.n {
 		s.value += float64(s.weight * (x - s.value))

@@ -456,7 +456,7 @@ func (r *run) reach(at market.Time) {
 	})
 }
 
-// patience is how long a timer waits for that of the record.
+// patience is how long a timer of this run waits for the same timer of the recording.
 const patience = market.Time(5e9)
 
 // timers fires the timers that are due.

@@ -56,7 +56,7 @@ type Gap struct {
 	Text     string      // what is missing, for a person
 }
 
-// Silences: a market whose prices stay away for longer than both has a gap.
+// A silence longer than leastSilence and than silentPolls mean distances is a gap.
 const (
 	leastSilence = market.Time(60e9)
 	silentPolls  = 5 // times the mean distance of its prices
