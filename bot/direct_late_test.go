@@ -36,8 +36,14 @@ func TestTheKillSwitchAsksForAConfirmedOrderThatAListLacks(t *testing.T) {
 	t.Parallel()
 	p := newSwitchPlay(t, "holder", "30s", "")
 	p.kill(p.begin())
+	p.cancelsBoth(func() bool { return true })
+}
+
+// cancelsBoth lets the switch cancel two orders, while the exchange lists none as long as hides
+// says so.
+func (p *switchPlay) cancelsBoth(hides func() bool) {
 	front := func(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc) {
-		if !strings.HasSuffix(r.URL.Path, "/ordersOpen") {
+		if !strings.HasSuffix(r.URL.Path, "/ordersOpen") || !hides() {
 			serve(w, r)
 			return
 		}
@@ -47,9 +53,9 @@ func TestTheKillSwitchAsksForAConfirmedOrderThatAListLacks(t *testing.T) {
 	p.front.Store(&front)
 	code, out := p.turn("", "")
 	p.front.Store(nil)
-	require.Zero(t, code, out)
-	require.Contains(t, out, "2 orders cancelled")
-	require.Empty(t, p.openOrders())
+	require.Zero(p.T, code, out)
+	require.Contains(p.T, out, "2 orders cancelled")
+	require.Empty(p.T, p.openOrders())
 }
 
 // The exchange lists no order before the end of the last write's window. The switch believes only a
@@ -69,23 +75,13 @@ func TestTheKillSwitchBelievesNoListThatIsLate(t *testing.T) {
 				require.NoError(t, os.Chtimes(file, now, now))
 				return now
 			})
-			front := func(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc) {
-				if !strings.HasSuffix(r.URL.Path, "/ordersOpen") || time.Since(first()) > window {
-					serve(w, r)
-					return
-				}
-				if slow {
+			p.cancelsBoth(func() bool {
+				hides := time.Since(first()) <= window
+				if hides && slow {
 					time.Sleep(time.Until(first().Add(window + time.Second/2)))
 				}
-				w.Header().Set("Content-Type", "application/json")
-				_, _ = w.Write([]byte("[]"))
-			}
-			p.front.Store(&front)
-			code, out := p.turn("", "")
-			p.front.Store(nil)
-			require.Zero(t, code, out)
-			require.Contains(t, out, "2 orders cancelled")
-			require.Empty(t, p.openOrders())
+				return hides
+			})
 		})
 	}
 }

@@ -14,13 +14,19 @@ func TestAHistoryItemSaysWhatTheBalancesLostAndGained(t *testing.T) {
 	b := newBranch(t, func(c *Config) { c.Accounts[1].Balances = map[string]string{"BTC": "1", "EUR": "500"} })
 	b.give("alice", "EUR", "1000")
 	b.trades("buy", "0.01", "40000")
-	require.JSONEq(t, `{"items":[{"transactionId":"00000000-0000-0000-0200-000000000003","executedAt":"2026-01-01T12:00:00.000Z","type":"buy","priceCurrency":"EUR","priceAmount":"40000",
-		"sentCurrency":"EUR","sentAmount":"401","receivedCurrency":"BTC","receivedAmount":"0.01","feesCurrency":"EUR","feesAmount":"1","address":null}],
+	require.JSONEq(t, `{"items":[{"transactionId":"00000000-0000-0000-0200-000000000003",
+		"executedAt":"2026-01-01T12:00:00.000Z",
+		"type":"buy","priceCurrency":"EUR","priceAmount":"40000",
+		"sentCurrency":"EUR","sentAmount":"401","receivedCurrency":"BTC","receivedAmount":"0.01",
+		"feesCurrency":"EUR","feesAmount":"1","address":null}],
 		"currentPage":1,"totalPages":1,"maxItems":100}`, b.get("alice", "GET /account/history", "type=buy"))
 	b.wait(1234 * time.Millisecond)
 	b.trades("sell", "0.01", "40000")
-	require.JSONEq(t, `{"items":[{"transactionId":"00000000-0000-0000-0200-000000000005","executedAt":"2026-01-01T12:00:01.234Z","type":"sell","priceCurrency":"EUR","priceAmount":"40000",
-		"sentCurrency":"BTC","sentAmount":"0.01","receivedCurrency":"EUR","receivedAmount":"399","feesCurrency":"EUR","feesAmount":"1","address":null}],
+	require.JSONEq(t, `{"items":[{"transactionId":"00000000-0000-0000-0200-000000000005",
+		"executedAt":"2026-01-01T12:00:01.234Z",
+		"type":"sell","priceCurrency":"EUR","priceAmount":"40000",
+		"sentCurrency":"BTC","sentAmount":"0.01","receivedCurrency":"EUR","receivedAmount":"399",
+		"feesCurrency":"EUR","feesAmount":"1","address":null}],
 		"currentPage":1,"totalPages":1,"maxItems":100}`, b.get("alice", "GET /account/history", "type=sell"))
 	require.Equal(t, `[{"symbol":"EUR","available":"998","inOrder":"0"}]`, b.balances("alice"))
 }
@@ -33,7 +39,8 @@ func TestTransfersAreInTheHistory(t *testing.T) {
 	history := b.get("alice", "GET /account/history", "")
 	address, _ := b.assetNamed("USDC").depositAddress(b.bank.accounts[0])
 	require.JSONEq(t, `{"currentPage":1,"totalPages":1,"maxItems":100,"items":[
-		{"transactionId":"00000000-0000-0000-0200-000000000003","executedAt":"2026-01-01T12:00:00.000Z","type":"withdrawal_cancelled","receivedCurrency":"USDC","receivedAmount":"10","feesCurrency":"USDC","feesAmount":"0","address":"x"},
+		{"transactionId":"00000000-0000-0000-0200-000000000003",
+		"executedAt":"2026-01-01T12:00:00.000Z","type":"withdrawal_cancelled","receivedCurrency":"USDC","receivedAmount":"10","feesCurrency":"USDC","feesAmount":"0","address":"x"},
 		{"transactionId":"00000000-0000-0000-0200-000000000002","executedAt":"2026-01-01T12:00:00.000Z","type":"withdrawal","sentCurrency":"USDC","sentAmount":"10","feesCurrency":"USDC","feesAmount":"0.5","address":"x"},
 		{"transactionId":"00000000-0000-0000-0200-000000000001","executedAt":"2026-01-01T12:00:00.000Z","type":"deposit","receivedCurrency":"USDC","receivedAmount":"100","feesCurrency":"USDC","feesAmount":"0","address":"`+address+`"}
 	]}`, history)

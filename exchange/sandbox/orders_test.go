@@ -89,7 +89,7 @@ func TestOrdersAndTradesAreListedLatestFirstBetweenTheirBounds(t *testing.T) {
 	for range 5 {
 		s.place("alice", "buy limit amount=1 price=100")
 		s.place("bob", "sell limit amount=1 price=100")
-		s.place("bob", "buy limit amount=1 price=99") // in between, and nobody's business
+		s.place("bob", "buy limit amount=1 price=99") // it trades nothing, and stands in no list of trades
 		s.pass(time.Second)
 	}
 	for line, member := range map[string]string{"GET /orders market=BTC-EUR ": "orderId",
