@@ -983,9 +983,6 @@ func (p *player) exchanges(e *lives.Event) {
 	p.stopped = false
 	switch e.Verb {
 	case "status":
-		if p.isGone(e.Arg(1)) {
-			return // it would take orders, and say that it has none
-		}
 		p.admin(http.MethodPost, "status", map[string]any{"market": e.Arg(1), "status": e.Arg(0)})
 		p.around.with(func(a *around) { a.rules["status "+e.Arg(1)] = time.Now().Add(e.Span(2)) })
 	case "rules":

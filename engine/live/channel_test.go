@@ -367,7 +367,7 @@ func TestAnAnswerToAnEarlierQuestionSaysNothingAboutAnEventsOrder(t *testing.T) 
 			require.False(t, q.lists)
 			next := q.next
 			for _, asked := range []market.Time{at - 1, at, at + 1} {
-				l.open.compare(asked, nil, nil)
+				l.open.compare(t.Context(), asked, nil, nil)
 				require.Equal(t, asked > at, q.next != next, "a list without the order")
 			}
 			q.at(next)

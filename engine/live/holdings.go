@@ -387,7 +387,8 @@ func (h *holdings) foreignTrades(q *inquiry) (moved []exchange.Movement, lacks l
 		case h.open.filledAfterEnd(t, q.books[m.Base] != h.moves[m.Base]):
 			lacks = ownFill
 		case t.ClientOrderID != uuid.Nil && h.Owns != nil && h.Owns(t.ClientOrderID):
-		case h.newer.adoptLate(q.work, t, q.markets[i]):
+		case h.newer.adoptLate(q.work, &market.Order{Market: m.ID, ClientOrderID: t.ClientOrderID,
+			ExchangeID: t.ExchangeID}):
 			lacks = ownFill
 		case t.Settled:
 			moved = appendTrade(moved, m, &t.Fill)

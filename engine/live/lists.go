@@ -21,6 +21,7 @@ type openList struct {
 	evidence
 	proof      proof
 	disconnect *disconnect
+	newer      *newer
 	// shown counts by client order id how many lists in a row show an order open that has ended in
 	// the account.
 	shown   map[uuid.UUID]int
@@ -38,7 +39,7 @@ func (l *openList) query(work context.Context) {
 		records, err := l.Trading.OpenOrders(work)
 		return func() {
 			l.pending, l.failed = false, err != nil
-			l.compare(asked, records, err)
+			l.compare(work, asked, records, err)
 		}
 	})
 }
@@ -66,7 +67,7 @@ func (l *Loop) quiet() bool {
 // compare queries the orders of which a list shows something new, or which it lacks. The list
 // counts only for orders whose last event came before the list was queried. Foreign orders are
 // counted and never touched.
-func (l *openList) compare(asked market.Time, records []exchange.WireOrder, err error) {
+func (l *openList) compare(work context.Context, asked market.Time, records []exchange.WireOrder, err error) {
 	if err != nil {
 		l.Log.Warn().Err(err).Msg("open orders could not be listed")
 		return
@@ -97,7 +98,7 @@ func (l *openList) compare(asked market.Time, records []exchange.WireOrder, err 
 		}
 		if l.shownOpen(name, asked, shown) {
 			l.proof.shown++
-		} else {
+		} else if !l.newer.adoptLate(work, &records[i].Order) {
 			foreign++
 			groups[records[i].Order.CodGroupID]++
 		}

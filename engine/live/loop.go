@@ -174,7 +174,7 @@ func New(c Config) *Loop {
 	b := base{&l.Config, &l.clock, &l.workers, &l.door, &l.queries, &l.channel, l}
 	l.disconnect.base = b
 	l.newer = newNewer(b)
-	l.open = openList{base: b, disconnect: &l.disconnect}
+	l.open = openList{base: b, disconnect: &l.disconnect, newer: &l.newer}
 	l.auditor = newAuditor(b, &l.index, &l.open)
 	l.verify = l.auditor.audit
 	l.holdings = holdings{base: b, newer: &l.newer, open: &l.open, checkpoints: c.Checkpoints,

@@ -285,20 +285,20 @@ func (n *newer) enter(number market.OrderID, o *market.Order, asked market.Time,
 	return nil
 }
 
-// adoptLate adopts the order of a trade that the start could not see, because its market had gone.
-// It reports whether the trade is such an order's.
-func (n *newer) adoptLate(work context.Context, t *exchange.Trade, m market.ID) bool {
-	if !n.Settled || n.asked[t.ClientOrderID] || !n.strange(t.ClientOrderID) {
+// adoptLate adopts an order that rests or has traded and that the start could not see: its market
+// had gone, or the list of open orders was false. It reports whether the order is the bot's.
+func (n *newer) adoptLate(work context.Context, seen *market.Order) bool {
+	o, asked := *seen, n.now
+	if !n.Settled || n.asked[o.ClientOrderID] || !n.strange(o.ClientOrderID) {
 		return false
 	}
-	number, is := n.number(t.ClientOrderID)
+	number, is := n.number(o.ClientOrderID)
 	if !is {
 		return false
 	}
-	n.asked[t.ClientOrderID] = true
-	o, asked := market.Order{Market: m, ClientOrderID: t.ClientOrderID, ExchangeID: t.ExchangeID}, n.now
+	n.asked[o.ClientOrderID] = true
 	n.ask(func() func() {
-		record, err := n.Trading.Order(work, m, o.ClientOrderID, o.ExchangeID)
+		record, err := n.Trading.Order(work, o.Market, o.ClientOrderID, o.ExchangeID)
 		return func() {
 			if err = n.enter(number, &o, asked, record, err); err != nil {
 				delete(n.asked, o.ClientOrderID) // the next comparison asks again

@@ -36,7 +36,7 @@ func (l *Loop) reconcile(ctx context.Context) error {
 		if err := l.newer.adoptOpen(ctx, records); err != nil {
 			return err
 		}
-		l.open.compare(asked, records, nil)
+		l.open.compare(ctx, asked, records, nil)
 		return l.askAgain(ctx)
 	})
 	if err != nil {

@@ -492,7 +492,7 @@ func TestAListQueriesTheOrdersOfWhichItTellsSomethingNew(t *testing.T) {
 			q := p.loop.queryOf(1)
 			q.at(1000)
 			q.wait = lastWait
-			p.loop.open.compare(c.asked, c.listed, nil)
+			p.loop.open.compare(t.Context(), c.asked, c.listed, nil)
 			require.Equal(t, c.soon, q.next == 100, what)
 			require.Zero(t, p.loop.Foreign())
 		})
@@ -508,7 +508,7 @@ func TestOrdersOfOthersAreCountedOneByOneAndOwnOnesThatHaveEndedAreNot(t *testin
 		require.NoError(t, p.loop.Inspect(t.Context(), func(at market.Time) {
 			stranger := exchange.WireOrder{Order: market.Order{ClientOrderID: uuid.UUID{9}}}
 			nameless := exchange.WireOrder{} // by hand: they have no client order id
-			p.loop.open.compare(at,
+			p.loop.open.compare(t.Context(), at,
 				[]exchange.WireOrder{stranger, nameless, nameless, {Order: market.Order{ClientOrderID: own}}}, nil)
 		}))
 		require.NoError(t, p.loop.Inspect(t.Context(), func(market.Time) { require.Equal(t, 3, p.loop.Foreign()) }))
