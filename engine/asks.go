@@ -52,7 +52,7 @@ func (e asks) Exits(id market.StrategyID, order market.OrderID) (levels market.B
 }
 
 // Ask passes a strategy's command through the gate, into the account, and into the step's commands.
-// The error is a *risk.Refusal.
+// The error is a *risk.Refusal, or wraps strategy.ErrMeaningless.
 func (e asks) Ask(id market.StrategyID, c *market.Command, f *strategy.Follow) (market.OrderID, error) {
 	c.At = e.now
 	c.Order.Strategy = id
@@ -74,14 +74,16 @@ func (e asks) Ask(id market.StrategyID, c *market.Command, f *strategy.Follow) (
 		return placed, err
 	case market.CommandUpdate:
 		if e.replaces.Len() > 0 && e.replaces.Holds(id, c) {
-			err := e.refusals.Answer(risk.ReasonInFlight, int64(c.Order.ID))
+			err := e.refusals.Refuse(c, risk.ReasonInFlight, int64(c.Order.ID))
 			e.refusals.Tell(id, c, err)
 			return 0, err
 		}
 		if e.tactics.Len() > 0 && c.Changed&^(market.ChangeExits|market.ChangeSells) != 0 &&
 			e.tactics.Owns(id, c.Order.ID) {
-			return 0, fmt.Errorf("%w: order %d is of a MakerFirst or a TWAP: Update changes its exits alone",
+			err := fmt.Errorf("%w: order %d is of a MakerFirst or a TWAP: Update changes its exits alone",
 				strategy.ErrMeaningless, c.Order.ID)
+			e.refusals.Tell(id, c, err)
+			return 0, err
 		}
 		err := e.updateWith(c, f)
 		if err != nil {
@@ -139,7 +141,7 @@ func (e asks) updateWith(c *market.Command, f *strategy.Follow) error {
 	}
 	terms, found := e.brackets.Terms(c.Order.Strategy, c.Order.ID)
 	if !found {
-		return e.refusals.Answer(risk.ReasonNoSuchOrder, int64(c.Order.ID))
+		return e.refusals.Refuse(c, risk.ReasonNoSuchOrder, int64(c.Order.ID))
 	}
 	if f.Parts != nil {
 		if err := e.checkUpdatedParts(c, f.Parts); err != nil {

@@ -114,3 +114,27 @@ func TestALineOfALogNamesItsStrategyOnceAndItsMoment(t *testing.T) {
 		require.Equal(t, 1, strings.Count(line, `"at":"1970-01-01T16:41:00Z"`), line)
 	}
 }
+
+// An ask that the engine itself refuses is heard of as those of the gate are: bot explain --refused
+// shows what the observer hears.
+func TestTheObserverHearsWhatTheEngineItselfRefuses(t *testing.T) {
+	l := &listener{}
+	b := newBench(t, setup{observer: l, limits: []risk.Limits{{MaxOpenOrders: 1}},
+		slots: []engine.StrategyConfig{{
+			Strategy: &script{candle: minutely(map[int]func(*strategy.Desk){
+				1: func(d *strategy.Desk) {
+					d.In(1).Buy(strategy.Amount(btc), strategy.MakerFirst(60e9), strategy.Exits(90*at1, 110*at1))
+				},
+				2: func(d *strategy.Desk) {
+					require.Error(t, d.Update(1, strategy.At(101*at1)))
+					require.Error(t, d.Update(7, strategy.Trail(5*market.Percent)))
+					require.Error(t, d.Rebalance(strategy.Portfolio{Weights: []strategy.Weight{{Market: 1,
+						Share: 20 * market.Percent}}}))
+				},
+			})}}}})
+	b.flat(2, 100)
+	heard := strings.Join(l.heard, "\n")
+	for _, reason := range []string{"malformed", "no_such_order", "max_open_orders"} {
+		require.Contains(t, heard, ": "+reason)
+	}
+}

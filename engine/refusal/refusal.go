@@ -110,6 +110,14 @@ func (l *Log) Answer(why risk.Reason, have int64) error {
 	return &l.answer
 }
 
+// Refuse is Answer, and tells the observer.
+func (l *Log) Refuse(c *market.Command, why risk.Reason, have int64) error {
+	err := l.Answer(why, have)
+	l.asked = l.named(c)
+	l.Report(&l.asked, err)
+	return err
+}
+
 // Closed is the answer to an ask during warm-up replay or, where the run has stopped, after that.
 // c may be nil: the observer is not told.
 //
@@ -175,15 +183,18 @@ func (l *Log) Tell(id market.StrategyID, c *market.Command, err error) {
 	line.Msg(message)
 }
 
-// TellPlan logs why a portfolio is not traded. The same reason as the last one is a debug line; so
-// is that of a warm-up.
+// TellPlan tells the observer and logs why a portfolio is not traded. The same reason as the last
+// one is a debug line; so is that of a warm-up.
 func (l *Log) TellPlan(id market.StrategyID, err error) {
+	c := market.Command{Kind: market.CommandPlace, At: *l.clock,
+		Order: market.Order{Strategy: id, Type: market.TypeMarket, Tag: strategy.TagRebalance}}
 	var why *risk.Refusal
 	if !errors.As(err, &why) {
-		l.tellMalformed(id, &market.Command{Kind: market.CommandPlace, At: *l.clock,
-			Order: market.Order{Strategy: id, Type: market.TypeMarket, Tag: strategy.TagRebalance}}, err)
+		l.tellMalformed(id, &c, err)
 		return
 	}
+	l.asked = c
+	l.Report(&c, err)
 	l.core.Log(id).WithLevel(l.levelOf(id, reason{reason: why.Reason})).Str("ask", strategy.TagRebalance).Err(err).
 		Msg(message)
 }
