@@ -2,8 +2,8 @@
 // and does not allocate after construction (Batch: only what its function allocates). Start at SMA;
 // the others have the same shape.
 //
-//   - Averages: SMA, EMA, WMA, HMA, KAMA, VWMA, VWAP.
-//   - Trend: MACD, ADX, Supertrend, Regression, Slope.
+//   - Averages: SMA, EMA, RMA, DEMA, TEMA, WMA, HMA, KAMA, VWMA, VWAP.
+//   - Trend: MACD, PPO, TRIX, ADX, Supertrend, Regression, Slope.
 //   - Momentum: RSI, Stochastic, CCI, ROC, MFI, OBV.
 //   - Bands: Bollinger, Keltner, Donchian, Chandelier, Highest, Lowest.
 //   - Spread: ATR, StdDev, ZScore, Rank, Correlation.

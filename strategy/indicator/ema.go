@@ -70,15 +70,38 @@ func decayed(kept float64) int {
 	return int(math.Ceil(math.Log(forgotten) / math.Log(kept)))
 }
 
-// chained is the warm-up of an average of averages: the number of pushes after which both together
-// have forgotten their start.
-func chained(inner, outer *smooth) (pushes int) {
-	in, out := 1.0, 0.0 // weight of the start that is still in the inner average, and in the outer one
-	for in+out >= forgotten {
-		moved := in * inner.weight
-		in -= moved
-		out = (out + moved) * (1 - outer.weight)
-		pushes++
+// chain is exponential averages of the same weight, each of the one before it. An average begins
+// when the one before it has its start.
+type chain [3]smooth
+
+func newChain(n int) chain { return chain{exponential(n), exponential(n), exponential(n)} }
+
+// push adds a value to the first `depth` averages.
+func (c *chain) push(x float64, depth int) {
+	for i := range depth {
+		s := &c[i]
+		if s.push(x); !s.ready() {
+			return
+		}
+		x = s.value
+	}
+}
+
+// chained is the warm-up of averages of averages: the number of pushes after which they have
+// forgotten their start together.
+func chained(stages ...*smooth) (pushes int) {
+	weights := make([]float64, len(stages)) // of the start that is still in each average
+	for left := 1.0; left >= forgotten; pushes++ {
+		if pushes == 0 {
+			weights[0] = 1
+		}
+		moved := 0.0
+		for i, s := range stages {
+			weights[i] += moved
+			moved = weights[i] * s.weight
+			weights[i] -= moved
+		}
+		left -= moved
 	}
 	return pushes
 }

@@ -62,7 +62,7 @@ func level(f func() indicator.Level) func() float64 { return func() float64 { re
 
 // figures are one of each indicator.
 func figures() []figure {
-	return append(averages(), slices.Concat(trends(), momenta(), bands(), spreads(), events())...)
+	return slices.Concat(averages(), chains(), trends(), momenta(), bands(), spreads(), events())
 }
 
 func averages() []figure {
@@ -314,6 +314,8 @@ func TestTheWarmupOfAnAverageOfAveragesCountsBoth(t *testing.T) {
 		adx, macd := indicator.NewADX(n), indicator.NewMACD(n, 2*n, n)
 		require.Equal(t, 1+pushes(1/float64(n), 1/float64(n)), adx.Warmup(), n)
 		require.Equal(t, pushes(2/float64(2*n+1), 2/float64(n+1)), macd.Warmup(), n)
+		dema := indicator.NewDEMA(n)
+		require.Equal(t, pushes(2/float64(n+1), 2/float64(n+1)), dema.Warmup(), n)
 	}
 }
 
@@ -417,4 +419,6 @@ func TestAWindowBelowOnePanics(t *testing.T) {
 	require.PanicsWithValue(t, "indicator: a window of 0", func() { indicator.NewSMA(0) })
 	require.PanicsWithValue(t, "indicator: a window of -1", func() { indicator.NewRSI(-1) })
 	require.PanicsWithValue(t, "indicator: a window of 0", func() { indicator.NewDonchian(0) })
+	require.PanicsWithValue(t, "indicator: a PPO of averages over 26 and 12 values",
+		func() { indicator.NewPPO(26, 12, 9) })
 }
