@@ -82,8 +82,8 @@ func ofCall(err error) error {
 	if !errors.As(err, &key) {
 		return err
 	}
-	if path := key.Path(); len(path) > 3 && path[0] == "strategies" && path[2] == "params" {
-		return key.Named("bot.Backtest: parameter " + path[3])
+	if name := config.ValueAt(key.Path()); name != "" {
+		return key.Named("bot.Backtest: parameter " + name)
 	}
 	return err
 }

@@ -113,7 +113,7 @@ func daysOf(text string) (int, error) {
 // run.
 func onlyParams(space *research.Space) error {
 	for _, d := range space.Dimensions() {
-		if !plan.IsParam(strings.Split(d.Key, ".")) {
+		if config.ValueAt(strings.Split(d.Key, ".")) == "" {
 			return config.Usagef("--vary %s: a walk-forward changes parameters of strategies inside one run, as in "+
 				"strategies.trend.params.fast; try other values of this setting with bot sweep, or one by one with "+
 				"--set", d.Key)

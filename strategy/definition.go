@@ -20,10 +20,17 @@ type Definition struct {
 	Name string // its name in a config
 	Doc  string // one line
 
+	params  []parameter
+	written *written // nil: the parameters are all
+	valid   func(g given) error
+	needs   func(g given) (Needs, error)
+	build   func(g given, s Setup) (Strategy, error)
+}
+
+// given is one value for each parameter, those of a written strategy's own names behind the others.
+type given struct {
 	params []parameter
-	valid  func(values []any) error
-	needs  func(values []any) (Needs, error)
-	build  func(values []any, s Setup) (Strategy, error)
+	values []any
 }
 
 // Needs are the data that a strategy needs, beside the closed candles of its main interval.
@@ -140,19 +147,19 @@ func (s Setup) copied() Setup {
 // wrong, not its input.
 func Define[P any](name, doc string, needs func(P) Needs, build func(P, Setup) (Strategy, error)) Definition {
 	d := Definition{Name: name, Doc: doc, params: parametersOf(name, reflect.TypeFor[P]())}
-	d.valid = func(values []any) error {
-		_, err := fill[P](d.params, values)
+	d.valid = func(g given) error {
+		_, err := fill[P](g)
 		return err
 	}
-	d.needs = func(values []any) (Needs, error) {
-		p, err := fill[P](d.params, values)
+	d.needs = func(g given) (Needs, error) {
+		p, err := fill[P](g)
 		if err != nil {
 			return Needs{}, err
 		}
 		return needs(p), nil
 	}
-	d.build = func(values []any, s Setup) (Strategy, error) {
-		p, err := fill[P](d.params, values)
+	d.build = func(g given, s Setup) (Strategy, error) {
+		p, err := fill[P](g)
 		if err != nil {
 			return nil, err
 		}
@@ -178,8 +185,8 @@ func (d Definition) Params() []Param {
 // default. An unknown name is an error that names the nearest known one, a value out of bounds an
 // error that names the bounds.
 func (d Definition) Needs(values map[string]any) (Needs, error) {
-	return onValues(d, values, func(all []any) (Needs, error) {
-		n, err := d.needs(all)
+	return onValues(d, values, func(g given) (Needs, error) {
+		n, err := d.needs(g)
 		if err != nil {
 			return Needs{}, err
 		}
@@ -203,13 +210,13 @@ func known(i market.Interval) bool { return i >= market.Interval1m && i <= marke
 
 // check returns an error where values are not valid.
 func (d Definition) check(values map[string]any) error {
-	_, err := onValues(d, values, func(all []any) (struct{}, error) { return struct{}{}, d.valid(all) })
+	_, err := onValues(d, values, func(g given) (struct{}, error) { return struct{}{}, d.valid(g) })
 	return err
 }
 
 // New makes the strategy for a setup of at least one market. For values see Needs.
 func (d Definition) New(values map[string]any, s Setup) (Strategy, error) {
-	return onValues(d, values, func(all []any) (Strategy, error) {
+	return onValues(d, values, func(g given) (Strategy, error) {
 		switch {
 		case len(s.Markets) == 0:
 			return nil, errors.New("no market to trade; name at least one")
@@ -218,11 +225,11 @@ func (d Definition) New(values map[string]any, s Setup) (Strategy, error) {
 		case !known(s.Interval):
 			return nil, fmt.Errorf("interval %d is none of the exchange's", s.Interval)
 		}
-		if err := fitMarkets(d.params, all, s.Markets); err != nil {
+		if err := g.fit(s.Markets); err != nil {
 			return nil, err
 		}
 		own := s.copied()
-		made, err := d.build(all, own)
+		made, err := d.build(g, own)
 		switch {
 		case err != nil:
 			return nil, err
@@ -235,16 +242,16 @@ func (d Definition) New(values map[string]any, s Setup) (Strategy, error) {
 	})
 }
 
-// fitMarkets checks that the sizes and prices among the values are exact in every market.
-func fitMarkets(params []parameter, values []any, markets []*market.Market) error {
-	for i, value := range values {
+// fit checks that the sizes and prices among the values are exact in every market.
+func (g given) fit(markets []*market.Market) error {
+	for i, value := range g.values {
 		exact, is := value.(interface{ fits(m *market.Market) error })
 		if !is {
 			continue
 		}
 		for _, m := range markets {
 			if err := exact.fits(m); err != nil {
-				return fmt.Errorf("parameter %s: %w", params[i].Name, err)
+				return fmt.Errorf("parameter %s: %w", g.params[i].Name, err)
 			}
 		}
 	}
@@ -252,29 +259,34 @@ func fitMarkets(params []parameter, values []any, markets []*market.Market) erro
 }
 
 // Resolve returns the value of every parameter in the order of their declaration, defaults
-// included, as a result file prints them. For values see Needs.
+// included, as a result file prints them. Of a written strategy it leaves the rules out that are
+// not written. For values see Needs.
 func (d Definition) Resolve(values map[string]any) ([]Setting, error) {
-	return onValues(d, values, func(all []any) ([]Setting, error) {
-		if err := d.valid(all); err != nil {
+	return onValues(d, values, func(g given) ([]Setting, error) {
+		if err := d.valid(g); err != nil {
 			return nil, err
 		}
-		settings := make([]Setting, len(all))
-		for i := range all {
-			settings[i] = Setting{Name: d.params[i].Name, Text: d.params[i].codec.text(all[i])}
+		settings := make([]Setting, 0, len(g.values))
+		for i := range g.values {
+			p := &g.params[i]
+			if d.written == nil || !reflect.ValueOf(g.values[i]).IsZero() || p.index < 0 {
+				settings = append(settings, Setting{Name: p.Name, Text: p.codec.text(g.values[i])})
+			}
 		}
 		return settings, nil
 	})
 }
 
 // onValues checks values and calls use with them; an error of either step names the strategy.
-func onValues[T any](d Definition, values map[string]any, use func([]any) (T, error)) (T, error) {
+func onValues[T any](d Definition, values map[string]any, use func(given) (T, error)) (T, error) {
 	var result T
 	if d.build == nil {
 		return result, errors.New("strategy: this Definition is zero; make one with strategy.Define")
 	}
-	all, err := resolve(d.params, values)
+	params, values := d.own(values)
+	all, err := resolve(params, values)
 	if err == nil {
-		result, err = protected(use, all)
+		result, err = protected(use, given{params, all})
 	}
 	if err != nil {
 		return result, fmt.Errorf("strategy %s: %w", d.Name, err)
@@ -283,13 +295,13 @@ func onValues[T any](d Definition, values map[string]any, use func([]any) (T, er
 }
 
 // protected calls an author's function; a panic becomes an error with its place.
-func protected[T any](use func([]any) (T, error), all []any) (result T, err error) {
+func protected[T any](use func(given) (T, error), g given) (result T, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = fmt.Errorf("panic in needs, build or Validate: %v%s", reason, origin())
 		}
 	}()
-	return use(all)
+	return use(g)
 }
 
 // origin is the place of the present panic.
@@ -315,11 +327,11 @@ func isNil(s Strategy) bool {
 }
 
 // fill makes a P of one value per parameter and calls its Validate.
-func fill[P any](params []parameter, values []any) (P, error) {
+func fill[P any](g given) (P, error) {
 	var p P
 	fields := reflect.ValueOf(&p).Elem()
-	for i := range params {
-		fields.Field(params[i].index).Set(reflect.ValueOf(values[i]))
+	for i := range fields.NumField() {
+		fields.Field(g.params[i].index).Set(reflect.ValueOf(g.values[i]))
 	}
 	if v, ok := any(&p).(interface{ Validate() error }); ok {
 		if err := v.Validate(); err != nil {

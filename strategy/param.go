@@ -186,6 +186,9 @@ func unknownOf(params []parameter, given map[string]any) error {
 }
 
 func unknown(params []parameter, name string) error {
+	if strings.HasPrefix(name, RulePrefix) {
+		return unknownRule(params, name)
+	}
 	if len(params) == 0 {
 		return fmt.Errorf("unknown parameter %s: it takes none", quote(name))
 	}

@@ -194,7 +194,11 @@ type StrategySection struct {
 	OperatorID int64          `toml:"operator_id"`
 	CodGroupID int64          `toml:"cod_group_id"` // cancel-on-disconnect group, 1 to 1000; 0: none
 	Params     map[string]any `toml:"params"`       // see `bot strategies KIND`
-	Risk       LimitSection   `toml:"risk"`         // over the defaults of [risk]
+
+	// Rules are those of a kind that stands in the config, such as rules.
+	Rules map[string]any `toml:"rules" json:",omitempty"`
+
+	Risk LimitSection `toml:"risk"` // over the defaults of [risk]
 }
 
 // UniverseSection says which markets belong to a universe.

@@ -119,7 +119,7 @@ func (b *binder) bindMap(path []string, into reflect.Value, raw any) error {
 	return nil
 }
 
-// bindParams copies a table whose keys only the strategy's Kind knows.
+// bindParams copies a table whose keys only the strategy's Kind knows, with the tables in it.
 func (b *binder) bindParams(path []string, to *map[string]any, raw any) error {
 	table, err := tableOf(path, raw)
 	if err != nil {
@@ -127,8 +127,15 @@ func (b *binder) bindParams(path []string, to *map[string]any, raw any) error {
 	}
 	*to = make(map[string]any, len(table))
 	for key, value := range table {
-		if text, typed := value.(flagText); typed {
-			value = string(text)
+		switch raw := value.(type) {
+		case flagText:
+			value = string(raw)
+		case map[string]any:
+			inner := map[string]any{}
+			if err := b.bindParams(Join(path, key), &inner, raw); err != nil {
+				return err
+			}
+			value = inner
 		}
 		(*to)[key] = value
 	}

@@ -148,11 +148,11 @@ func (p *Plan) hash(c config.Backtest) (string, error) {
 	for i := range p.Strategies {
 		s := &p.Strategies[i]
 		section := p.sections.Strategies[s.Name]
-		settings, err := s.Kind.Resolve(section.Params)
+		settings, err := s.Kind.Resolve(s.Values)
 		if err != nil {
 			return "", err
 		}
-		section.Params = make(map[string]any, len(settings))
+		section.Params, section.Rules = make(map[string]any, len(settings)), nil
 		for _, s := range settings {
 			section.Params[s.Name] = s.Text
 		}

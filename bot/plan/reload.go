@@ -57,7 +57,7 @@ func reloadable(path []string) bool {
 	case "bot":
 		return len(path) == 2 && path[1] == "log"
 	case "strategies":
-		return len(path) == 4 && (path[2] == "params" || path[2] == "risk") || len(path) == 3 && path[2] == "params"
+		return len(path) == 4 && path[2] == "risk" || len(path) >= 3 && (path[2] == "params" || path[2] == "rules")
 	}
 	return false
 }

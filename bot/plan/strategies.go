@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -44,7 +45,7 @@ func (p *Plan) addStrategies() error {
 		if err != nil {
 			return err
 		}
-		p.Strategies = append(p.Strategies, backtest.StrategyPlan{Name: name, Kind: kind, Values: section.Params,
+		p.Strategies = append(p.Strategies, backtest.StrategyPlan{Name: name, Kind: kind, Values: section.Values(),
 			Interval: section.Interval, Limits: limits})
 	}
 	return nil
@@ -77,9 +78,13 @@ func (p *Plan) missingKind(path []string) error {
 
 // checkStrategy checks parameters, interval and markets.
 func (p *Plan) checkStrategy(path []string, kind strategy.Definition, s *config.StrategySection) error {
-	if _, err := kind.Resolve(s.Params); err != nil {
-		param := paramOf(config.Join(path, "params"), err, s.Params)
-		return config.At(param, config.HideSecret(param, err))
+	values := s.Values()
+	if kind.Written() && len(values) == 0 {
+		return config.Keyf(config.Join(path, "rules"), "is missing; write [%s.rules] with at least an entry; `bot "+
+			"strategies %s` lists the words", strings.Join(path, "."), kind.Name)
+	}
+	if _, err := kind.Resolve(values); err != nil {
+		return valueError(path[1], err, values)
 	}
 	if s.Interval == 0 {
 		return config.Keyf(config.Join(path, "interval"), "is missing; want the candles to trade on, like \"1h\"")
@@ -107,15 +112,21 @@ func (p *Plan) checkStrategy(path []string, kind strategy.Definition, s *config.
 	return nil
 }
 
-// paramOf returns the path of the parameter that an error is about, else that of the table.
-func paramOf(path []string, err error, values map[string]any) []string {
-	text := err.Error()
+// valueError is an error of a strategy's values with the key of the one that it is about, else that
+// of the table.
+func valueError(section string, err error, values map[string]any) error {
+	var within *strategy.ValueError
+	if errors.As(err, &within) {
+		return config.At(config.ValuePath(section, within.Name), within.Err)
+	}
+	path, text := []string{"strategies", section, "params"}, err.Error()
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if strings.Contains(text, "parameter "+name+":") || strings.Contains(text, fmt.Sprintf("parameter %q:", name)) {
-			return config.Join(path, name)
+			path = config.ValuePath(section, name)
+			break
 		}
 	}
-	return path
+	return config.At(path, config.HideSecret(path, err))
 }
 
 // limitsOf converts the limits of a strategy, without the amounts of money.

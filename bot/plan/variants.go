@@ -238,7 +238,7 @@ func (v *Variants) with(sets []config.Override) *config.Source {
 func (v *Variants) check(sets []config.Override) (p *Backtest, err error) {
 	v.all, v.kin = v.all[:0], v.kin[:0]
 	for _, o := range sets {
-		if IsParam(o.Path) {
+		if config.ValueAt(o.Path) != "" {
 			continue
 		}
 		if o.Path[0] == "data" || slices.Equal(o.Path, []string{"backtest", "seed"}) {
@@ -268,11 +268,6 @@ var alike = map[string][]string{
 		"opposite", "volatility_target"},
 }
 
-// IsParam reports whether a path is strategies.NAME.params.PARAMETER.
-func IsParam(path []string) bool {
-	return len(path) == 4 && path[0] == "strategies" && path[2] == "params"
-}
-
 // strategies are those of a checked backtest with the parameters among the settings. look is
 // called for those that a parameter changes; its error gets the place of the parameter.
 func (v *Variants) strategies(p *Backtest, sets []config.Override, look func(*backtest.StrategyPlan) error) (
@@ -281,7 +276,8 @@ func (v *Variants) strategies(p *Backtest, sets []config.Override, look func(*ba
 	v.changed = append(v.changed[:0], make([][]string, len(v.list))...)
 	list, changed := v.list, v.changed
 	for _, o := range sets {
-		if !IsParam(o.Path) {
+		name := config.ValueAt(o.Path)
+		if name == "" {
 			continue
 		}
 		at := slices.IndexFunc(list, func(s backtest.StrategyPlan) bool { return s.Name == o.Path[1] })
@@ -296,14 +292,14 @@ func (v *Variants) strategies(p *Backtest, sets []config.Override, look func(*ba
 			}
 		}
 		changed[at] = o.Path
-		list[at].Values[o.Path[3]] = o.Text
+		list[at].Values[name] = o.Text
 	}
 	for i := range list {
 		if changed[i] == nil {
 			continue
 		}
 		if err := look(&list[i]); err != nil {
-			return nil, v.refusal(sets, changed[i][:3], list[i].Values, err)
+			return nil, v.refusal(sets, changed[i][1], list[i].Values, err)
 		}
 	}
 	return list, nil
@@ -311,8 +307,8 @@ func (v *Variants) strategies(p *Backtest, sets []config.Override, look func(*ba
 
 // refusal is an error of a strategy's parameters, with the place of the parameter. Of a set that is
 // left out only few read the error: its place is looked up when its text is.
-func (v *Variants) refusal(sets []config.Override, path []string, values map[string]any, err error) error {
-	placed := func() error { return v.with(sets).Place(config.At(paramOf(path, err, values), err)) }
+func (v *Variants) refusal(sets []config.Override, section string, values map[string]any, err error) error {
+	placed := func() error { return v.with(sets).Place(valueError(section, err, values)) }
 	if errors.As(err, new(strategy.InvalidError)) {
 		return leftOut{err, placed}
 	}
