@@ -1,0 +1,154 @@
+package lang
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// Explain says in words why a rule has its value: the comparisons with their numbers, as they are.
+// Of a condition that is false those come first that failed.
+func (s *State) Explain(rule int, in *Inputs) string {
+	if s.pending {
+		s.settle()
+	}
+	x := explanation{state: s, in: in}
+	e := s.program.rules[rule].expr
+	if v, ok := x.value(e); !ok {
+		return strings.Join(x.unknown(e), ", ")
+	} else if e.dim.kind == condition {
+		return strings.Join(x.facts(e, v == 1), ", ")
+	}
+	return x.show(e)
+}
+
+// explanation reads a rule part by part, with the same code that decides.
+type explanation struct {
+	state *State
+	in    *Inputs
+}
+
+// value computes a part of a rule. Its constants are in the cells already.
+func (x *explanation) value(e *expr) (float64, bool) {
+	g := generator{checker: &checker{program: x.state.program, constants: x.state.program.cellsOf()}}
+	g.rule(e)
+	return run(g.code, 0, x.state.cells, x.in)
+}
+
+// cellsOf are the cells of the constants.
+func (p *Program) cellsOf() map[constant]int {
+	all := make(map[constant]int, len(p.constants))
+	for _, c := range p.constants {
+		cell := c.cell
+		c.cell = 0
+		all[c] = cell
+	}
+	return all
+}
+
+// facts are the comparisons that make a condition true, or false.
+func (x *explanation) facts(e *expr, is bool) []string {
+	switch e.op {
+	case opNot:
+		return x.facts(e.kids[0], !is)
+	case opAnd, opOr:
+		if is == (e.op == opAnd) {
+			return append(x.facts(e.kids[0], is), x.facts(e.kids[1], is)...)
+		}
+		var deciding, other []string
+		for _, k := range e.kids {
+			if v, ok := x.value(k); ok && (v == 1) == is {
+				deciding = append(deciding, x.facts(k, is)...)
+			} else if ok && e.op == opAnd {
+				other = append(other, x.facts(k, true)...)
+			}
+		}
+		return append(deciding, other...)
+	case opCrossUp, opCrossDown:
+		return []string{x.cross(e, is)}
+	case opLess, opAtMost, opMore, opAtLeast, opEqual, opNotEqual:
+		return []string{x.show(e.kids[0]) + " " + signOf(e.op, is) + " " + x.show(e.kids[1])}
+	}
+	if !is {
+		return []string{"not " + e.text}
+	}
+	return []string{e.text}
+}
+
+// signOf is the sign of a comparison that is true, or the one that is true instead.
+func signOf(o op, is bool) string {
+	signs := map[op][2]string{opLess: {">=", "<"}, opAtMost: {">", "<="}, opMore: {"<=", ">"}, opAtLeast: {"<", ">="},
+		opEqual: {"!=", "=="}, opNotEqual: {"==", "!="}}
+	if is {
+		return signs[o][1]
+	}
+	return signs[o][0]
+}
+
+// cross tells of a crossing.
+func (x *explanation) cross(e *expr, is bool) string {
+	way := "crosses above"
+	if e.op == opCrossDown {
+		way = "crosses below"
+	}
+	if !is {
+		way = strings.Replace(way, "crosses", "does not cross", 1)
+	}
+	a, _ := x.value(e.kids[2])
+	b, _ := x.value(e.kids[3])
+	return x.show(e.kids[0]) + " " + way + " " + x.show(e.kids[1]) + " (before: " + x.number(a, e.kids[2]) + " and " +
+		x.number(b, e.kids[3]) + ")"
+}
+
+// unknown names the parts that are not defined.
+func (x *explanation) unknown(e *expr) (all []string) {
+	if _, ok := x.value(e); ok {
+		return nil
+	}
+	for _, k := range e.kids {
+		all = append(all, x.unknown(k)...)
+	}
+	if len(all) == 0 {
+		return []string{e.text + " is not known"}
+	}
+	return all
+}
+
+// show is a part with its number.
+func (x *explanation) show(e *expr) string {
+	v, ok := x.value(e)
+	if !ok {
+		return e.text + " (not known)"
+	}
+	n := x.number(v, e)
+	if _, err := strconv.ParseFloat(strings.TrimSuffix(strings.ReplaceAll(e.text, "_", ""), "%"), 64); err == nil {
+		return e.text
+	}
+	return e.text + " " + n
+}
+
+// number writes a figure as a person would.
+func (x *explanation) number(v float64, e *expr) string {
+	m := x.state.main
+	digits := int(e.dim.price)*int(m.PriceDigits) + int(e.dim.volume)*int(m.VolumeDigits)
+	if e.dim == aPrice && v == math.Trunc(v) {
+		return plain(m.Float(market.Price(v)), int(m.PriceDigits))
+	}
+	v = shift(v, -digits)
+	after := 4
+	if v != 0 {
+		after = max(0, 4-int(math.Ceil(math.Log10(math.Abs(v)))))
+	}
+	return plain(v, min(after, 12))
+}
+
+// plain writes a number with at most so many decimals.
+func plain(v float64, digits int) string {
+	text := strconv.FormatFloat(v, 'f', digits, 64)
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text
+}

@@ -1,0 +1,59 @@
+package lang
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// aMarket is the market of the tests.
+func aMarket() *market.Market {
+	return &market.Market{ID: 1, Name: "BTC-EUR", PriceDigits: 2, AmountDigits: 8, QuoteDigits: 2, VolumeDigits: 8}
+}
+
+// compiled compiles one text.
+func compiled(text string, want Want) (*Program, error) {
+	return Compile([]Rule{{"entry", text, want}}, map[string]float64{"bottom": 30, "n": 20, "half": 30.5},
+		[]Let{{"trend", "close > ema(50)"}, {"mean", "sma(n)"}}, market.Interval1h)
+}
+
+func TestFaultsAreNamedWithTheirPlaceAndTheCure(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"", "column 1: the text is empty"},
+		{"rsi(14) > close", "column 1: rsi(14) is 0 to 100, close is a price"},
+		{"close > 3 and\nrsl(14) < 30", `line 2, column 1: unknown function "rsl"; the nearest is "rsi(s, n)"`},
+		{"clos > 3", `column 1: unknown word "clos"; the nearest is "close"`},
+		{"close = 3", `column 7: "=" sets nothing here; did you mean "=="?`},
+		{"close > 3 & open > 3", `column 11: unknown sign "&"; did you mean "and"?`},
+		{"1 < close < 3", "column 11: comparisons do not chain: write a < b and b < c"},
+		{"rsi(half) < 3", "column 5: a length must be a whole number from 1 to 5000, half is 30.5"},
+		{"rsi(0) < 3", "column 5: a length must be a whole number from 1 to 5000"},
+		{"rsi(close) < 3", "column 5: a length must be a number or a param, close changes with the market"},
+		{"close", "column 1: close is a price; a condition is wanted here"},
+		{"close > atr(14)", "column 1: close is a price, atr(14) is a distance between prices"},
+		{"profit[1] > 3", "column 1: profit has no history: position and clock are known for the present candle alone"},
+		{"(close > 3", `column 11: the text ends too early; ")" is expected`},
+		{"close > 3)", `column 10: unexpected ")"; the end or an operator is expected`},
+		{"sma() > 3", "column 1: sma takes sma(s, n)"},
+		{`close("1x") > 3`, `column 7: "1x" is no interval ([1m 5m 15m 30m 1h 2h 4h 6h 8h 12h 1d 1W 1M]) and no market (such as "BTC-EUR")`},
+		{"close + rsi(14) > 3", "column 1: close is a price, rsi(14) is 0 to 100"},
+		{"close > 3 + (open < 3)", "column 13: + takes numbers; (open < 3) is a condition"},
+		{"close > $3", "column 9: unknown sign '$'"},
+		{"close > \"a", "column 9: a text begins here and does not end"},
+		{"close[501] > 3", "column 7: the number of candles ago must be a whole number from 0 to 500"},
+	} {
+		_, err := compiled(c.text, Condition)
+		require.EqualError(t, err, "entry: "+c.want, c.text)
+	}
+}
+
+func TestEachWordHasAnExampleThatCompiles(t *testing.T) {
+	for _, w := range Words() {
+		p, err := Compile([]Rule{{w.Name, w.Example, Condition}}, nil, nil, market.Interval1h)
+		require.NoError(t, err, w.Name)
+		require.Equal(t, w.Warmup, p.Warmup())
+		require.Contains(t, w.Example, w.Name)
+	}
+}
