@@ -51,7 +51,7 @@ func NewRoster(strategies []StrategyPlan, log zerolog.Logger) (*Roster, error) {
 		}
 		slot := engine.StrategyConfig{
 			Name: s.Name, Strategy: made, Ticker: needs.Ticker, Book: needs.Book, Universe: s.Universe,
-			Log: log,
+			Signals: needs.Signals, Log: log,
 		}
 		for _, c := range needs.Of(s.Interval) {
 			slot.Intervals, slot.Warmup = append(slot.Intervals, c.Interval), append(slot.Warmup, c.Warmup)

@@ -113,7 +113,7 @@ func (s *Session) carryOut(in *market.Input, at market.Time) error {
 	case market.InputHalt, market.InputResume, market.InputCancelAll, market.InputCancelOthers,
 		market.InputCancelHalted, market.InputFlatten,
 		market.InputMembers, market.InputDelisted, market.InputUnreliable, market.InputStop, market.InputGuard,
-		market.InputFinish:
+		market.InputFinish, market.InputSignal:
 		of := *in
 		of.At = at
 		d.send(d.engine.Enter(&of).Commands)

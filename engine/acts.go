@@ -103,6 +103,18 @@ func (e acts) CancelOthers(at market.Time) []market.Command {
 	return e.out
 }
 
+// Hear keeps a signal from outside, and calls the strategies that want it. A signal is no order:
+// what strategies ask because of it passes the gate as always.
+func (e acts) Hear(at market.Time, s *market.Signal) []market.Command {
+	e.begin(at)
+	if e.err != nil {
+		return nil
+	}
+	e.signals.Hear(s)
+	e.endStep(&market.Event{Kind: market.KindTimer, At: at})
+	return e.out
+}
+
 // Hold lets the brackets of a restored engine send nothing until Guard: what has happened while no
 // bot ran is learnt first.
 func (e *Engine) Hold() { e.brackets.Hold() }

@@ -262,6 +262,11 @@ func (e asks) RefuseAsk(id market.StrategyID, c *market.Command, why error) erro
 	return why
 }
 
+// Signal is the latest signal of a source about a market; heard is false where none holds.
+func (e asks) Signal(source string, m market.ID) (s market.Signal, heard bool) {
+	return e.signals.Last(source, m)
+}
+
 // SetTimer asks for an OnTimer. Timers of one time fire in the order in which they were set. A
 // strategy whose timers each set another for now is halted after maxRounds of them: otherwise time
 // would never advance.

@@ -21,12 +21,13 @@ const (
 	CallUnprotected
 	CallCandles
 	CallCloseFailed
+	CallSignal
 	callbacks
 )
 
 var callbackNames = [callbacks]string{"", "OnStart", "OnStop", "OnCandle", "OnTicker", "OnBook", "OnOrder", "OnFill",
 	"OnTimer", "Save", "Load", "Skip", "OnUnprotected", "OnCandles",
-	"OnCloseFailed"}
+	"OnCloseFailed", "OnSignal"}
 
 // String returns the name of the method.
 func (k CallbackKind) String() string {

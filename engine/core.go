@@ -165,5 +165,13 @@ func (e core) CallCandles(id market.StrategyID, g strategy.Group) {
 	e.guard(&e.slots[id-1], CallCandles)
 }
 
+// CallSignal calls OnSignal of a strategy, if it has one and has been started.
+func (e core) CallSignal(id market.StrategyID, heard *market.Signal) {
+	if s := &e.slots[id-1]; s.onSignal != nil && !s.past.Starting() {
+		e.args.signal = heard
+		e.guard(s, CallSignal)
+	}
+}
+
 // CallStart calls OnStart of a strategy.
 func (e core) CallStart(id market.StrategyID) { e.guard(&e.slots[id-1], CallStart) }

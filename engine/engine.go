@@ -14,6 +14,7 @@ import (
 	"github.com/tidemark-trading/tidemark/engine/rebalance"
 	"github.com/tidemark-trading/tidemark/engine/refusal"
 	"github.com/tidemark-trading/tidemark/engine/replace"
+	"github.com/tidemark-trading/tidemark/engine/signal"
 	"github.com/tidemark-trading/tidemark/engine/tactic"
 	"github.com/tidemark-trading/tidemark/engine/timer"
 	"github.com/tidemark-trading/tidemark/engine/universe"
@@ -41,6 +42,7 @@ type StrategyConfig struct {
 	Warmup []int
 	// Universe is the strategy's members over time, oldest first; nil: all markets at all times.
 	Universe []strategy.Membership
+	Signals  []string       // the sources of signals that it hears
 	Log      zerolog.Logger // its lines get the name, as "strategy"
 }
 
@@ -160,6 +162,7 @@ type features struct {
 	replaces   *replace.Set
 	refusals   *refusal.Log
 	universes  *universe.Set
+	signals    *signal.Set
 }
 
 // subscribers are the strategies that receive candles, by market and interval, and tickers and
@@ -217,6 +220,7 @@ type strategyState struct {
 	unsaved       string                 // why its state could not be saved; "": it could
 	unloaded      *SavedSlot             // as saved, where its own state was not loaded; nil: it was
 	onCandles     strategy.GroupHandler
+	onSignal      strategy.SignalHandler
 	past          history.View
 }
 
@@ -253,6 +257,7 @@ func New(c Config) *Engine {
 	e.timers = timer.New(core{e}, &e.now, maxRounds)
 	e.histories = history.New(core{e}, &e.now, c.Catalog)
 	e.universes = universe.New(&e.now)
+	e.signals = signal.New(core{e}, c.Catalog, &e.now)
 	e.warmups = warmup.New(core{e}, c.Catalog, &e.now, c.Gate, c.TradeFrom)
 	e.saves = snapshotCache{changed: true, limit: cmp.Or(c.SaveLimit, DefaultSaveLimit),
 		last: make(map[string][]byte)}
@@ -291,7 +296,9 @@ func (e *Engine) addSlot(s *strategyState, from StrategyConfig, id market.Strate
 	if s.onCandles, _ = from.Strategy.(strategy.GroupHandler); s.onCandles != nil {
 		e.groups.Want(id)
 	}
+	s.onSignal, _ = from.Strategy.(strategy.SignalHandler)
 	e.universes.Begin(from.Markets, from.Universe)
+	e.signals.Begin(from.Signals)
 	e.histories.Begin(&s.past, from.Markets, from.Intervals, from.Warmup)
 	for _, m := range from.Markets {
 		for _, interval := range from.Intervals {

@@ -19,6 +19,7 @@ type arguments struct {
 	unprotected strategy.Unprotected
 	closeFailed strategy.CloseFailed
 	group       strategy.Group
+	signal      *market.Signal
 }
 
 // guard calls a strategy with e.args; a panic halts that strategy alone.
@@ -60,6 +61,8 @@ func (e *Engine) call(s *strategyState, kind CallbackKind) {
 		s.onCloseFailed.OnCloseFailed(s.desk, e.args.closeFailed)
 	case CallCandles:
 		s.onCandles.OnCandles(s.desk, e.args.group)
+	case CallSignal:
+		s.onSignal.OnSignal(s.desk, *e.args.signal)
 	case CallOrder:
 		e.callOrder(s)
 	}

@@ -39,6 +39,8 @@ func (e *Engine) Enter(in *market.Input) (a Answer) {
 		e.universes.Change(in.Strategy, strategy.Membership{From: in.From, Markets: in.Members})
 	case market.InputUnreliable:
 		e.account.MarkUnreliable(in.Market)
+	case market.InputSignal:
+		a.Commands = acts{e}.Hear(in.At, in.Signal)
 	default:
 		return acts{e}.enterOrders(in)
 	}

@@ -182,6 +182,7 @@ func (r *restorer) self() error {
 		return err
 	}
 	e.timers.Restore(s.Timers)
+	e.signals.Restore(s.Signals)
 	for _, h := range s.Halts {
 		if slot := e.slotNamed(h.Strategy); slot != nil {
 			e.halts = append(e.halts, Halt{Strategy: slot.id, Name: h.Strategy, At: h.At, Reason: h.Reason})

@@ -9,6 +9,7 @@ import (
 	"github.com/tidemark-trading/tidemark/engine/bracket"
 	"github.com/tidemark-trading/tidemark/engine/rebalance"
 	"github.com/tidemark-trading/tidemark/engine/replace"
+	"github.com/tidemark-trading/tidemark/engine/signal"
 	"github.com/tidemark-trading/tidemark/engine/tactic"
 	"github.com/tidemark-trading/tidemark/engine/timer"
 	"github.com/tidemark-trading/tidemark/market"
@@ -45,6 +46,7 @@ type SavedEngine struct {
 	Rebalances []rebalance.Saved        `json:"rebalances,omitempty"`
 	Replaces   []replace.Saved          `json:"replaces,omitempty"` // a restart drops them
 	Tactics    []tactic.Saved           `json:"tactics,omitempty"`
+	Signals    []signal.Saved           `json:"signals,omitempty"` // the latest of each source and market
 }
 
 // SavedSlot is a strategy's state in SavedEngine.
@@ -236,7 +238,7 @@ func (e *Engine) saveSelf(dst []byte, names []string) ([]byte, error) {
 		}
 	}
 	s.Rebalances, s.Replaces, s.Tactics = e.rebalances.Save(), e.replaces.Save(), e.tactics.Save()
-	s.Timers = e.timers.Save()
+	s.Timers, s.Signals = e.timers.Save(), e.signals.Save()
 	for _, h := range e.halts {
 		s.Halts = append(s.Halts, SavedHalt{Strategy: h.Name, At: h.At, Reason: h.Reason})
 	}

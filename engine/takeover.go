@@ -115,7 +115,8 @@ func (e *Engine) replaceStrategy(s, next *strategyState) {
 	s.onOrder, s.onFill, s.onTimer = next.onOrder, next.onFill, next.onTimer
 	s.onUnprotected, s.onCloseFailed = next.onUnprotected, next.onCloseFailed
 	s.skipper, s.saver = next.skipper, next.saver
-	s.onCandles = next.onCandles
+	s.onCandles, s.onSignal, s.Signals = next.onCandles, next.onSignal, next.Signals
+	e.signals.Want(s.id, s.Signals)
 	s.unsaved, s.called = "", true
 	e.refusals.Forget(s.id)
 	s.trespass.Store(nil)

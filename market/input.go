@@ -15,6 +15,7 @@ type Input struct {
 	Saved    []byte     // InputReopen: the order, as package state saves it
 	Members  []ID       // InputMembers: those of the universe …
 	From     Time       // … from this time on
+	Signal   *Signal    // InputSignal
 }
 
 // InputKind says what an Input is. The recording has the numbers: they never change.
@@ -44,12 +45,14 @@ const (
 	InputGuard                             // the exits that positions lack: trading begins, or a stop
 	InputWithhold                          // a halt of a strategy whose exits the books may not know
 	InputFinish                            // the sales of Closes whose exits have gone: a stop that keeps no exits
+	InputSignal                            // a signal from outside
 	inputKinds
 )
 
 var inputNames = table[InputKind]{"input", []string{"", "event", "booking", "start", "stop", "halt", "resume",
 	"cancel all", "cancel", "cancel halted", "flatten", "adopt", "dissolve", "members", "delisted", "reopen",
-	"cancelling", "unreliable", "cancel ended", "cancel others", "guard", "withhold", "finish"}}
+	"cancelling", "unreliable", "cancel ended", "cancel others", "guard", "withhold", "finish",
+	"signal"}}
 
 // LastInput is the last kind of Input.
 const LastInput = inputKinds - 1

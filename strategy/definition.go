@@ -39,6 +39,7 @@ type Needs struct {
 	Intervals Intervals // further ones
 	Ticker    bool
 	Book      bool
+	Signals   []string // names of the [signals.NAME] that it hears
 }
 
 // Intervals are further intervals whose closed candles a strategy gets. Each has its warm-up in its

@@ -46,6 +46,8 @@ type Engine interface {
 	// Members are the markets of the strategy's universe now, all of its markets if it has none.
 	// The slice is the engine's.
 	Members(s market.StrategyID) []market.ID
+	// Signal is the latest signal of a source about a market; see MarketDesk.Signal.
+	Signal(source string, m market.ID) (s market.Signal, heard bool)
 	// SetTimer asks for an OnTimer at or after a time.
 	SetTimer(s market.StrategyID, at market.Time, name int64)
 	// AccountView is the strategy's part of the account.

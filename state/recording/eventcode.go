@@ -149,6 +149,7 @@ type eventDecoder struct {
 	book   market.OrderBook
 	report market.Report
 	order  market.Order
+	signal market.Signal
 	rules  market.Market
 }
 

@@ -3,6 +3,7 @@ package recording
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/google/uuid"
@@ -45,6 +46,12 @@ func (c coder) input(in *market.Input) {
 		c.market(&in.Market)
 	case market.InputReopen:
 		c.bytes(&in.Saved)
+	case market.InputSignal:
+		if c.d != nil {
+			c.d.signal = market.Signal{}
+			in.Signal = &c.d.signal
+		}
+		c.signal(in.Signal)
 	default:
 		c.unknown("input", byte(in.Kind))
 	}
@@ -185,6 +192,24 @@ func (c coder) fill(f *market.Fill) {
 	number(c, &f.Amount)
 	c.value(&f.Fee)
 	number(c, &f.Time)
+}
+
+func (c coder) signal(s *market.Signal) {
+	c.text(&s.Source)
+	c.market(&s.Market)
+	number(c, &s.Number)
+	for _, at := range [...]*market.Time{&s.Time, &s.Known, &s.Arrived, &s.Until} {
+		number(c, at)
+	}
+	word(c, &s.Action, market.ActExit)
+	word(c, &s.Stance, market.StanceFlat)
+	c.flags(&s.HasValue, &s.HasTarget)
+	for _, part := range [...]*float64{&s.Value, &s.Target} {
+		bits := int64(math.Float64bits(*part))
+		number(c, &bits)
+		*part = math.Float64frombits(uint64(bits))
+	}
+	c.text(&s.Text)
 }
 
 // note writes a record that is no input.

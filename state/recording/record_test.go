@@ -101,6 +101,10 @@ func everyRecord(random *rand.Rand) (all []Record) {
 			in.Market = 2
 		case market.InputReopen:
 			in.Saved = []byte("{}")
+		case market.InputSignal:
+			in.Signal = &market.Signal{Source: "model", Market: 2, Number: 7, Time: at - 9, Known: at, Arrived: at + 5,
+				Until: at + 99, Action: market.ActSell, Stance: market.StanceFlat, Value: -0.30000000000000004,
+				Target: 0.25, HasValue: true, HasTarget: true, Text: "why"}
 		}
 		all = append(all, Record{Kind: KindInput, Input: in})
 	}

@@ -35,6 +35,7 @@ type Bench struct {
 	plotted   []string
 	next      market.OrderID
 	window    strategy.BookWindow
+	heard     []market.Signal
 	recalling bool // Restart is replaying history
 }
 
@@ -120,6 +121,13 @@ func (b *Bench) Group(s strategy.Strategy, d *strategy.Desk, candles ...market.C
 func (b *Bench) Book(s strategy.Strategy, d *strategy.Desk, book market.OrderBook) {
 	defer b.window.Close()
 	s.OnBook(d, b.window.Open(&book))
+}
+
+// Signal lets the strategy hear a signal, known now.
+func (b *Bench) Signal(s strategy.SignalHandler, d *strategy.Desk, heard market.Signal) {
+	heard.Known = b.At
+	b.heard = append(b.heard, heard)
+	s.OnSignal(d, heard)
 }
 
 // Restart gives fresh, a strategy of the kind of old, the state of old, as a live bot does after a

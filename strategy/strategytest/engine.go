@@ -90,6 +90,16 @@ func (e *engine) EquityOf(_ market.StrategyID, quote market.AssetID) (market.Mon
 	return e.Equity(quote)
 }
 
+// Signal is the latest that the test let the strategy hear.
+func (e *engine) Signal(source string, m market.ID) (s market.Signal, heard bool) {
+	for _, s := range slices.Backward(e.heard) {
+		if s.Source == source && (s.Market == 0 || s.Market == m) {
+			return s, s.Holds(e.At)
+		}
+	}
+	return s, false
+}
+
 func (e *engine) SetTimer(_ market.StrategyID, at market.Time, name int64) {
 	if e.recalling {
 		return

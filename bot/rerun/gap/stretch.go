@@ -115,7 +115,7 @@ func marketData(in *market.Input) bool {
 	switch in.Kind {
 	case market.InputEvent:
 		return recording.MarketData(in.Event.Kind) || in.Event.Kind == market.KindTimer
-	case market.InputMembers, market.InputDelisted, market.InputUnreliable:
+	case market.InputMembers, market.InputDelisted, market.InputUnreliable, market.InputSignal:
 		return true
 	}
 	return false
