@@ -80,7 +80,7 @@ func (c *checker) result(n *node, f *function, args []*node, params []string, na
 	}
 	at := f.line(n, name)
 	scope := map[string]*expr{}
-	s := series{make: f.make, output: len(f.lines), scale: 1}
+	s := series{name: f.name, output: len(f.lines), scale: 1}
 	var sources []*expr
 	for i, p := range params {
 		var e *expr

@@ -445,8 +445,7 @@ func (c *checker) before(n *node, e *expr, k int, main bool) *expr {
 	if main && where != 0 {
 		where = several
 	}
-	old := c.unit(n, fmt.Sprint("[", e.cell, k, where), where, series{from: []int{e.cell}, args: []float64{float64(k)},
-		make: func(a []float64) unit { return &past{list: make([]float64, int(a[0]))} }})
+	old := c.unit(n, fmt.Sprint("[", e.cell, k, where), where, series{from: []int{e.cell}, args: []float64{float64(k)}})
 	return &expr{op: opCell, cell: old, dim: e.dim, where: where, warm: c.warmer(e.warm, where, k+1)}
 }
 

@@ -9,9 +9,9 @@ import (
 
 // series is an indicator over something: how each state makes its unit.
 type series struct {
-	from   []int // cells that it reads
-	to     int   // cell of its first line
-	make   func(args []float64) unit
+	from   []int  // cells that it reads
+	to     int    // cell of its first line
+	name   string // of the function that makes its unit; empty: a past. A func could not be copied with a run
 	args   []float64
 	scale  float64 // steps of the fixed point into which a series is cut; 1 for whole numbers
 	ticks  []bool  // lines that come in these steps
@@ -19,7 +19,11 @@ type series struct {
 }
 
 func (s *series) unit() unit {
-	u := s.make(s.args)
+	make := newPast
+	if s.name != "" {
+		make = find(s.name).make
+	}
+	u := make(s.args)
 	u.plug(s)
 	return u
 }
@@ -150,6 +154,9 @@ type past struct {
 	seen     int
 	from, to int
 }
+
+// newPast is a past of so many candles.
+func newPast(args []float64) unit { return &past{list: make([]float64, int(args[0]))} }
 
 func (p *past) plug(s *series) { p.from, p.to = s.from[0], s.to }
 func (p *past) warmup() int    { return len(p.list) + 1 }
