@@ -1,24 +1,28 @@
 package indicator
 
-import "github.com/tidemark-trading/tidemark/market"
+import (
+	"math"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
 
 // RSI is Wilder's relative strength index of the last closes: 100·gain ÷ (gain+loss), where gain
 // and loss are Wilder's averages (weight 1/n, started with the mean of the first n changes) of the
 // moves up and down.
 type RSI struct {
-	gain smooth
-	loss smooth
-	last market.Price
+	gain  smooth
+	loss  smooth
+	last  market.Price
+	begun bool
 }
 
 // NewRSI returns an index over n changes. It panics where n is below 1.
 func NewRSI(n int) RSI { return RSI{gain: wilder(n), loss: wilder(n)} }
 
-// Push takes the next close, which must be positive.
+// Push takes the next close, or the next value of any series.
 func (r *RSI) Push(p market.Price) {
-	last := r.last
-	r.last = p
-	if last == 0 {
+	last, begun := r.last, r.begun
+	if r.last, r.begun = p, true; !begun {
 		return
 	}
 	r.gain.push(float64(max(p-last, 0)))
@@ -36,7 +40,7 @@ const still = 1e-9
 // still.
 func (r *RSI) Value() float64 {
 	moves := r.gain.value + r.loss.value
-	if moves <= still*float64(r.last) {
+	if moves <= still*math.Abs(float64(r.last)) {
 		return 50
 	}
 	return 100 * (r.gain.value / moves)

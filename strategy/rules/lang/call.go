@@ -3,6 +3,7 @@ package lang
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -17,7 +18,14 @@ func (c *checker) call(n *node, name string) *expr {
 	defer func() { c.stream = stream }()
 	args := c.texts(n, f)
 	params := strings.Fields(f.params)
-	if f.source != "" && len(args) == len(params)-1 {
+	switch {
+	case f.name == "between":
+		return c.between(n, args)
+	case f.name == "nz" && len(args) == 1:
+		args = append(args, &node{kind: nodeNumber, from: n.from, begin: n.from, to: n.to})
+	case (f.name == "min" || f.name == "max") && len(args) > 2:
+		params = make([]string, len(args))
+	case f.source != "" && len(args) == len(params)-1:
 		args = append([]*node{{kind: nodeName, text: f.source, from: n.from, begin: n.from, to: n.from}}, args...)
 	}
 	if len(args) != len(params) {
@@ -37,7 +45,7 @@ func (c *checker) call(n *node, name string) *expr {
 func (c *checker) texts(n *node, f *function) (args []*node) {
 	args = n.kids
 	of := c.program.streams[c.stream]
-	for len(args) > 0 && args[len(args)-1].kind == nodeText {
+	for len(args) > 0 && args[len(args)-1].kind == nodeText && f.name != "between" {
 		t := args[len(args)-1]
 		args = args[:len(args)-1]
 		if f.op != 0 || f.name == "crossover" || f.name == "crossunder" {
@@ -79,33 +87,60 @@ func (c *checker) result(n *node, f *function, args []*node, params []string, na
 		return c.field(f)
 	}
 	at := f.line(n, name)
-	scope := map[string]*expr{}
-	s := series{name: f.name, output: len(f.lines), scale: 1}
+	scope, s := map[string]*expr{}, series{name: f.name}
 	var sources []*expr
 	for i, p := range params {
-		var e *expr
-		switch p[0] {
-		case 's', 'a', 'b':
-			e = c.series(args[i], c.figure(args[i], f.name))
-		case 'c':
-			e = c.series(args[i], c.condition(args[i], f.name))
-		case 'k':
-			s.args = append(s.args, c.constant(args[i], "an argument of "+f.name))
-			e = c.number(s.args[len(s.args)-1])
-		default:
-			s.args = append(s.args, float64(c.whole(args[i], "a length", max(f.least, 1), maxLength)))
-			e = c.number(s.args[len(s.args)-1])
-		}
-		if e.op == opCell {
+		e := c.argument(f, args[i], p)
+		if scope[p] = e; e.op == opCell {
 			sources = append(sources, e)
 			s.from = append(s.from, e.cell)
+		} else if e.op == opConst && !oneOf(p, figures) {
+			s.args = append(s.args, e.num)
 		}
-		scope[p] = e
 	}
+	c.ordered(n, f, s.args)
 	if f.lines[at].body != "" {
 		return c.body(n, f, at, scope)
 	}
 	return c.indicator(n, f, at, s, sources)
+}
+
+// Names of arguments.
+const (
+	seriesNames = "s a b"
+	figures     = "x y z"
+)
+
+func oneOf(name, names string) bool { return strings.Contains(" "+names+" ", " "+name+" ") }
+
+// argument checks an argument by its name.
+func (c *checker) argument(f *function, n *node, name string) *expr {
+	switch {
+	case oneOf(name, seriesNames):
+		e := c.figure(n, f.name)
+		if f.make == nil && e.where == nowhere {
+			return e // of a function that is a text: cross(rsi(14), 50)
+		}
+		return c.series(n, e)
+	case name == "c":
+		return c.series(n, c.condition(n, f.name))
+	case oneOf(name, figures):
+		return c.figure(n, f.name)
+	case name == "k":
+		return c.number(c.constant(n, "an argument of "+f.name))
+	case name == "ago":
+		return c.number(float64(c.whole(n, "how many times before", 0, maxPast)))
+	}
+	return c.number(float64(c.whole(n, "a length", max(f.least, 1), maxLength)))
+}
+
+// ordered refuses lengths in the wrong order: Pine's supertrend has the factor first.
+func (c *checker) ordered(n *node, f *function, args []float64) {
+	if f.order != 0 && float64(f.order)*(args[1]-args[0]) <= 0 {
+		than := map[int8]string{1: "smaller", -1: "larger"}[f.order]
+		fail(n.from, "%s: the first number is %s than the second; here they are %v and %v", f.usage(), than,
+			args[0], args[1])
+	}
 }
 
 // line is the number of the line with a name.
@@ -150,13 +185,51 @@ func (c *checker) field(f *function) *expr {
 // operation is a calculation with the arguments.
 func (c *checker) operation(n *node, f *function, args []*node) *expr {
 	e := c.figure(args[0], f.name)
-	d := e.dim
-	kids := []*expr{e}
 	for _, arg := range args[1:] {
-		kids = append(kids, c.figure(arg, f.name))
-		d = c.unify(n, e, kids[1])
+		y := c.figure(arg, f.name)
+		d := c.unify(n, e, y)
+		text := e.text
+		e = c.fold(made(f.op, d, e, y))
+		e.text = text
 	}
-	return c.fold(made(f.op, d, kids...))
+	if len(args) > 1 {
+		e.text = ""
+		return e
+	}
+	d := e.dim
+	switch {
+	case f.op == opIsNaN:
+		return made(opIsNaN, aCondition, e)
+	case f.op == opSign:
+		d = dim{kind: ratio}
+	case f.op == opSqrt && d.price%2 == 0 && d.volume%2 == 0:
+		d = product(dim{kind: ratio}, dim{kind: amount, price: d.price / 2, volume: d.volume / 2}, 1)
+	case f.op != opAbs && !d.bare():
+		fail(n.begin, "%s takes a number without unit; %s is %v: divide it by another first", f.name, e.text, d)
+	}
+	return c.fold(made(f.op, d, e))
+}
+
+// between is a condition of the clock.
+func (c *checker) between(n *node, args []*node) *expr {
+	var at [2]int
+	if len(args) != 2 || args[0].kind != nodeText || args[1].kind != nodeText {
+		fail(n.from, "between takes two times of the day: between(\"08:00\", \"16:30\")")
+	}
+	for i, arg := range args {
+		t, err := time.Parse("15:04", arg.text)
+		if err != nil {
+			fail(arg.from, "%q is no time of the day, such as 08:00", arg.text)
+		}
+		at[i] = 60*t.Hour() + t.Minute()
+	}
+	link := "and"
+	if at[0] > at[1] {
+		link = "or" // over midnight
+	}
+	f := function{name: n.text, lines: []line{{body: fmt.Sprintf("60 * hour + minute >= %d %s 60 * hour + minute < %d",
+		at[0], link, at[1])}}}
+	return c.body(n, &f, 0, map[string]*expr{})
 }
 
 // body is a function that is written in the language.
@@ -178,28 +251,44 @@ func (c *checker) body(n *node, f *function, at int, scope map[string]*expr) (e 
 
 // indicator is a line of a unit.
 func (c *checker) indicator(n *node, f *function, at int, s series, sources []*expr) *expr {
-	where, d, own := c.stream, aPrice, true
+	where, d := c.stream, aPrice
 	var warm []int
+	var scales [2]float64
 	for i, e := range sources {
 		if warm = longer(warm, e.warm); i == 0 {
-			where, d = e.where, e.dim
+			where = e.where
 		}
 		where = join(where, e.where)
-		own = own && c.whole64(e.cell)
+		if e.dim.kind != condition || i == len(sources)-1 {
+			d = e.dim // of valuewhen the series
+		}
+		if scales[i] = e.dim.steps(s.longest()); c.ofCandle(e.cell) || e.dim.kind == condition {
+			scales[i] = 1
+		}
 	}
-	if len(sources) > 0 && !own {
-		s.scale = d.steps(s.longest())
-	}
+	s.scale, s.other = scales[0], scales[1]
 	for _, l := range f.lines {
-		s.ticks = append(s.ticks, l.dim.kind >= same)
+		if l.body == "" {
+			s.ticks = append(s.ticks, l.dim.kind >= same)
+		}
 	}
 	warm = c.warmer(warm, where, s.unit().warmup())
 	cell := c.unit(n, fmt.Sprint(f.name, s.from, s.args, where), where, s)
-	return &expr{op: opCell, cell: cell + at, dim: f.lines[at].dim.of(d), where: where, warm: warm}
+	e := &expr{op: opCell, cell: cell + at, dim: f.lines[at].dim.of(d), where: where, warm: warm}
+	high, line := c.program.streams[c.stream].fields+1, f.name+f.lines[at].name
+	switch line {
+	case "highest", "lowest":
+		e.bound, e.of = map[string]int8{"highest": 1, "lowest": -1}[line], sources[0].cell
+	case "donchianupper":
+		e.bound, e.of = 1, high
+	case "donchianlower":
+		e.bound, e.of = -1, high+1
+	}
+	return e
 }
 
-// whole64 reports whether a cell has whole numbers: a field of a candle.
-func (c *checker) whole64(cell int) bool {
+// ofCandle reports whether a cell is a field of a candle: a whole number.
+func (c *checker) ofCandle(cell int) bool {
 	for _, s := range c.program.streams {
 		if s.fields <= cell && cell < s.fields+fields {
 			return true
@@ -226,7 +315,7 @@ func (c *checker) unit(n *node, key string, where int, s series) int {
 	if cell, known := c.known[key]; known {
 		return cell
 	}
-	s.to = c.slot(n, key, max(s.output, 1))
+	s.to = c.slot(n, key, max(len(s.ticks), 1))
 	c.program.add(where, step{series: len(c.program.series)})
 	c.program.series = append(c.program.series, s)
 	return s.to

@@ -26,6 +26,8 @@ type expr struct {
 	market   int        // of opConst: whose units it has
 	converts conversion // of opConst
 	dim      dim
+	bound    int8 // 1: nothing of the cell `of` can be above it now, -1: below
+	of       int
 	where    int    // the stream it moves with, or one of the following
 	warm     []int  // candles needed of each stream
 	text     string // as written
@@ -408,13 +410,47 @@ func (c *checker) compare(n *node) *expr {
 		fail(kid.begin, "%s takes numbers; %s is a condition", n.text, c.source(kid))
 	}
 	c.unify(n, a, b)
+	switch n.text {
+	case ">":
+		c.possible(n, a, b)
+	case "<":
+		c.possible(n, b, a)
+	}
 	return made(operators[n.text], aCondition, a, b)
+}
+
+// possible refuses a comparison that never holds: close above the highest high with its own candle.
+func (c *checker) possible(n *node, high, low *expr) {
+	within := func(e, bound *expr, field int) bool { // e is a price of the candle whose high or low bound has
+		first := -fields
+		for _, s := range c.program.streams {
+			if s.fields <= e.cell && e.cell < s.fields+fields-1 {
+				first = s.fields
+			}
+		}
+		return e.op == opCell && (e.cell == bound.of || bound.of == first+field)
+	}
+	say := func(e, bound *expr, way string) {
+		fail(n.begin, "%s holds the present candle: %s cannot be %s it; write %s[1]", bound.text, e.text, way,
+			bound.text)
+	}
+	if low.bound > 0 && within(high, low, 1) {
+		say(high, low, "above")
+	}
+	if high.bound < 0 && within(low, high, 2) {
+		say(low, high, "below")
+	}
 }
 
 // cross checks a crosses above b. It is true on one candle of the main interval.
 func (c *checker) cross(n, x, y *node, above bool) *expr {
 	a, b := c.figure(x, "a crossing"), c.figure(y, "a crossing")
 	c.unify(n, a, b)
+	if above {
+		c.possible(n, a, b)
+	} else {
+		c.possible(n, b, a)
+	}
 	before := func(kid *node, e *expr) *expr {
 		if e.where == nowhere {
 			return e

@@ -41,6 +41,17 @@ func TestFaultsAreNamedWithTheirPlaceAndTheCure(t *testing.T) {
 		{"close + rsi(14) > 3", "column 1: close is a price, rsi(14) is 0 to 100"},
 		{"close > 3 + (open < 3)", "column 13: + takes numbers; (open < 3) is a condition"},
 		{"close > $3", "column 9: unknown sign '$'"},
+		{"close > highest(n)",
+			"column 1: highest(n) holds the present candle: close cannot be above it; write highest(n)[1]"},
+		{"lowest(n) > low", "column 1: lowest(n) holds the present candle: low cannot be below it; write lowest(n)[1]"},
+		{"close crosses above donchian(2).upper",
+			"column 1: donchian(2).upper holds the present candle: close cannot be above it; " +
+				"write donchian(2).upper[1]"},
+		{"supertrend(3, 10).up",
+			"column 1: supertrend(n, k): the first number is larger than the second; here they are 3 and 10"},
+		{"bb(20, 2) > close",
+			"column 1: bb has the lines upper, middle, lower, width, percent: write bb(s, n, k).percent"},
+		{"log(close) > 3", "column 1: log takes a number without unit; close is a price: divide it by another first"},
 		{"close > \"a", "column 9: a text begins here and does not end"},
 		{"close[501] > 3", "column 7: the number of candles ago must be a whole number from 0 to 500"},
 	} {

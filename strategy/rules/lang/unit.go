@@ -5,17 +5,18 @@ import (
 	"math/bits"
 
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy/indicator"
 )
 
 // series is an indicator over something: how each state makes its unit.
 type series struct {
-	from   []int  // cells that it reads
-	to     int    // cell of its first line
-	name   string // of the function that makes its unit; empty: a past. A func could not be copied with a run
-	args   []float64
-	scale  float64 // steps of the fixed point into which a series is cut; 1 for whole numbers
-	ticks  []bool  // lines that come in these steps
-	output int     // lines
+	from  []int  // cells that it reads
+	to    int    // cell of its first line
+	name  string // of the function that makes its unit, "" for the past: a func would not be copied with a run
+	args  []float64
+	scale float64 // steps of the fixed point into which a series is cut; 1 for whole numbers
+	other float64 // that of a second series
+	ticks []bool  // lines that come in these steps
 }
 
 func (s *series) unit() unit {
@@ -55,18 +56,24 @@ func (d dim) steps(n int) float64 {
 	return math.Ldexp(1, max(min(room-bits.Len(uint(2*n))-largest, 40), 0))
 }
 
-// lines writes the lines of an indicator into cells.
-type lines[T any] struct {
-	x     T
-	ready func(*T) bool
-	warm  func(*T) int
-	read  []func(*T) float64
-	to    int
-	by    []float64 // factor of each line
+// figure is an indicator of package indicator.
+type figure[T any] interface {
+	*T
+	Ready() bool
+	Value() float64
+	Warmup() int
 }
 
-func (l *lines[T]) plug(s *series) {
-	l.to, l.by = s.to, make([]float64, s.output)
+// lines writes the lines of an indicator into cells.
+type lines[T any, P figure[T]] struct {
+	x    T
+	many func(x P, to []float64) // where there are several; a method, so that a run can be copied
+	to   int
+	by   []float64 // factor of each line
+}
+
+func (l *lines[T, P]) plug(s *series) {
+	l.to, l.by = s.to, make([]float64, len(s.ticks))
 	for i := range l.by {
 		if l.by[i] = 1; s.ticks[i] {
 			l.by[i] = 1 / s.scale
@@ -74,60 +81,109 @@ func (l *lines[T]) plug(s *series) {
 	}
 }
 
-func (l *lines[T]) warmup() int { return l.warm(&l.x) }
+func (l *lines[T, P]) warmup() int { return P(&l.x).Warmup() }
 
-func (l *lines[T]) write(cells []float64) {
-	ready := l.ready(&l.x)
-	for i, read := range l.read {
-		if cells[l.to+i] = undefined(); ready {
-			cells[l.to+i] = read(&l.x) * l.by[i]
-		}
+func (l *lines[T, P]) write(s *State) {
+	if !P(&l.x).Ready() {
+		return // the cells are undefined from the start
+	}
+	if l.many == nil {
+		s.cells[l.to] = P(&l.x).Value() * l.by[0]
+		return
+	}
+	to := s.cells[l.to : l.to+len(l.by)]
+	l.many(&l.x, to)
+	for i, by := range l.by {
+		to[i] *= by
 	}
 }
 
-// blank makes the lines undefined.
-func (l *lines[T]) blank(cells []float64) {
-	for i := range l.read {
-		cells[l.to+i] = undefined()
+// blank makes the lines undefined for a candle.
+func (l *lines[T, P]) blank(s *State) {
+	for i := range l.by {
+		s.cells[l.to+i] = undefined()
 	}
 }
 
 // ofCandles is an indicator of candles.
-type ofCandles[T any] struct {
-	lines[T]
-	take func(*T, market.Candle)
+type ofCandles[T any, P candled[T]] struct{ lines[T, P] }
+
+type candled[T any] interface {
+	figure[T]
+	Push(market.Candle)
 }
 
-func candles[T any](x T, take func(*T, market.Candle), ready func(*T) bool, warm func(*T) int,
-	read ...func(*T) float64) unit {
-	return &ofCandles[T]{lines[T]{x: x, ready: ready, warm: warm, read: read}, take}
+func candles[T any, P candled[T]](x T, many func(P, []float64)) unit {
+	return &ofCandles[T, P]{lines[T, P]{x: x, many: many}}
 }
 
-func (u *ofCandles[T]) push(s *State) {
-	u.take(&u.x, s.candle)
-	u.write(s.cells)
+func (u *ofCandles[T, P]) push(s *State) {
+	P(&u.x).Push(s.candle)
+	u.write(s)
 }
 
 // ofPrices is an indicator of whole numbers. Other series are cut to a fixed point. Where the
 // series is undefined or leaves the fixed point, the indicator takes nothing and is undefined.
-type ofPrices[T any] struct {
-	lines[T]
-	take  func(*T, market.Price)
-	from  int
-	scale float64
-	limit float64
+type ofPrices[T any, P priced[T]] struct {
+	lines[T, P]
+	from         int
+	scale, limit float64
 }
 
-func prices[T any](x T, take func(*T, market.Price), ready func(*T) bool, warm func(*T) int,
-	read ...func(*T) float64) unit {
-	return &ofPrices[T]{lines: lines[T]{x: x, ready: ready, warm: warm, read: read}, take: take}
+type priced[T any] interface {
+	figure[T]
+	Push(market.Price)
 }
 
-func (u *ofPrices[T]) plug(s *series) {
+func prices[T any, P priced[T]](x T, many func(P, []float64)) unit {
+	return &ofPrices[T, P]{lines: lines[T, P]{x: x, many: many}}
+}
+
+func (u *ofPrices[T, P]) plug(s *series) {
 	u.lines.plug(s)
-	u.from, u.scale = s.from[0], s.scale
-	u.limit = math.Ldexp(1, room-bits.Len(uint(2*s.longest())))
+	u.from, u.scale, u.limit = s.from[0], s.scale, s.limit()
 }
+
+func (u *ofPrices[T, P]) push(s *State) {
+	x := s.cells[u.from] * u.scale
+	if !(math.Abs(x) <= u.limit) {
+		u.blank(s)
+		return
+	}
+	P(&u.x).Push(market.Price(math.RoundToEven(x)))
+	u.write(s)
+}
+
+// ofFloats is an indicator of any numbers.
+type ofFloats[T any, P floated[T]] struct {
+	lines[T, P]
+	from int
+}
+
+type floated[T any] interface {
+	figure[T]
+	Push(float64)
+}
+
+func floats[T any, P floated[T]](x T) unit { return &ofFloats[T, P]{lines: lines[T, P]{x: x}} }
+
+func (u *ofFloats[T, P]) plug(s *series) {
+	u.lines.plug(s)
+	u.from, u.by[0] = s.from[0], 1
+}
+
+func (u *ofFloats[T, P]) push(s *State) {
+	x := s.cells[u.from]
+	if x-x != 0 { // undefined, or infinite
+		u.blank(s)
+		return
+	}
+	P(&u.x).Push(x)
+	u.write(s)
+}
+
+// limit is the largest number of steps of which an indicator can take the sums.
+func (s *series) limit() float64 { return math.Ldexp(1, room-bits.Len(uint(2*s.longest()))) }
 
 // longest is the largest argument.
 func (s *series) longest() (n int) {
@@ -135,16 +191,6 @@ func (s *series) longest() (n int) {
 		n = max(n, int(x))
 	}
 	return n
-}
-
-func (u *ofPrices[T]) push(s *State) {
-	x := s.cells[u.from] * u.scale
-	if !(math.Abs(x) <= u.limit) {
-		u.blank(s.cells)
-		return
-	}
-	u.take(&u.x, market.Price(math.RoundToEven(x)))
-	u.write(s.cells)
 }
 
 // past is a series k candles ago.
@@ -209,5 +255,71 @@ func (l *ladder) push(s *State) {
 	if l.next++; l.next >= n {
 		top := l.list[l.first]
 		s.cells[l.to], s.cells[l.to+1] = l.sign*top.value, float64(l.next-1-top.at)
+	}
+}
+
+// pairs is the correlation of two series, each in a fixed point of its own.
+type pairs struct {
+	x      indicator.Correlation
+	a, b   int
+	scales [2]float64
+	limit  float64
+	to     int
+}
+
+func (p *pairs) plug(s *series) {
+	p.a, p.b, p.to, p.scales, p.limit = s.from[0], s.from[1], s.to, [2]float64{s.scale, s.other}, s.limit()
+}
+
+func (p *pairs) warmup() int { return p.x.Warmup() }
+
+func (p *pairs) push(s *State) {
+	x, y := s.cells[p.a]*p.scales[0], s.cells[p.b]*p.scales[1]
+	if s.cells[p.to] = undefined(); !(math.Abs(x) <= p.limit && math.Abs(y) <= p.limit) {
+		return
+	}
+	p.x.Push(market.Price(math.RoundToEven(x)), market.Price(math.RoundToEven(y)))
+	if p.x.Ready() {
+		s.cells[p.to] = p.x.Value()
+	}
+}
+
+// since counts the candles since a condition was true.
+type since struct {
+	x        indicator.Since
+	from, to int
+}
+
+func (c *since) plug(s *series) { c.from, c.to = s.from[0], s.to }
+func (c *since) warmup() int    { return 1 }
+
+func (c *since) push(s *State) {
+	if is := s.cells[c.from]; is == is {
+		c.x.Push(is != 0)
+	}
+	if c.x.Ready() {
+		s.cells[c.to] = c.x.Value()
+	}
+}
+
+// when is the value of a series at the last times that a condition was true.
+type when struct {
+	list     []float64 // the latest one first
+	seen     int
+	is, from int
+	to       int
+}
+
+func (w *when) plug(s *series) { w.is, w.from, w.to = s.from[0], s.from[1], s.to }
+func (w *when) warmup() int    { return 1 }
+
+func (w *when) push(s *State) {
+	if s.cells[w.is] == 1 {
+		copy(w.list[1:], w.list)
+		w.list[0] = s.cells[w.from]
+		w.seen++
+	}
+	if w.seen >= len(w.list) {
+		s.cells[w.to] = w.list[len(w.list)-1]
 	}
 }
