@@ -3,8 +3,8 @@
 // the others have the same shape.
 //
 //   - Averages: SMA, EMA, RMA, DEMA, TEMA, WMA, HMA, KAMA, VWMA, VWAP.
-//   - Trend: MACD, PPO, TRIX, ADX, Supertrend, Regression, Slope.
-//   - Momentum: RSI, Stochastic, CCI, ROC, MFI, OBV.
+//   - Trend: MACD, PPO, TRIX, ADX, Aroon, Ichimoku, Swings, Supertrend, Regression, Slope.
+//   - Momentum: RSI, Stochastic, StochRSI, WilliamsR, CCI, ROC, MFI, OBV.
 //   - Bands: Bollinger, Keltner, Donchian, Chandelier, Highest, Lowest.
 //   - Spread: ATR, StdDev, ZScore, Rank, Correlation.
 //   - Events: Cross, LineCross, Since.
@@ -21,7 +21,7 @@
 // Indicators are plain values: keep them in a struct and do not copy them after the first Push.
 // Sums of prices are integers, because a float sum drifts and shows crosses that never were.
 //
-// Push takes constant time, on average for Donchian, Chandelier, Stochastic, Highest and Lowest.
+// Push takes constant time, on average for those that know the highest of a window.
 // CCI, Rank and Batch read or move their whole window.
 //
 // Warmup is the number of pushes after which earlier ones have no effect. For a window that is its

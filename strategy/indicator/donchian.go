@@ -3,37 +3,57 @@ package indicator
 import "github.com/tidemark-trading/tidemark/market"
 
 // Donchian is the channel between the lowest low and the highest high of the last n candles.
-type Donchian struct {
-	highs, lows ladder
-	n, seen     int
-}
+type Donchian struct{ channel channel[market.Price] }
 
 // NewDonchian returns a channel over n candles. It panics where n is below 1.
-func NewDonchian(n int) Donchian {
-	return Donchian{highs: newLadder(window(n)), lows: newLadder(n), n: n}
-}
+func NewDonchian(n int) Donchian { return Donchian{newChannel[market.Price](n)} }
 
 // Push takes the next candle. To compare a candle with those before it, read the channel first.
-func (d *Donchian) Push(c market.Candle) {
-	d.highs.push(c.High, d.seen-d.n)
-	d.lows.push(-c.Low, d.seen-d.n)
-	d.seen++
-}
+func (d *Donchian) Push(c market.Candle) { d.channel.push(c.High, c.Low) }
 
 // Ready reports whether n candles were pushed.
-func (d *Donchian) Ready() bool { return d.seen >= d.n }
+func (d *Donchian) Ready() bool { return d.channel.ready() }
 
 // High is the highest high, 0 before the first candle.
-func (d *Donchian) High() market.Price { return d.highs.top() }
+func (d *Donchian) High() market.Price { return d.channel.highs.top() }
 
 // Low is the lowest low, 0 before the first candle.
-func (d *Donchian) Low() market.Price { return -d.lows.top() }
+func (d *Donchian) Low() market.Price { return -d.channel.lows.top() }
 
 // Middle is the mean of both.
 func (d *Donchian) Middle() Level { return (Level(d.High()) + Level(d.Low())) / 2 }
 
 // Warmup is n.
-func (d *Donchian) Warmup() int { return d.n }
+func (d *Donchian) Warmup() int { return d.channel.n }
+
+// channel is the highest and the lowest of a window.
+type channel[T market.Price | float64] struct {
+	highs, lows ladder[T] // lows: of the negative values
+	n, seen     int
+}
+
+func newChannel[T market.Price | float64](n int) channel[T] {
+	return channel[T]{highs: newLadder[T](n), lows: newLadder[T](n), n: n}
+}
+
+func (x *channel[T]) push(high, low T) {
+	x.highs.push(high, x.seen-x.n)
+	x.lows.push(-low, x.seen-x.n)
+	x.seen++
+}
+
+func (x *channel[T]) ready() bool { return x.seen >= x.n }
+
+// place is where a value lies between the lowest and the highest, from 0 to 100, 50 where all are
+// equal.
+func (x *channel[T]) place(at T) float64 {
+	low := -x.lows.top()
+	reach := x.highs.top() - low
+	if reach <= 0 {
+		return 50
+	}
+	return percent(float64(at-low), float64(reach))
+}
 
 // Chandelier is a pair of stops at a distance of k average true ranges from the highest high and
 // the lowest low of the last n candles.

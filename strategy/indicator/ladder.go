@@ -5,11 +5,11 @@ import "github.com/tidemark-trading/tidemark/market"
 // Highest is the highest of the last n prices.
 type Highest struct {
 	line
-	ladder ladder
+	ladder ladder[market.Price]
 }
 
 // NewHighest returns the highest of n prices. It panics where n is below 1.
-func NewHighest(n int) Highest { return Highest{ladder: newLadder(n)} }
+func NewHighest(n int) Highest { return Highest{ladder: newLadder[market.Price](n)} }
 
 // Push takes the next price.
 func (h *Highest) Push(p market.Price) {
@@ -50,44 +50,54 @@ func (l *Lowest) Price() market.Price { return -l.highest.Price() }
 // Warmup is n.
 func (l *Lowest) Warmup() int { return l.highest.Warmup() }
 
-// ladder keeps the prices of a window that no higher price follows, in falling order: the first is
+// ladder keeps the values of a window that no higher one follows, in falling order: the first is
 // the highest.
-type ladder struct {
-	ring  []rung
+type ladder[T market.Price | float64] struct {
+	ring  []rung[T]
 	first int
 	count int
 	next  int // number of the next push
 }
 
-type rung struct {
-	price  market.Price
+type rung[T market.Price | float64] struct {
+	value  T
 	number int
 }
 
-func newLadder(n int) ladder { return ladder{ring: make([]rung, window(n))} }
+func newLadder[T market.Price | float64](n int) ladder[T] {
+	return ladder[T]{ring: make([]rung[T], window(n))}
+}
 
-// push adds a price and drops the pushes numbered up to expired, first: there are at most n rungs.
-func (l *ladder) push(p market.Price, expired int) {
+// push adds a value and drops the pushes numbered up to expired, first: there are at most n rungs.
+func (l *ladder[T]) push(x T, expired int) {
 	if l.count > 0 && l.ring[l.first].number <= expired {
 		l.first = l.wrap(l.first + 1)
 		l.count--
 	}
-	for l.count > 0 && l.ring[l.wrap(l.first+l.count-1)].price <= p {
+	for l.count > 0 && l.ring[l.wrap(l.first+l.count-1)].value <= x {
 		l.count--
 	}
-	l.ring[l.wrap(l.first+l.count)] = rung{p, l.next}
+	l.ring[l.wrap(l.first+l.count)] = rung[T]{x, l.next}
 	l.count++
 	l.next++
 }
 
-func (l *ladder) top() market.Price {
+func (l *ladder[T]) top() T {
 	if l.count == 0 {
 		return 0
 	}
-	return l.ring[l.first].price
+	return l.ring[l.first].value
 }
 
-func (l *ladder) wrap(at int) int {
+// ago is how many pushes ago the highest value came, the last one of equals.
+func (l *ladder[T]) ago() int {
+	if l.count == 0 {
+		return 0
+	}
+	return l.next - 1 - l.ring[l.first].number
+}
+
+func (l *ladder[T]) wrap(at int) int {
 	if at >= len(l.ring) {
 		return at - len(l.ring)
 	}

@@ -39,7 +39,8 @@ const forgets = 1000
 func TestIndicatorsEqualThoseOfTALib(t *testing.T) {
 	all := walk(3000)[:1500]
 	c := columnsOf(all)
-	for _, x := range slices.Concat(comparedAverages(c), comparedTrends(c), comparedOthers(c), comparedChains(c)) {
+	for _, x := range slices.Concat(comparedAverages(c), comparedTrends(c), comparedOthers(c), comparedChains(c),
+		comparedChannels(c)) {
 		t.Run(x.made.name, func(t *testing.T) {
 			for i := range all {
 				if x.made.push(all[i]); i < x.from {

@@ -31,7 +31,7 @@ func drawn(t *rapid.T) []textbook {
 	m := rapid.IntRange(1, 10).Draw(t, "m")
 	k := rapid.Float64Range(0, 4).Draw(t, "k")
 	return slices.Concat(textbookAverages(n), textbookTrends(n, m, k), textbookMomenta(n, m), textbookBands(n, m, k),
-		textbookOthers(n), textbookChains(n, m))
+		textbookOthers(n), textbookChains(n, m), textbookChannels(n, m))
 }
 
 func TestEachIndicatorEqualsItsTextbook(t *testing.T) {
