@@ -48,7 +48,7 @@ func textbookChains(n, m int) []textbook {
 		{"TRIX", 3*n - 1, made("", 0, &trix, closing(trix.Push), trix.Value), func(all []market.Candle) []float64 {
 			xs := chained(closes(all), n, 3)
 			return []float64{100 * (final(xs)/xs[len(xs)-2] - 1)}
-		}, func([]market.Candle) float64 { return 100 }},
+		}, hundred},
 		{"PPO", n + m + m - 1, made("", 0, &ppo, closing(ppo.Push), ppo.Value, ppo.Signal, ppo.Histogram),
 			func(all []market.Candle) []float64 {
 				fast, slow := eachEMA(closes(all), n)[m:], eachEMA(closes(all), n+m)
@@ -57,7 +57,7 @@ func textbookChains(n, m int) []textbook {
 				}
 				signal := recursive(slow, m, 2/float64(m+1))
 				return []float64{final(slow), signal, final(slow) - signal}
-			}, func([]market.Candle) float64 { return 100 }},
+			}, hundred},
 	}
 }
 

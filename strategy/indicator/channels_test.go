@@ -32,8 +32,8 @@ func middle(window []market.Candle) float64 {
 	return (float64(high) + float64(low)) / 2
 }
 
-// pivot is 0, or the extreme in the middle of a window: each candle before it is at most as extreme,
-// and each after it less.
+// pivot is 0, or the extreme in the middle of a window: each candle before it is at most as high,
+// and each after it is lower.
 func pivot(window []market.Price, before int) float64 {
 	for i, p := range window {
 		if i < before && p > window[before] || i > before && p >= window[before] {
@@ -46,7 +46,6 @@ func pivot(window []market.Price, before int) float64 {
 func textbookChannels(n, m int) []textbook {
 	aroon, williams, stoch := indicator.NewAroon(n), indicator.NewWilliamsR(n), indicator.NewStochRSI(n, m, 2, 3)
 	chart, swings := indicator.NewIchimoku(m, n, n+m), indicator.NewSwings(n, m)
-	hundred := func([]market.Candle) float64 { return 100 }
 	return []textbook{
 		{"Aroon", n + 1, made("", 0, &aroon, aroon.Push, aroon.Up, aroon.Down, aroon.Value),
 			func(all []market.Candle) []float64 {

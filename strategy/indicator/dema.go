@@ -27,15 +27,15 @@ func (r *RMA) Warmup() int { return r.smooth.warmup() }
 // DEMA is the double exponential moving average: twice an EMA less the EMA of it, which lags less.
 type DEMA struct {
 	line
-	chain chain
+	chain [2]smooth
 }
 
 // NewDEMA returns an average of n prices. It panics where n is below 1.
-func NewDEMA(n int) DEMA { return DEMA{chain: newChain(n)} }
+func NewDEMA(n int) DEMA { return DEMA{chain: [2]smooth{exponential(n), exponential(n)}} }
 
 // Push takes the next price.
 func (d *DEMA) Push(p market.Price) {
-	d.chain.push(float64(p), 2)
+	cascade(d.chain[:], float64(p))
 	d.level = Level(2*d.chain[0].value - d.chain[1].value)
 }
 
@@ -49,15 +49,17 @@ func (d *DEMA) Warmup() int { return chained(&d.chain[0], &d.chain[1]) }
 // of it, plus the EMA of that.
 type TEMA struct {
 	line
-	chain chain
+	chain [3]smooth
 }
 
 // NewTEMA returns an average of n prices. It panics where n is below 1.
-func NewTEMA(n int) TEMA { return TEMA{chain: newChain(n)} }
+func NewTEMA(n int) TEMA {
+	return TEMA{chain: [3]smooth{exponential(n), exponential(n), exponential(n)}}
+}
 
 // Push takes the next price.
 func (t *TEMA) Push(p market.Price) {
-	t.chain.push(float64(p), 3)
+	cascade(t.chain[:], float64(p))
 	t.level = Level(3*(t.chain[0].value-t.chain[1].value) + t.chain[2].value)
 }
 
@@ -70,20 +72,22 @@ func (t *TEMA) Warmup() int { return chained(&t.chain[0], &t.chain[1], &t.chain[
 // TRIX is by how many percent a triple exponential average (an EMA of an EMA of an EMA) has risen
 // with the last price.
 type TRIX struct {
-	chain chain
+	chain [3]smooth
 	value float64
 	ready bool
 }
 
 // NewTRIX returns an oscillator whose averages are over n prices; 15 is usual. It panics where n is
 // below 1.
-func NewTRIX(n int) TRIX { return TRIX{chain: newChain(n)} }
+func NewTRIX(n int) TRIX {
+	return TRIX{chain: [3]smooth{exponential(n), exponential(n), exponential(n)}}
+}
 
 // Push takes the next price, which must be positive.
 func (t *TRIX) Push(p market.Price) {
 	was := t.chain[2].value
 	t.ready = t.chain[2].ready()
-	if t.chain.push(float64(p), 3); t.ready {
+	if cascade(t.chain[:], float64(p)); t.ready {
 		t.value = percent(t.chain[2].value-was, was)
 	}
 }

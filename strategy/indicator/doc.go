@@ -3,8 +3,9 @@
 // the others have the same shape.
 //
 //   - Averages: SMA, EMA, RMA, DEMA, TEMA, WMA, HMA, KAMA, VWMA, VWAP.
-//   - Trend: MACD, PPO, TRIX, ADX, Aroon, Ichimoku, Swings, Supertrend, Regression, Slope.
-//   - Momentum: RSI, Stochastic, StochRSI, WilliamsR, CCI, ROC, MFI, OBV.
+//   - Trend: MACD, PPO, TRIX, ADX, Aroon, Vortex, Ichimoku, Swings, Supertrend, Regression, Slope.
+//   - Momentum: RSI, Stochastic, StochRSI, WilliamsR, CCI, CMO, TSI, Ultimate, Awesome, ROC.
+//   - Volume: OBV, AccDist, Chaikin, CMF, MFI.
 //   - Bands: Bollinger, Keltner, Donchian, Chandelier, Highest, Lowest.
 //   - Spread: ATR, StdDev, ZScore, Rank, Correlation.
 //   - Events: Cross, LineCross, Since.

@@ -70,16 +70,11 @@ func decayed(kept float64) int {
 	return int(math.Ceil(math.Log(forgotten) / math.Log(kept)))
 }
 
-// chain is exponential averages of the same weight, each of the one before it. An average begins
-// when the one before it has its start.
-type chain [3]smooth
-
-func newChain(n int) chain { return chain{exponential(n), exponential(n), exponential(n)} }
-
-// push adds a value to the first `depth` averages.
-func (c *chain) push(x float64, depth int) {
-	for i := range depth {
-		s := &c[i]
+// cascade pushes a value into the first average, what that gives into the second, and so on. An
+// average begins when the one before it has its start.
+func cascade(stages []smooth, x float64) {
+	for i := range stages {
+		s := &stages[i]
 		if s.push(x); !s.ready() {
 			return
 		}
@@ -87,8 +82,8 @@ func (c *chain) push(x float64, depth int) {
 	}
 }
 
-// chained is the warm-up of averages of averages: the number of pushes after which they have
-// forgotten their start together.
+// chained is the warm-up of such averages: the number of pushes after which they have forgotten
+// their start together.
 func chained(stages ...*smooth) (pushes int) {
 	weights := make([]float64, len(stages)) // of the start that is still in each average
 	for left := 1.0; left >= forgotten; pushes++ {

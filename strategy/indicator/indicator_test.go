@@ -62,7 +62,8 @@ func level(f func() indicator.Level) func() float64 { return func() float64 { re
 
 // figures are one of each indicator.
 func figures() []figure {
-	return slices.Concat(averages(), chains(), channels(), trends(), momenta(), bands(), spreads(), events())
+	return slices.Concat(averages(), chains(), channels(), oscillators(), trends(), momenta(), bands(), spreads(),
+		events())
 }
 
 func averages() []figure {

@@ -31,7 +31,8 @@ func drawn(t *rapid.T) []textbook {
 	m := rapid.IntRange(1, 10).Draw(t, "m")
 	k := rapid.Float64Range(0, 4).Draw(t, "k")
 	return slices.Concat(textbookAverages(n), textbookTrends(n, m, k), textbookMomenta(n, m), textbookBands(n, m, k),
-		textbookOthers(n), textbookChains(n, m), textbookChannels(n, m))
+		textbookOthers(n), textbookChains(n, m), textbookChannels(n, m),
+		textbookOscillators(n, m), textbookFlows(n, m))
 }
 
 func TestEachIndicatorEqualsItsTextbook(t *testing.T) {
@@ -186,7 +187,7 @@ func textbookTrends(n, m int, k float64) []textbook {
 		{"ADX", 2 * n, made("", 0, &adx, adx.Push, adx.Value, adx.Plus, adx.Minus),
 			func(all []market.Candle) []float64 {
 				return directional(all, n)
-			}, func([]market.Candle) float64 { return 100 }},
+			}, hundred},
 		{"Supertrend", n, made("", 0, &super, super.Push, super.Value), func(all []market.Candle) []float64 {
 			return []float64{supertrend(all, n, k)}
 		}, highest},
@@ -276,7 +277,7 @@ func textbookMomenta(n, m int) []textbook {
 					ks = append(ks, mean(places(all[:end], n, m)))
 				}
 				return []float64{ks[2], mean(ks)}
-			}, func([]market.Candle) float64 { return 100 }},
+			}, hundred},
 		{"CCI", n, made("", 0, &cci, cci.Push, cci.Value), func(all []market.Candle) []float64 {
 			window := last(all, n)
 			total, apart := int64(0), int64(0)

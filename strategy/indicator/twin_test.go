@@ -21,14 +21,14 @@ func near(t require.TestingT, want, have float64, what string) {
 	require.LessOrEqual(t, math.Abs(want-have), close9*max(1, math.Abs(want)), "%s: want %v, have %v", what, want, have)
 }
 
-// candles draws a walk with jumps, still stretches and candles without volume.
+// candles draws a walk with jumps, gaps, still stretches and candles without volume.
 func candles(t *rapid.T, atLeast int) []market.Candle {
 	count := rapid.IntRange(atLeast, atLeast+80).Draw(t, "count")
 	price := rapid.Int64Range(1_000, 1_000_000_000_000).Draw(t, "start")
 	all := make([]market.Candle, count)
 	for i := range all {
 		step := price / 100
-		open := price
+		open := max(1, price+rapid.SampledFrom([]int64{0, 0, step, -step}).Draw(t, "gap"))
 		price = max(1, price+rapid.Int64Range(-step, step).Draw(t, "move"))
 		high := max(open, price) + rapid.Int64Range(0, step).Draw(t, "up")
 		low := max(1, min(open, price)-rapid.Int64Range(0, step).Draw(t, "down"))

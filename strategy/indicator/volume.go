@@ -85,3 +85,86 @@ func (m *MFI) Value() float64 {
 
 // Warmup is n+1.
 func (m *MFI) Warmup() int { return len(m.ring.list) + 1 }
+
+// AccDist is the accumulation/distribution line: the sum of volumes, each weighted by where in its
+// candle the close lies, from −1 (at the low) to 1 (at the high). It never forgets its start: look
+// at how it changes.
+type AccDist struct {
+	sum   float64
+	ready bool
+}
+
+// NewAccDist returns a line.
+func NewAccDist() AccDist { return AccDist{} }
+
+// Push takes the next candle.
+func (a *AccDist) Push(c market.Candle) { a.sum, a.ready = a.sum+moneyFlow(c), true }
+
+// Ready reports whether a candle was pushed.
+func (a *AccDist) Ready() bool { return a.ready }
+
+// Value is the sum, in units of 10^-Market.VolumeDigits of the base asset.
+func (a *AccDist) Value() float64 { return a.sum }
+
+// Warmup is 1: from then on its changes are right.
+func (a *AccDist) Warmup() int { return 1 }
+
+// moneyFlow is the volume, weighted by the place of the close in its candle; 0 where that has no
+// range.
+func moneyFlow(c market.Candle) float64 {
+	return part(float64((c.Close-c.Low)-(c.High-c.Close)), float64(c.High-c.Low)) * float64(c.Volume)
+}
+
+// Chaikin is the Chaikin oscillator: a fast EMA of the accumulation/distribution line less a slow
+// one.
+type Chaikin struct {
+	line       AccDist
+	fast, slow smooth
+}
+
+// NewChaikin returns an oscillator; 3 and 10 are usual. It panics where a length is below 1.
+func NewChaikin(fast, slow int) Chaikin {
+	return Chaikin{AccDist{}, exponential(fast), exponential(slow)}
+}
+
+// Push takes the next candle.
+func (o *Chaikin) Push(c market.Candle) {
+	o.line.Push(c)
+	o.fast.push(o.line.sum)
+	o.slow.push(o.line.sum)
+}
+
+// Ready reports whether both averages have their start.
+func (o *Chaikin) Ready() bool { return o.fast.ready() && o.slow.ready() }
+
+// Value is the distance between the averages, in units of volume.
+func (o *Chaikin) Value() float64 { return o.fast.value - o.slow.value }
+
+// Warmup is that of the longer average, and the candles in which both have their start.
+func (o *Chaikin) Warmup() int { return max(o.fast.warmup(), o.slow.warmup()) }
+
+// CMF is Chaikin's money flow: the change of the accumulation/distribution line over n candles ÷
+// their volume, from −1 to 1.
+type CMF struct {
+	flow    mean
+	volumes ring[market.Volume]
+	traded  int128 // Σ of volumes
+}
+
+// NewCMF returns an indicator over n candles; 20 is usual. It panics where n is below 1.
+func NewCMF(n int) CMF { return CMF{flow: newMean(n), volumes: newRing[market.Volume](n)} }
+
+// Push takes the next candle.
+func (f *CMF) Push(c market.Candle) {
+	f.flow.push(moneyFlow(c))
+	f.traded = f.traded.plus(wide(c.Volume)).minus(wide(f.volumes.push(c.Volume)))
+}
+
+// Ready reports whether n candles were pushed.
+func (f *CMF) Ready() bool { return f.flow.full }
+
+// Value is the flow, 0 where nothing was traded.
+func (f *CMF) Value() float64 { return part(f.flow.sum, f.traded.float()) }
+
+// Warmup is n.
+func (f *CMF) Warmup() int { return len(f.flow.list) }
