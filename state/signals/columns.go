@@ -109,8 +109,8 @@ func (c *columns) findValues(t *candles.Table, o *Options) error {
 	}
 	switch {
 	case len(c.wide) > 0 && len(others) > 0:
-		return fmt.Errorf("line 1: column %q is no market as the others are, which have the form BTC-EUR; name it under "+
-			"markets, or leave it out", t.Name(others[0]))
+		return fmt.Errorf("line 1: column %q is no market as the others are, which have the form BTC-EUR; name it "+
+			"under markets, or leave it out", t.Name(others[0]))
 	case len(c.wide) > 0:
 		return nil
 	case len(others) == 1:

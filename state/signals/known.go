@@ -32,8 +32,8 @@ func (r *reader) know() error {
 	switch o.Stamped {
 	case "":
 		if asked {
-			return fmt.Errorf("all %d times are starts of %s candles, and a number made of a candle is known at its end "+
-				"only: say stamped = %q where the times are the starts of the candles that the rows were made of, or "+
+			return fmt.Errorf("all %d times are starts of %s candles, and a number made of a candle is known at its "+
+				"end only: say stamped = %q where the times are the starts of the candles that the rows were made of, or "+
 				"stamped = %q where a row was known at its time", len(times), on, StampedOpen, StampedClose)
 		}
 	case StampedOpen:
@@ -44,8 +44,8 @@ func (r *reader) know() error {
 			length = max(length, regular(times))
 		}
 		if length == 0 {
-			return fmt.Errorf("stamped = %q needs the length of the candles that the rows were made of: set every, like "+
-				"\"1h\"", StampedOpen)
+			return fmt.Errorf("stamped = %q needs the length of the candles that the rows were made of: set every, "+
+				"like \"1h\"", StampedOpen)
 		}
 		r.file.Stamp = fmt.Sprintf("the end of the %s from their time", length)
 		for i := range r.file.Rows {

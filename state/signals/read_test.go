@@ -75,7 +75,8 @@ func TestFilesAreReadInTheShapesThatPeopleHave(t *testing.T) {
 		{"wide", "time;BTC-EUR;ETH/EUR\n2024-03-01 12:03;0,5;null\n2024-03-01 12:07;;-1\n", signals.Options{},
 			[]string{"1 03-01 12:03:00 BTC-EUR value 0.5", "2 03-01 12:07:00 ETH-EUR value -1"}},
 		{"wide by mapped names", "time,XBT\n2024-03-01 12:03,1\n",
-			signals.Options{Markets: map[string]string{"XBT": "BTC-EUR"}}, []string{"1 03-01 12:03:00 BTC-EUR value 1"}},
+			signals.Options{Markets: map[string]string{"XBT": "BTC-EUR"}},
+			[]string{"1 03-01 12:03:00 BTC-EUR value 1"}},
 		{"to_csv of pandas", ",up,proba\n2021-01-01 00:00:00+00:00,True,0.30000000000000004\n" +
 			"2021-01-01 01:00:00+00:00,False,\n", signals.Options{Value: "proba", Stamped: "open", Every: time.Hour},
 			[]string{"1 01-01 01:00:00 about 01-01 00:00:00 value 0.30000000000000004"}},
@@ -83,10 +84,11 @@ func TestFilesAreReadInTheShapesThatPeopleHave(t *testing.T) {
 			"False\n", signals.Options{}, []string{"1 01-01 00:03:00 value 1", "2 01-01 00:04:00 value 0"}},
 		{"freqtrade", "date,pair,open,close,enter_long,exit_long,enter_short,enter_tag\n" +
 			"2024-03-01 12:00:00+00:00,BTC/USDT,1,2,1,,0,dip\n2024-03-01 13:00:00+00:00,BTC/USDT:USDT,1,2,0,1.0,0,\n" +
-			"2024-03-01 14:00:00+00:00,BTC/USDT,1,2,0,0,1,\n",
+			"2024-03-01 14:00:00+00:00,BTC/USDT,1,2,0,0,1,\n2024-03-01 15:00:00+00:00,BTC/USDT,1,2,1,1,0,\n",
 			signals.Options{Stamped: "open", Interval: market.Interval1h}, []string{
 				"1 03-01 13:00:00 about 03-01 12:00:00 BTC-USDT buy (dip)",
-				"2 03-01 14:00:00 about 03-01 13:00:00 BTC-USDT exit"}},
+				"2 03-01 14:00:00 about 03-01 13:00:00 BTC-USDT exit",
+				"4 03-01 16:00:00 about 03-01 15:00:00 BTC-USDT exit"}},
 		{"TradingView's list of trades, newest first", "Trade #,Type,Signal,Date/Time,Price EUR,Contracts\n" +
 			"1,Exit long,Close entry(s) order Long,2024-07-01 14:00,\"61,000.5\",1\n" +
 			"1,Entry long,Long,2024-07-01 12:00,60000,1\n",
@@ -111,7 +113,8 @@ func TestFilesAreReadInTheShapesThatPeopleHave(t *testing.T) {
 
 // Daily numbers with a clock, for a strategy on hours: nothing of a day is known before its end.
 func TestARegularSeriesIsKnownAtTheEndOfItsOwnStep(t *testing.T) {
-	text := "value,value_classification,timestamp\n72,Greed,1709424000\n71,Greed,1709337600\n20,\"Extreme Fear\",1709251200\n"
+	text := "value,value_classification,timestamp\n72,Greed,1709424000\n71,Greed,1709337600\n" +
+		"20,\"Extreme Fear\",1709251200\n"
 	rows, f, err := read(t, text, signals.Options{Stamped: "open", Interval: market.Interval1h})
 	require.NoError(t, err)
 	require.Equal(t, []string{"3 03-02 00:00:00 about 03-01 00:00:00 value 20 (Extreme Fear)",
@@ -158,8 +161,8 @@ func TestBadFilesAreRefusedWhole(t *testing.T) {
 		"time,value\n2024-03-01 12:01,0x1p4\n":                    `model.csv: line 2, column "value": "0x1p4" is no number`,
 		"time,value\n2024-02-30 12:01,7\n": `model.csv: line 2, column "time": time "2024-02-30 12:01": there is no 30 ` +
 			`February 2024`,
-		"time,value\n03/01/2024 12:01,7\n": `model.csv: line 2, column "time": time "03/01/2024 12:01" may begin with the ` +
-			`day or the month`,
+		"time,value\n03/01/2024 12:01,7\n": `model.csv: line 2, column "time": time "03/01/2024 12:01" may begin ` +
+			`with the day or the month`,
 		"time,value\nsoon,7\n": `model.csv: line 2, column "time": time "soon" is neither a Unix time nor RFC 3339 nor ` +
 			`like 2006-01-02 15:04:05`,
 		"time,value\n2024-03-01 12:01,7,8\n":  "model.csv: line 2: 3 columns, the header has 2",
@@ -170,7 +173,8 @@ func TestBadFilesAreRefusedWhole(t *testing.T) {
 		"time,market,value\n2024-03-01 12:01,btceur,7\n": `model.csv: line 2, column "market": "btceur" is no market; map ` +
 			`it: markets = { BTCEUR = "BTC-EUR" }`,
 		"time,value\n2024-03-01 12:01,7\n2024-03-01 12:01,7\n2024-03-01 12:01,8\n": "model.csv: line 4: it is about " +
-			"2024-03-01T12:01:00Z again, with other values than line 2; a column known_at says which of them came later",
+			"2024-03-01T12:01:00Z again, with other values than line 2; a column known_at says which of them came " +
+			"later",
 		"time,value\n2024-03-01 12:01,\n": "model.csv: it has no signal",
 	} {
 		_, _, err := read(t, text, signals.Options{Known: []string{"BTC-EUR"}})
@@ -183,8 +187,9 @@ func TestBadFilesAreRefusedWhole(t *testing.T) {
 		_, _, err := read(t, "time,value\n"+text+",7\n", signals.Options{Zone: amsterdam})
 		require.ErrorContains(t, err, want)
 	}
-	_, _, err = read(t, "time,value\n2024-10-27T02:30:00+02:00,7\n", signals.Options{Zone: amsterdam, Stamped: "close"})
+	rows, _, err := read(t, "time,value\n2024-10-27T02:31:00+02:00,7\n", signals.Options{Zone: amsterdam})
 	require.NoError(t, err)
+	require.Equal(t, []string{"1 10-27 00:31:00 value 7"}, rows)
 	_, _, err = read(t, "time,value\n2024-03-01 12:01,7\n", signals.Options{Value: "proba"})
 	require.EqualError(t, err, `model.csv: line 1: no column is named "proba"; there are time, value`)
 }
