@@ -33,8 +33,8 @@ func (r *reader) know() error {
 	case "":
 		if asked {
 			return fmt.Errorf("all %d times are starts of %s candles, and a number made of a candle is known at its "+
-				"end only: say stamped = %q where the times are the starts of the candles that the rows were made of, or "+
-				"stamped = %q where a row was known at its time", len(times), on, StampedOpen, StampedClose)
+				"end only: say stamped = %q where the times are the starts of the candles that the rows were made of, "+
+				"or stamped = %q where a row was known at its time", len(times), on, StampedOpen, StampedClose)
 		}
 	case StampedOpen:
 		length := max(o.Every, o.Interval.Fixed())

@@ -132,6 +132,8 @@ func TestAFileThatMayKnowTheFutureIsRefused(t *testing.T) {
 	rows, _, err := read(t, hours, signals.Options{Interval: market.Interval1h, Stamped: "close"})
 	require.NoError(t, err)
 	require.Equal(t, []string{"1 03-01 12:00:00 buy", "2 03-01 15:00:00 exit"}, rows)
+	_, _, err = read(t, hours, signals.Options{Interval: market.Interval4h})
+	require.ErrorContains(t, err, "starts of 1h candles")
 	minutes := "time,action\n2024-03-01 12:01,buy\n2024-03-01 15:07,exit\n"
 	_, _, err = read(t, minutes, signals.Options{Interval: market.Interval1h})
 	require.NoError(t, err)
@@ -154,7 +156,8 @@ func TestBadFilesAreRefusedWhole(t *testing.T) {
 		"PAR1xxxx":              "model.csv: it is Parquet, not CSV; write it as CSV first",
 		"value,action\n1,buy\n": `model.csv: line 1: the header ["value" "action"] names no time; name a column time`,
 		"time,a,b\n1,2,3\n":     "model.csv: line 1: which column is the value? say value = one of a, b",
-		"time,close\n1,2\n":     "model.csv: line 1: no column says anything; name one action, position, value or target",
+		"time,close\n1,2\n": "model.csv: line 1: no column says anything; name one action, position, value " +
+			"or target",
 		"time,BTC-EUR,b\n1,2,3\n": `model.csv: line 1: column "b" is no market as the others are, which have the form ` +
 			"BTC-EUR; name it under markets, or leave it out",
 		"time,value\n\n2024-03-01 12:01,7\n2024-03-01 12:02,up\n": `model.csv: line 4, column "value": "up" is no number`,
@@ -170,11 +173,11 @@ func TestBadFilesAreRefusedWhole(t *testing.T) {
 		"time,position\n2024-03-01 12:01,?\n": `model.csv: line 2, column "position": "?" is none of long, flat`,
 		"time,target\n2024-03-01 12:01,25\n": `model.csv: line 2, column "target": "25" is no part of the equity; write ` +
 			`0.25 or 25%`,
-		"time,market,value\n2024-03-01 12:01,btceur,7\n": `model.csv: line 2, column "market": "btceur" is no market; map ` +
-			`it: markets = { BTCEUR = "BTC-EUR" }`,
-		"time,value\n2024-03-01 12:01,7\n2024-03-01 12:01,7\n2024-03-01 12:01,8\n": "model.csv: line 4: it is about " +
-			"2024-03-01T12:01:00Z again, with other values than line 2; a column known_at says which of them came " +
-			"later",
+		"time,market,value\n2024-03-01 12:01,btceur,7\n": `model.csv: line 2, column "market": "btceur" is no market; ` +
+			`map it: markets = { BTCEUR = "BTC-EUR" }`,
+		"time,value\n2024-03-01 12:01,7\n2024-03-01 12:01,7\n2024-03-01 12:01,8\n": "model.csv: line 4: it is " +
+			"about 2024-03-01T12:01:00Z again, with other values than line 2; a column known_at says which of them " +
+			"came later",
 		"time,value\n2024-03-01 12:01,\n": "model.csv: it has no signal",
 	} {
 		_, _, err := read(t, text, signals.Options{Known: []string{"BTC-EUR"}})
