@@ -53,53 +53,46 @@ func (x *twin) long(c *market.Candle) bool {
 		float64(c.High-c.Close)/float64(c.High-c.Low) > 0.9 && c.Volume > 1000e8
 }
 
+// BenchmarkRules measures rules beside the same in Go: a decision (eval) and a candle (push).
+// The twin takes the figures from its indicators at each decision, as the code does from its cells.
 func BenchmarkRules(b *testing.B) {
 	list := walk(1, 1<<14)
-	m := aMarket()
-	p, err := Compile([]Rule{{"short", "rsi(14) < 30 and close > sma(50)", Condition}, {"long", long, Condition},
-		{"none", "close > atr(14) * 1 + close", Condition}}, nil, nil, market.Interval1h)
+	p, err := Compile([]Rule{{"short", "rsi(14) < 30 and close > sma(50)", Condition}, {"long", long, Condition}},
+		nil, nil, market.Interval1h)
 	require.NoError(b, err)
-	for rule, name := range []string{"short", "long"} {
-		s := p.New(m)
-		in := &Inputs{}
+	s, in := p.New(aMarket()), &Inputs{}
+	x := twin{indicator.NewRSI(14), indicator.NewSMA(50), indicator.NewATR(14)}
+	run := func(name string, f func(c *market.Candle)) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for i := range b.N {
-				s.Push(list[i%len(list)])
-				s.Eval(rule, in)
+				f(&list[i%len(list)])
 			}
 		})
 	}
-	s := p.New(m)
-	b.Run("push", func(b *testing.B) {
-		for i := range b.N {
-			s.Push(list[i%len(list)])
-		}
+	set := func(c *market.Candle) { // what a decision reads changes, without the cost of indicators
+		cells := s.cells[p.streams[0].fields:]
+		cells[1], cells[2], cells[3] = float64(c.High), float64(c.Low), float64(c.Close)
+	}
+	for _, c := range list {
+		s.Push(c)
+		x.push(c)
+	}
+	run("eval/floor", set)
+	run("eval/short", func(c *market.Candle) { set(c); s.Eval(0, in) })
+	run("eval/long", func(c *market.Candle) { set(c); s.Eval(1, in) })
+	run("eval/short in Go", func(c *market.Candle) { x.short(c) })
+	run("eval/long in Go", func(c *market.Candle) { x.long(c) })
+	run("push/rules", func(c *market.Candle) { s.Push(*c) })
+	run("push/in Go", func(c *market.Candle) { x.push(*c) })
+	p, err = Compile([]Rule{{"up", "sma(20) crosses above sma(50)", Condition},
+		{"down", "sma(20) crosses below sma(50)", Condition}}, nil, nil, market.Interval1h)
+	require.NoError(b, err)
+	cross, exact := p.New(aMarket()), indicator.NewCross(20, 50)
+	run("cross/rules", func(c *market.Candle) {
+		cross.Push(*c)
+		cross.Eval(0, in)
+		cross.Eval(1, in)
 	})
-	x := twin{indicator.NewRSI(14), indicator.NewSMA(50), indicator.NewATR(14)}
-	b.Run("twin push", func(b *testing.B) {
-		for i := range b.N {
-			x.push(list[i%len(list)])
-		}
-	})
-	b.Run("twin short", func(b *testing.B) {
-		n := 0
-		for i := range b.N {
-			c := list[i%len(list)]
-			x.push(c)
-			if x.short(&c) {
-				n++
-			}
-		}
-	})
-	b.Run("twin long", func(b *testing.B) {
-		n := 0
-		for i := range b.N {
-			c := list[i%len(list)]
-			x.push(c)
-			if x.long(&c) {
-				n++
-			}
-		}
-	})
+	run("cross/in Go", func(c *market.Candle) { exact.Push(c.Close) })
 }

@@ -189,7 +189,7 @@ func (c *checker) operation(n *node, f *function, args []*node) *expr {
 		y := c.figure(arg, f.name)
 		d := c.unify(n, e, y)
 		text := e.text
-		e = c.fold(made(f.op, d, e, y))
+		e = c.fold(n, made(f.op, d, e, y))
 		e.text = text
 	}
 	if len(args) > 1 {
@@ -207,7 +207,7 @@ func (c *checker) operation(n *node, f *function, args []*node) *expr {
 	case f.op != opAbs && !d.bare():
 		fail(n.begin, "%s takes a number without unit; %s is %v: divide it by another first", f.name, e.text, d)
 	}
-	return c.fold(made(f.op, d, e))
+	return c.fold(n, made(f.op, d, e))
 }
 
 // between is a condition of the clock.

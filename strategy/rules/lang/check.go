@@ -70,6 +70,8 @@ func (c *checker) free(key, name string) *Error {
 		return &Error{Key: key, Message: fmt.Sprintf("%q is no name: letters, digits and _ make one", name)}
 	case words[name] != "" || find(name) != nil || input(name) >= 0 || slices.Contains(prefixes, name):
 		return &Error{Key: key, Message: fmt.Sprintf("%q is a word of the language; take another name", name)}
+	case c.params[name]-c.params[name] != 0:
+		return &Error{Key: key, Message: fmt.Sprintf("%v is no number", c.params[name])}
 	case key != "params."+name && (hasParam(c.params, name) || c.lets[name] != nil):
 		return &Error{Key: key, Message: fmt.Sprintf("%q is named twice", name)}
 	}
@@ -108,6 +110,8 @@ func (c *checker) want(n *node, e *expr, want Want) {
 		fits, goal = e.dim.kind == distance || e.dim == dim{kind: amount, price: 1} || e.dim.literal(), aDistance
 	case Number:
 		fits, goal = e.dim.bare(), dim{kind: ratio}
+	case Figure:
+		fits, goal = e.dim.kind != condition, e.dim
 	default:
 		panic(fmt.Sprintf("lang: unknown want %d", want))
 	}
@@ -312,7 +316,7 @@ func (c *checker) unary(n *node) *expr {
 	if d.kind == price {
 		d = dim{kind: amount, price: 1}
 	}
-	return c.fold(made(opSub, d, &expr{op: opConst, dim: e.dim, where: nowhere}, e))
+	return c.fold(n, made(opSub, d, &expr{op: opConst, dim: e.dim, where: nowhere}, e))
 }
 
 func (c *checker) choose(n *node) *expr {
@@ -362,7 +366,7 @@ func (c *checker) binary(n *node) *expr {
 		a.bind(dim{kind: ratio})
 		b.bind(dim{kind: ratio})
 	}
-	return c.fold(made(o, d, a, b))
+	return c.fold(n, made(o, d, a, b))
 }
 
 // literals is the dimension of a calculation with two numbers of the rule: 2 * 1% stays in percent,
@@ -383,7 +387,7 @@ func literals(o op, a, b *expr) dim {
 }
 
 // fold computes what never changes.
-func (c *checker) fold(e *expr) *expr {
+func (c *checker) fold(n *node, e *expr) *expr {
 	if e.where != nowhere || !e.dim.literal() {
 		return e
 	}
@@ -394,9 +398,13 @@ func (c *checker) fold(e *expr) *expr {
 		}
 		cells = append(cells, k.num)
 	}
-	e = &expr{op: opConst, num: compute(e.op, cells[0], cells[len(cells)-1]), dim: e.dim, where: nowhere,
-		market: c.program.streams[c.stream].market}
-	return e
+	x := compute(e.op, cells[0], cells[len(cells)-1])
+	if x-x != 0 {
+		fail(n.begin, "%s has no result", c.source(n))
+	}
+	folded := c.number(x)
+	folded.dim = e.dim
+	return folded
 }
 
 func (c *checker) compare(n *node) *expr {
@@ -481,7 +489,17 @@ func (c *checker) before(n *node, e *expr, k int, main bool) *expr {
 	if main && where != 0 {
 		where = several
 	}
-	old := c.unit(n, fmt.Sprint("[", e.cell, k, where), where, series{from: []int{e.cell}, args: []float64{float64(k)}})
+	key := fmt.Sprint("[", e.cell, k, where)
+	old, known := c.known[key]
+	switch {
+	case known:
+	case k == 1 && where == e.where && where != several:
+		old = c.slot(n, key, 1)
+		of := &c.program.streams[where]
+		of.shifts = slices.Insert(of.shifts, 0, shifted{e.cell, old})
+	default:
+		old = c.unit(n, key, where, series{from: []int{e.cell}, args: []float64{float64(k)}})
+	}
 	return &expr{op: opCell, cell: old, dim: e.dim, where: where, warm: c.warmer(e.warm, where, k+1)}
 }
 

@@ -87,6 +87,15 @@ func run(code []instruction, at int, cells []float64, in *Inputs) (float64, bool
 			return 1, true
 		case opIsFalse:
 			return 0, true
+		case opAdd:
+			cells[i.to] = a + b
+			continue
+		case opSub:
+			cells[i.to] = a - b
+			continue
+		case opMul:
+			cells[i.to] = a * b
+			continue
 		case opYield:
 			return a, a-a == 0
 		case opJump:

@@ -37,9 +37,12 @@ func TestFaultsAreNamedWithTheirPlaceAndTheCure(t *testing.T) {
 		{"(close > 3", `column 11: the text ends too early; ")" is expected`},
 		{"close > 3)", `column 10: unexpected ")"; the end or an operator is expected`},
 		{"sma() > 3", "column 1: sma takes sma(s, n)"},
-		{`close("1x") > 3`, `column 7: "1x" is no interval ([1m 5m 15m 30m 1h 2h 4h 6h 8h 12h 1d 1W 1M]) and no market (such as "BTC-EUR")`},
+		{`close("1x") > 3`,
+			`column 7: "1x" is no interval ([1m 5m 15m 30m 1h 2h 4h 6h 8h 12h 1d 1W 1M]) ` +
+				`and no market (such as "BTC-EUR")`},
 		{"close + rsi(14) > 3", "column 1: close is a price, rsi(14) is 0 to 100"},
 		{"close > 3 + (open < 3)", "column 13: + takes numbers; (open < 3) is a condition"},
+		{"1 / 0 > 3", "column 1: 1 / 0 has no result"},
 		{"close > $3", "column 9: unknown sign '$'"},
 		{"close > highest(n)",
 			"column 1: highest(n) holds the present candle: close cannot be above it; write highest(n)[1]"},

@@ -27,6 +27,7 @@ const (
 	Price                     // a price, in the market's price units
 	Distance                  // between two prices, in the same units
 	Number                    // a number without unit
+	Figure                    // a number of any unit
 )
 
 // Let is a name for a text. The texts of other names and all rules may use it.
@@ -107,10 +108,14 @@ type rule struct {
 type stream struct {
 	market   int // 0: the traded one, else 1 + its place in reads
 	interval market.Interval
-	fields   int // cell of the open; high, low, close and volume follow
+	fields   int       // cell of the open; high, low, close and volume follow
+	shifts   []shifted // the latest first
 	steps    []step
 	warmup   int
 }
+
+// shifted is a cell that takes the value of another from before the candle: x[1].
+type shifted struct{ from, to int }
 
 // step computes one series when a candle has come: with its unit, or by code.
 type step struct {

@@ -72,7 +72,7 @@ func shift(x float64, digits int) float64 {
 }
 
 // Push takes the next candle of the traded market and the main interval.
-func (s *State) Push(c market.Candle) { s.take(0, c) }
+func (s *State) Push(c market.Candle) { s.take(0, &c) }
 
 // PushOf takes the next candle of another interval or market. Candles come in the order of their
 // ends; at one instant in any order before Eval.
@@ -80,19 +80,22 @@ func (s *State) PushOf(interval market.Interval, c market.Candle) {
 	for i := range s.program.streams {
 		of := &s.program.streams[i]
 		if of.interval == interval && s.markets[of.market] == c.Market {
-			s.take(i, c)
+			s.take(i, &c)
 		}
 	}
 }
 
-func (s *State) take(stream int, c market.Candle) {
+func (s *State) take(stream int, c *market.Candle) {
 	if s.pending && (stream == 0 || c.End() > s.end) {
 		s.settle()
 	}
 	of := &s.program.streams[stream]
+	for _, x := range of.shifts {
+		s.cells[x.to] = s.cells[x.from]
+	}
 	f := s.cells[of.fields : of.fields+fields]
 	f[0], f[1], f[2], f[3], f[4] = float64(c.Open), float64(c.High), float64(c.Low), float64(c.Close), float64(c.Volume)
-	s.candle = c
+	s.candle = *c
 	s.steps(of.steps)
 	if stream == 0 && len(s.program.mixed) > 0 {
 		s.pending, s.end = true, c.End()

@@ -85,7 +85,8 @@ func (l *lines[T, P]) warmup() int { return P(&l.x).Warmup() }
 
 func (l *lines[T, P]) write(s *State) {
 	if !P(&l.x).Ready() {
-		return // the cells are undefined from the start
+		l.blank(s)
+		return
 	}
 	if l.many == nil {
 		s.cells[l.to] = P(&l.x).Value() * l.by[0]
@@ -145,12 +146,15 @@ func (u *ofPrices[T, P]) plug(s *series) {
 }
 
 func (u *ofPrices[T, P]) push(s *State) {
-	x := s.cells[u.from] * u.scale
-	if !(math.Abs(x) <= u.limit) {
+	x := s.cells[u.from]
+	if u.scale != 1 {
+		x = math.RoundToEven(x * u.scale)
+	}
+	if !(x <= u.limit && x >= -u.limit) {
 		u.blank(s)
 		return
 	}
-	P(&u.x).Push(market.Price(math.RoundToEven(x)))
+	P(&u.x).Push(market.Price(x))
 	u.write(s)
 }
 

@@ -1,0 +1,196 @@
+package lang
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/backtest/replica"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy/indicator"
+)
+
+// readers are the figures of package indicator after each candle, by the text that reads the same.
+func readers() map[string]func(c market.Candle) (float64, bool) {
+	all := map[string]func(c market.Candle) (float64, bool){}
+	price := func(text string, x interface {
+		Push(market.Price)
+		Ready() bool
+	}, value func() float64) {
+		all[text] = func(c market.Candle) (float64, bool) { x.Push(c.Close); return value(), x.Ready() }
+	}
+	candle := func(text string, x interface {
+		Push(market.Candle)
+		Ready() bool
+	}, value func() float64) {
+		all[text] = func(c market.Candle) (float64, bool) { x.Push(c); return value(), x.Ready() }
+	}
+	sma, ema, wma, hma := indicator.NewSMA(20), indicator.NewEMA(20), indicator.NewWMA(20), indicator.NewHMA(20)
+	price("sma(20)", &sma, sma.Value)
+	price("ema(20)", &ema, ema.Value)
+	price("wma(close, 20)", &wma, wma.Value)
+	price("hma(20)", &hma, hma.Value)
+	rma, dema, tema, kama := indicator.NewRMA(9), indicator.NewDEMA(9), indicator.NewTEMA(9), indicator.NewKAMA(10)
+	price("rma(9)", &rma, rma.Value)
+	price("dema(9)", &dema, dema.Value)
+	price("tema(9)", &tema, tema.Value)
+	price("kama(10)", &kama, kama.Value)
+	macd, ppo, trix := indicator.NewMACD(5, 12, 4), indicator.NewPPO(5, 12, 4), indicator.NewTRIX(6)
+	price("macd(5, 12, 4)", &macd, macd.Value)
+	price("macd(close, 5, 12, 4).signal", &macd, macd.Signal)
+	price("macd(5, 12, 4).hist", &macd, macd.Histogram)
+	price("ppo(5, 12, 4).signal", &ppo, ppo.Signal)
+	price("trix(6)", &trix, trix.Value)
+	rsi, roc, dev, z := indicator.NewRSI(14), indicator.NewROC(10), indicator.NewStdDev(20), indicator.NewZScore(20)
+	price("rsi(14)", &rsi, rsi.Value)
+	price("roc(10)", &roc, roc.Value)
+	price("stdev(20)", &dev, dev.Value)
+	price("zscore(20)", &z, z.Value)
+	line, high, band := indicator.NewRegression(20), indicator.NewHighest(20), indicator.NewBollinger(20, 2)
+	price("linreg(20)", &line, line.Value)
+	price("highest(close, 20)", &high, high.Value)
+	price("bb(20, 2).upper", &band, func() float64 { return float64(band.Upper()) })
+	price("bb(20, 2).lower", &band, func() float64 { return float64(band.Lower()) })
+	atr, adx, cci, mfi := indicator.NewATR(14), indicator.NewADX(14), indicator.NewCCI(20), indicator.NewMFI(14)
+	candle("atr(14)", &atr, atr.Value)
+	candle("adx(14)", &adx, adx.Value)
+	candle("adx(14).minus", &adx, adx.Minus)
+	candle("cci(20)", &cci, cci.Value)
+	candle("mfi(14)", &mfi, mfi.Value)
+	obv, vwap, vwma := indicator.NewOBV(), indicator.NewVWAP(20), indicator.NewVWMA(20)
+	stoch := indicator.NewStochastic(14, 3, 3)
+	candle("obv", &obv, obv.Value)
+	candle("vwap(20)", &vwap, vwap.Value)
+	candle("vwma(20)", &vwma, vwma.Value)
+	candle("stoch(14, 3, 3).k", &stoch, stoch.Value)
+	candle("stoch(14, 3, 3).d", &stoch, stoch.Signal)
+	trend, kc := indicator.NewSupertrend(10, 3), indicator.NewKeltner(20, 10, 2)
+	candle("supertrend(10, 3)", &trend, trend.Value)
+	candle("supertrend(10, 3).up", &trend, func() float64 { return truth(trend.Up()) })
+	candle("kc(20, 10, 2).upper", &kc, func() float64 { return float64(kc.Upper()) })
+	channel, exit := indicator.NewDonchian(20), indicator.NewChandelier(22, 3)
+	candle("donchian(20).lower", &channel, func() float64 { return float64(channel.Low()) })
+	candle("chandelier(22, 3).long", &exit, func() float64 { return float64(exit.Long()) })
+	return all
+}
+
+// anything compiles a text of any dimension.
+func anything(t *testing.T, text string) *Program {
+	t.Helper()
+	for want := Condition; want <= Figure; want++ {
+		if p, err := Compile([]Rule{{"rule", text, want}}, nil, nil, market.Interval1h); err == nil {
+			return p
+		}
+	}
+	t.Fatalf("%s does not compile", text)
+	return nil
+}
+
+func TestFiguresAreThoseOfPackageIndicatorToTheLastBit(t *testing.T) {
+	for text := range readers() {
+		value := readers()[text] // of indicators of its own
+		p := anything(t, text)
+		s := p.New(aMarket())
+		for i, c := range walk(7, 300) {
+			s.Push(c)
+			got, ok := s.Eval(0, nil)
+			want, ready := value(c)
+			require.Equal(t, ready, ok, "%s, candle %d", text, i)
+			if ready {
+				require.Equal(t, math.Float64bits(want), math.Float64bits(got), "%s, candle %d", text, i)
+			}
+		}
+	}
+}
+
+func TestCrossingsAreThoseOfTheExactCross(t *testing.T) {
+	for seed := range uint64(30) {
+		x := indicator.NewCross(5, 12)
+		p, err := Compile([]Rule{{"up", "sma(5) crosses above sma(12)", Condition},
+			{"down", "crossunder(sma(close, 5), sma(12))", Condition}}, nil, nil, market.Interval1h)
+		require.NoError(t, err)
+		require.Equal(t, x.Warmup(), p.Warmup())
+		s := p.New(aMarket())
+		crosses := 0
+		for _, c := range walk(seed, 500) {
+			if seed%2 == 0 {
+				c.Close = c.Close % 3 // equal averages are frequent
+			}
+			direction := x.Push(c.Close)
+			s.Push(c)
+			up, _ := s.Eval(0, nil)
+			down, _ := s.Eval(1, nil)
+			require.Equal(t, direction, indicator.Direction(up-down))
+			crosses += int(up + down)
+		}
+		require.Positive(t, crosses)
+	}
+}
+
+// texts are rules that read each kind of series.
+var texts = []string{"rsi(14) < 50 and close > sma(20)",
+	"count(close > open, 5) >= 3 or barssince(close < open[1]) > 2",
+	"sma(rsi(5), 3) > 50 and macd(5, 12, 4).hist > 0",
+	`close > ema(3, "4h") or sma(close - close("4h"), 5) > 0`,
+	"valuewhen(close > open, high, 1) > close and highest(20).ago < 5", "correlation(close, volume, 20) > 0.1",
+	"percentrank(atr(5), 20) > 50 and slope(ema(5), 5) > 0", `rising(close("4h"), 2)`}
+
+func TestACopyOfAStateDecidesTheSame(t *testing.T) {
+	for _, text := range texts {
+		p, err := Compile([]Rule{{"rule", text, Condition}}, nil, nil, market.Interval1h)
+		require.NoError(t, err, text)
+		list := walk(3, 300)
+		long := merged(list)
+		s := p.New(aMarket())
+		played(&s, list[:200], long[:50])
+		fork, err := replica.Of(replica.New(replica.Rules{}), &s)
+		require.NoError(t, err, text)
+		other := walk(4, 100)
+		for i := range other {
+			other[i].Start = list[200+i].Start
+		}
+		changed := played(fork, other, merged(other))
+		require.Equal(t, played(&s, list[200:], long[50:]), valuesOf(t, p, list, long)[200:], text)
+		require.Equal(t, 100, len(changed))
+	}
+}
+
+// valuesOf is what a fresh state says of all candles.
+func valuesOf(t *testing.T, p *Program, list, long []market.Candle) []float64 {
+	t.Helper()
+	s := p.New(aMarket())
+	return played(&s, list, long)
+}
+
+func TestNoRuleSeesACandleThatComesLater(t *testing.T) {
+	for _, text := range texts {
+		p, err := Compile([]Rule{{"rule", text, Condition}}, nil, nil, market.Interval1h)
+		require.NoError(t, err, text)
+		list := walk(3, 120)
+		all := valuesOf(t, p, list, merged(list))
+		defined := 0
+		for k := 1; k <= len(list); k++ {
+			last := valuesOf(t, p, list[:k], merged(list[:k]))[k-1]
+			require.Equal(t, math.Float64bits(all[k-1]), math.Float64bits(last), "%s, candle %d", text, k)
+			defined += int(truth(last == last))
+		}
+		require.Greater(t, defined, 50, text)
+	}
+}
+
+func TestAStateIsReadyWithItsWarmUpAtTheLatest(t *testing.T) {
+	for _, w := range Words() {
+		p := anything(t, w.Example)
+		if len(p.Reads()) > 0 {
+			continue
+		}
+		s := p.New(aMarket())
+		in := &Inputs{InPosition: true, EntryPrice: 1, Cost: 1, HighestSinceEntry: 1, LowestSinceEntry: 1}
+		for _, c := range walk(5, max(p.Warmup(), 40)) { // what waits for a first event has come within 40
+			s.Push(c)
+		}
+		_, ok := s.Eval(0, in)
+		require.True(t, ok, "%s is not known after its warm-up of %d", w.Example, p.Warmup())
+	}
+}
