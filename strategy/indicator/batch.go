@@ -1,15 +1,18 @@
 package indicator
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
 
 // Batch makes an indicator of a function over a slice, such as those of TA-Lib: it keeps the last n
 // values and calls the function over them at each push. The last element of the answer is the
 // value. That costs the whole function at each push.
 type Batch struct {
-	f            func([]float64) []float64
-	window, lent []float64 // the last values in order; what f is given
-	seen         int       // up to n
-	value        float64
+	f      func([]float64) []float64
+	column column
+	answer
 }
 
 // NewBatch returns the indicator of a function over the last n values: choose n as large as the
@@ -19,31 +22,84 @@ type Batch struct {
 // function with variables of its own (a closure) makes --check-lookahead slow, not wrong; a
 // function with its lengths as constants does not.
 func NewBatch(n int, f func([]float64) []float64) Batch {
-	return Batch{f: f, window: make([]float64, window(n)), lent: make([]float64, n)}
+	return Batch{f: f, column: newColumn(n), answer: answer{n: n}}
 }
 
 // Push takes the next value. From the n-th on it calls the function, and panics where the answer is
 // empty.
 func (b *Batch) Push(x float64) {
-	n := len(b.window)
-	copy(b.window, b.window[1:])
-	b.window[n-1] = x
-	if b.seen = min(b.seen+1, n); b.seen < n {
-		return
+	if b.column.push(x); b.more() {
+		b.take(b.f(b.column.lend()))
 	}
-	copy(b.lent, b.window)
-	answer := b.f(b.lent)
-	if len(answer) == 0 {
-		panic(fmt.Sprintf("indicator: the function of a batch of %d values returned nothing", n))
-	}
-	b.value = answer[len(answer)-1]
 }
 
-// Ready reports whether n values were pushed.
-func (b *Batch) Ready() bool { return b.seen == len(b.window) }
+// Columns are candles, oldest first, by their prices and their volume.
+type Columns struct{ Open, High, Low, Close, Volume []float64 }
+
+// CandleBatch is a Batch of a function over whole candles.
+type CandleBatch struct {
+	f                              func(Columns) []float64
+	open, high, low, close, volume column
+	answer
+}
+
+// NewCandleBatch returns the indicator of a function over the last n candles. All that NewBatch
+// says of its function holds for this one.
+func NewCandleBatch(n int, f func(Columns) []float64) CandleBatch {
+	return CandleBatch{f, newColumn(n), newColumn(n), newColumn(n), newColumn(n), newColumn(n), answer{n: n}}
+}
+
+// Push takes the next candle. From the n-th on it calls the function, and panics where the answer
+// is empty.
+func (b *CandleBatch) Push(c market.Candle) {
+	b.open.push(float64(c.Open))
+	b.high.push(float64(c.High))
+	b.low.push(float64(c.Low))
+	b.close.push(float64(c.Close))
+	if b.volume.push(float64(c.Volume)); b.more() {
+		b.take(b.f(Columns{b.open.lend(), b.high.lend(), b.low.lend(), b.close.lend(), b.volume.lend()}))
+	}
+}
+
+// column is the last values in order, and what a function is given of them.
+type column struct{ window, lent []float64 }
+
+func newColumn(n int) column { return column{make([]float64, window(n)), make([]float64, n)} }
+
+func (c *column) push(x float64) {
+	copy(c.window, c.window[1:])
+	c.window[len(c.window)-1] = x
+}
+
+func (c *column) lend() []float64 {
+	copy(c.lent, c.window)
+	return c.lent
+}
+
+// answer is what a function over the last n pushes said.
+type answer struct {
+	n, seen int // seen: up to n
+	value   float64
+}
+
+// more counts a push and reports whether there are n.
+func (a *answer) more() bool {
+	a.seen = min(a.seen+1, a.n)
+	return a.Ready()
+}
+
+func (a *answer) take(list []float64) {
+	if len(list) == 0 {
+		panic(fmt.Sprintf("indicator: the function of a batch of %d values returned nothing", a.n))
+	}
+	a.value = list[len(list)-1]
+}
+
+// Ready reports whether n were pushed.
+func (a *answer) Ready() bool { return a.seen == a.n }
 
 // Value is the last element of the function's answer.
-func (b *Batch) Value() float64 { return b.value }
+func (a *answer) Value() float64 { return a.value }
 
 // Warmup is n.
-func (b *Batch) Warmup() int { return len(b.window) }
+func (a *answer) Warmup() int { return a.n }

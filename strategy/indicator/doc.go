@@ -1,15 +1,16 @@
 // Package indicator holds moving figures of a market. It never decides anything, never looks ahead
-// and does not allocate after construction (Batch: only what its function allocates). Start at SMA;
-// the others have the same shape.
+// and does not allocate after construction (a Batch: only what its function allocates). Start at
+// SMA; the others have the same shape.
 //
-//   - Averages: SMA, EMA, RMA, DEMA, TEMA, WMA, HMA, KAMA, VWMA, VWAP.
-//   - Trend: MACD, PPO, TRIX, ADX, Aroon, Vortex, Ichimoku, Swings, Supertrend, Regression, Slope.
+//   - Averages: SMA, EMA, RMA, DEMA, TEMA, WMA, HMA, KAMA, VWMA, VWAP, SessionVWAP.
+//   - Trend: MACD, PPO, TRIX, ADX, Aroon, Vortex, Ichimoku, SAR, Supertrend, Regression, Slope.
 //   - Momentum: RSI, Stochastic, StochRSI, WilliamsR, CCI, CMO, TSI, Ultimate, Awesome, ROC.
 //   - Volume: OBV, AccDist, Chaikin, CMF, MFI.
-//   - Bands: Bollinger, Keltner, Donchian, Chandelier, Highest, Lowest.
+//   - Bands: Bollinger, Keltner, Donchian, Chandelier, Highest, Lowest, PivotPoints, Swings.
+//   - Candles: HeikinAshi, Patterns.
 //   - Spread: ATR, StdDev, ZScore, Rank, Correlation.
 //   - Events: Cross, LineCross, Since.
-//   - Functions over slices, such as those of TA-Lib: Batch.
+//   - Functions over slices, such as those of TA-Lib: Batch, CandleBatch.
 //
 // Push takes the next candle, price or value. Ready reports whether enough was pushed; before that
 // the figures mean nothing. Value is the figure. Figures that are prices have Below and Above, the
@@ -23,7 +24,7 @@
 // Sums of prices are integers, because a float sum drifts and shows crosses that never were.
 //
 // Push takes constant time, on average for those that know the highest of a window.
-// CCI, Rank and Batch read or move their whole window.
+// CCI, Rank and a Batch read or move their whole window.
 //
 // Warmup is the number of pushes after which earlier ones have no effect. For a window that is its
 // length: an earlier start gives the same figure. An exponential average keeps a little of its past

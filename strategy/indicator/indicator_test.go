@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -62,8 +63,8 @@ func level(f func() indicator.Level) func() float64 { return func() float64 { re
 
 // figures are one of each indicator.
 func figures() []figure {
-	return slices.Concat(averages(), chains(), channels(), oscillators(), trends(), momenta(), bands(), spreads(),
-		events())
+	return slices.Concat(averages(), chains(), channels(), oscillators(), candleFigures(), trends(), momenta(), bands(),
+		spreads(), events())
 }
 
 func averages() []figure {
@@ -165,10 +166,13 @@ func walk(count int) []market.Candle {
 		price = max(1_000_000, price+int64(random.NormFloat64()*reach))
 		high, low := max(open, price)+random.Int64N(1000), max(1, min(open, price)-random.Int64N(1000))
 		all[i] = market.Candle{Open: market.Price(open), High: market.Price(high), Low: market.Price(low),
-			Close: market.Price(price), Volume: market.Volume(random.Int64N(1_000_000))}
+			Close: market.Price(price), Volume: market.Volume(random.Int64N(1_000_000)),
+			Start: hour(i), Interval: market.Interval1h}
 	}
 	return all
 }
+
+func hour(i int) market.Time { return market.Time(i) * market.Time(time.Hour) }
 
 func TestStartingBeforeTheWarmupOfAWindowChangesNothing(t *testing.T) {
 	all := walk(4000)

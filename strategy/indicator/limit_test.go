@@ -22,7 +22,7 @@ func pushAll(f figure, all []market.Candle, prices, volumes int) (values []float
 	}()
 	for _, c := range all {
 		f.push(market.Candle{Open: c.Open << prices, High: c.High << prices, Low: c.Low << prices,
-			Close: c.Close << prices, Volume: c.Volume << volumes})
+			Close: c.Close << prices, Volume: c.Volume << volumes, Start: c.Start, Interval: c.Interval})
 	}
 	return f.values(), ""
 }
@@ -51,7 +51,7 @@ func TestNumbersOfAnySizeHaveTheirFigureOrAreRefused(t *testing.T) {
 			}
 			refusals++
 			require.Contains(t, refused, "fewer decimals", figures()[i].name)
-			require.Greater(t, highest<<shift, market.Price(math.MaxInt64/60), figures()[i].name)
+			require.Greater(t, highest<<shift, market.Price(math.MaxInt64/(3*24)), figures()[i].name)
 		}
 		for shift := 1; largest <= math.MaxInt64>>shift; shift++ {
 			have, refused := pushAll(figures()[i], all, 0, shift)

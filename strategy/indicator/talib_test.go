@@ -40,7 +40,7 @@ func TestIndicatorsEqualThoseOfTALib(t *testing.T) {
 	all := walk(3000)[:1500]
 	c := columnsOf(all)
 	for _, x := range slices.Concat(comparedAverages(c), comparedTrends(c), comparedOthers(c), comparedChains(c),
-		comparedChannels(c), comparedOscillators(c)) {
+		comparedChannels(c), comparedOscillators(c), comparedCandles(c)) {
 		t.Run(x.made.name, func(t *testing.T) {
 			for i := range all {
 				if x.made.push(all[i]); i < x.from {

@@ -32,7 +32,7 @@ func drawn(t *rapid.T) []textbook {
 	k := rapid.Float64Range(0, 4).Draw(t, "k")
 	return slices.Concat(textbookAverages(n), textbookTrends(n, m, k), textbookMomenta(n, m), textbookBands(n, m, k),
 		textbookOthers(n), textbookChains(n, m), textbookChannels(n, m),
-		textbookOscillators(n, m), textbookFlows(n, m))
+		textbookOscillators(n, m), textbookFlows(n, m), textbookCandles(n))
 }
 
 func TestEachIndicatorEqualsItsTextbook(t *testing.T) {

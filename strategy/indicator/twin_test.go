@@ -34,7 +34,7 @@ func candles(t *rapid.T, atLeast int) []market.Candle {
 		low := max(1, min(open, price)-rapid.Int64Range(0, step).Draw(t, "down"))
 		volume := max(0, rapid.Int64Range(-10, 1_000_000).Draw(t, "volume"))
 		all[i] = market.Candle{Open: market.Price(open), High: market.Price(high), Low: market.Price(low),
-			Close: market.Price(price), Volume: market.Volume(volume)}
+			Close: market.Price(price), Volume: market.Volume(volume), Start: hour(i), Interval: market.Interval1h}
 	}
 	return all
 }
