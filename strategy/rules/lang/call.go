@@ -2,6 +2,7 @@ package lang
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -162,7 +163,13 @@ func (f *function) line(n *node, name string) int {
 // line checks call.name.
 func (c *checker) line(n *node) *expr {
 	of := n.kids[0]
-	if of.kind != nodeCall && of.kind != nodeName || of.kind == nodeName && find(of.text) == nil {
+	if of.kind == nodeName && slices.Contains(c.signals, of.text) {
+		return c.signal(n, of.text)
+	}
+	if of.kind == nodeName && find(of.text) == nil {
+		c.unknown(of)
+	}
+	if of.kind != nodeCall && of.kind != nodeName {
 		fail(n.from, "%q stands behind the brackets of a word with several lines, such as macd(12, 26, 9).signal",
 			"."+n.text)
 	}

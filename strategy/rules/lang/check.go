@@ -52,6 +52,7 @@ type checker struct {
 	program   *Program
 	params    map[string]float64
 	lets      map[string]*let
+	signals   []string
 	used      map[string]bool // params and lets
 	known     map[string]int  // cells of series, by what they compute
 	constants map[constant]int
@@ -72,7 +73,7 @@ func (c *checker) free(key, name string) *Error {
 		return &Error{Key: key, Message: fmt.Sprintf("%q is a word of the language; take another name", name)}
 	case c.params[name]-c.params[name] != 0:
 		return &Error{Key: key, Message: fmt.Sprintf("%v is no number", c.params[name])}
-	case key != "params."+name && (hasParam(c.params, name) || c.lets[name] != nil):
+	case key != "params."+name && (hasParam(c.params, name) || c.lets[name] != nil || slices.Contains(c.signals, name)):
 		return &Error{Key: key, Message: fmt.Sprintf("%q is named twice", name)}
 	}
 	return nil
@@ -111,7 +112,7 @@ func (c *checker) want(n *node, e *expr, want Want) {
 	case Number:
 		fits, goal = e.dim.bare(), dim{kind: ratio}
 	case Figure:
-		fits, goal = e.dim.kind != condition, e.dim
+		fits, goal = e.dim.number(), e.dim
 	default:
 		panic(fmt.Sprintf("lang: unknown want %d", want))
 	}
@@ -245,6 +246,7 @@ func (c *checker) unknown(n *node) {
 	for name := range c.lets {
 		names = append(names, name)
 	}
+	names = append(names, c.signals...)
 	slices.Sort(names)
 	what, nearest := "word", strategy.Nearest(n.text, names)
 	if n.kind == nodeCall {
@@ -301,8 +303,8 @@ func (c *checker) condition(n *node, of string) *expr {
 // figure checks a node that must be a number.
 func (c *checker) figure(n *node, of string) *expr {
 	e := c.expr(n)
-	if e.dim.kind == condition {
-		fail(n.begin, "%s takes numbers; %s is a condition", of, c.source(n))
+	if !e.dim.number() {
+		fail(n.begin, "%s takes numbers; %s is %v", of, c.source(n), e.dim)
 	}
 	return e
 }
@@ -408,14 +410,19 @@ func (c *checker) fold(n *node, e *expr) *expr {
 }
 
 func (c *checker) compare(n *node) *expr {
-	a, b := c.expr(n.kids[0]), c.expr(n.kids[1])
-	order := n.text != "==" && n.text != "!="
-	if order && (a.dim.kind == condition || b.dim.kind == condition) {
-		kid := n.kids[0]
-		if a.dim.kind != condition {
-			kid = n.kids[1]
-		}
-		fail(kid.begin, "%s takes numbers; %s is a condition", n.text, c.source(kid))
+	left, right := n.kids[0], n.kids[1]
+	var a, b *expr
+	switch {
+	case n.text != "==" && n.text != "!=":
+		a, b = c.figure(left, n.text), c.figure(right, n.text)
+	case right.kind == nodeText:
+		a = c.expr(left)
+		b = c.label(right, a)
+	case left.kind == nodeText:
+		b = c.expr(right)
+		a = c.label(left, b)
+	default:
+		a, b = c.expr(left), c.expr(right)
 	}
 	c.unify(n, a, b)
 	switch n.text {

@@ -26,7 +26,7 @@ const (
 	opIsNaN // na
 
 	opCopy
-	opInput      // to = the input numbered a
+	opInput      // to = the input
 	opJump       //
 	opIfLess     // jumps if a < b
 	opUnlessLess // jumps if not
@@ -57,6 +57,7 @@ const (
 // instruction is a step of the code.
 type instruction struct {
 	op       op
+	input    uint8 // of opInput
 	to, a, b uint16
 }
 
@@ -105,7 +106,7 @@ func run(code []instruction, at int, cells []float64, in *Inputs) (float64, bool
 			cells[i.to] = a
 			continue
 		case opInput:
-			cells[i.to] = in.at(int(i.a))
+			cells[i.to] = in.at(int(i.input))
 			continue
 		default:
 			cells[i.to] = compute(i.op, a, b)
@@ -203,7 +204,7 @@ func (p *Program) append(code []instruction) {
 }
 
 func (g *generator) emit(o op, to, a, b int) int {
-	g.code = append(g.code, instruction{o, uint16(to), uint16(a), uint16(b)})
+	g.code = append(g.code, instruction{op: o, to: uint16(to), a: uint16(a), b: uint16(b)})
 	return len(g.code) - 1
 }
 
@@ -239,7 +240,7 @@ func (g *generator) value(e *expr, t int) int {
 		return g.constant(constant{num: e.num, price: e.dim.price, volume: e.dim.volume, market: e.market,
 			converts: e.converts})
 	case e.op == opInput:
-		g.emit(opInput, t, int(e.num), 0)
+		g.code[g.emit(opInput, t, 0, 0)].input = uint8(e.num)
 	case e.op == opChoose:
 		no := g.jumps(e.kids[0], false, t)
 		g.emit(opCopy, t, g.value(e.kids[1], t), 0)

@@ -18,6 +18,7 @@ const (
 	percent               // such as of roc
 	count                 // of candles, hours
 	condition             //
+	label                 // a word of a signal
 	price                 // a price
 	distance              // between two prices
 	amount                // everything else with units; of a price: what may be a price or a distance
@@ -45,6 +46,8 @@ func (d dim) String() string {
 		return "a count"
 	case condition:
 		return "a condition"
+	case label:
+		return "a word"
 	case price:
 		return "a price"
 	case distance:
@@ -62,7 +65,10 @@ func (d dim) String() string {
 }
 
 // bare reports whether a figure has no unit.
-func (d dim) bare() bool { return d.price == 0 && d.volume == 0 && d.kind != condition }
+func (d dim) bare() bool { return d.price == 0 && d.volume == 0 && d.number() }
+
+// number reports whether it is a figure: no condition, no word.
+func (d dim) number() bool { return d.kind != condition && d.kind != label }
 
 // literal reports whether it is a number of the rule, which takes a dimension.
 func (d dim) literal() bool { return d.kind == free || d.kind == freePart }
@@ -70,11 +76,11 @@ func (d dim) literal() bool { return d.kind == free || d.kind == freePart }
 // alike is the dimension of two figures that may be compared.
 func alike(a, b dim) (dim, bool) {
 	switch {
-	case a == b || b.literal() && a.kind != condition:
+	case a == b || b.literal() && a.number():
 		return a, true
-	case a.literal() && b.kind != condition:
+	case a.literal() && b.number():
 		return b, true
-	case a.kind == condition || b.kind == condition || a.price != b.price || a.volume != b.volume:
+	case !a.number() || !b.number() || a.price != b.price || a.volume != b.volume:
 		return dim{}, false
 	case a.kind == ratio || b.kind == amount:
 		return b, true

@@ -17,7 +17,8 @@ type Inputs struct {
 	BarsSinceEntry                      int
 	BarsSinceExit                       int // below 0: there was none, and any number of candles has passed
 	Equity, Cash                        market.Money
-	Time                                market.Time // of the decision
+	Time                                market.Time     // of the decision
+	Signals                             []market.Signal // those of Program.Signals; without a Source: there is none
 }
 
 // inputs are the words that read Inputs, in the order of at.
@@ -60,6 +61,9 @@ const held = 7
 
 // at is the input with a number.
 func (in *Inputs) at(i int) float64 {
+	if i >= firstSignal {
+		return in.part(i - firstSignal)
+	}
 	if 0 < i && i < held && !in.InPosition {
 		return undefined()
 	}

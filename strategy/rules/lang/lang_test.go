@@ -2,6 +2,7 @@ package lang
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -16,7 +17,7 @@ func aMarket() *market.Market {
 // compiled compiles one text.
 func compiled(text string, want Want) (*Program, error) {
 	return Compile([]Rule{{"entry", text, want}}, map[string]float64{"bottom": 30, "n": 20, "half": 30.5},
-		[]Let{{"trend", "close > ema(50)"}, {"mean", "sma(n)"}}, market.Interval1h)
+		[]Let{{"trend", "close > ema(50)"}, {"mean", "sma(n)"}}, market.Interval1h, "model")
 }
 
 func TestFaultsAreNamedWithTheirPlaceAndTheCure(t *testing.T) {
@@ -42,6 +43,13 @@ func TestFaultsAreNamedWithTheirPlaceAndTheCure(t *testing.T) {
 				`and no market (such as "BTC-EUR")`},
 		{"close + rsi(14) > 3", "column 1: close is a price, rsi(14) is 0 to 100"},
 		{"close > 3 + (open < 3)", "column 13: + takes numbers; (open < 3) is a condition"},
+		{"modle.value > 0.5", `column 1: unknown word "modle"; the nearest is "model"`},
+		{"model.valeu > 0.5",
+			`column 7: a signal has value, target, age, action, position; the nearest to "valeu" is "value"`},
+		{`model.action == "bye"`, `column 17: model.action is never "bye"`},
+		{"model.action > 3", "column 1: > takes numbers; model.action is a word"},
+		{"model.value[1] > 3",
+			"column 1: model.value has no history: position and clock are known for the present candle alone"},
 		{"1 / 0 > 3", "column 1: 1 / 0 has no result"},
 		{"close > $3", "column 9: unknown sign '$'"},
 		{"close > highest(n)",
@@ -70,4 +78,49 @@ func TestEachWordHasAnExampleThatCompiles(t *testing.T) {
 		require.Equal(t, w.Warmup, p.Warmup())
 		require.Contains(t, w.Example, w.Name)
 	}
+}
+
+func TestRulesReadSignals(t *testing.T) {
+	in := &Inputs{Time: market.Time(10 * time.Minute), Signals: []market.Signal{
+		{Source: "model", Value: 0.7, HasValue: true, Known: market.Time(4 * time.Minute), Action: market.ActBuy}, {}}}
+	for _, c := range []struct {
+		text      string
+		v         float64
+		isDefined bool
+	}{
+		{"model.value > 0.6", 1, true},
+		{`model.action == "buy" and model.age <= 6`, 1, true},
+		{`"sell" != model.action`, 1, true},
+		{`model.position == "long"`, 0, false}, // it has none
+		{"model.target > 0", 0, false},
+		{"model.value > 0 and other.value > 0", 0, false}, // that was not heard
+		{"na(other.value) and model.value > 0", 1, true},
+	} {
+		p, err := Compile([]Rule{{"entry", c.text, Condition}}, nil, nil, market.Interval1h, "other", "model")
+		require.NoError(t, err, c.text)
+		own := *in
+		own.Signals = nil
+		for _, name := range p.Signals() {
+			own.Signals = append(own.Signals, in.Signals[map[string]int{"model": 0, "other": 1}[name]])
+		}
+		s := p.New(aMarket())
+		v, ok := s.Eval(0, &own)
+		require.Equal(t, c.v, v, c.text)
+		require.Equal(t, c.isDefined, ok, c.text)
+	}
+}
+
+func TestAProgramSaysWhatItReads(t *testing.T) {
+	p, err := Compile([]Rule{
+		{"entry", `crossover(close, sma(n, "4h")) and open("ETH-EUR") > 1 and uptrend`, Condition},
+		{"exit", "profit > 5 or between(\"10:00\", \"11:00\") or nz(held, 1) > 2", Condition},
+	}, map[string]float64{"n": 20, "unused": 1}, []Let{{"uptrend", "close > close[3]"}, {"held", "bars_since_entry"},
+		{"never", "close"}}, market.Interval1h)
+	require.NoError(t, err)
+	require.Equal(t, []string{"held", "n", "uptrend"}, p.Names())
+	require.Equal(t, map[market.Interval]int{market.Interval1h: 4, market.Interval4h: 20}, p.Intervals())
+	require.Equal(t, []string{"ETH-EUR"}, p.Reads())
+	require.Empty(t, p.Inputs(0))
+	require.Equal(t, []string{"bars_since_entry", "hour", "minute", "profit"}, p.Inputs(p.Index("exit")))
+	require.Equal(t, -1, p.Index("stop"))
 }

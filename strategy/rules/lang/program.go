@@ -90,6 +90,7 @@ type Program struct {
 	constants []constant
 	streams   []stream // the first one is the main interval of the traded market
 	reads     []string
+	signals   []string
 	series    []series
 	mixed     []step // of all series that read several streams
 	cells     int
@@ -141,10 +142,12 @@ const (
 	convertsMoney                        // units of money into those of price × volume
 )
 
-// Compile compiles rules. Errors are *Error, joined where there are several.
-func Compile(rules []Rule, params map[string]float64, lets []Let, main market.Interval) (*Program, error) {
+// Compile compiles rules. Params, let names and signals are the names that they may use. Errors are
+// *Error, joined where there are several.
+func Compile(rules []Rule, params map[string]float64, lets []Let, main market.Interval, signals ...string) (*Program,
+	error) {
 	p := &Program{cells: temporaries}
-	c := &checker{program: p, params: params, lets: map[string]*let{}, used: map[string]bool{},
+	c := &checker{program: p, params: params, lets: map[string]*let{}, signals: signals, used: map[string]bool{},
 		known: map[string]int{}, constants: map[constant]int{}}
 	c.stream = c.streamOf(0, main)
 	for _, x := range []float64{0, 1} { // the values of a condition
@@ -190,8 +193,28 @@ func (p *Program) Intervals() map[market.Interval]int {
 // Reads returns the names of the other markets whose candles the rules read.
 func (p *Program) Reads() []string { return slices.Clone(p.reads) }
 
+// Signals returns the names of the signals that the rules read, in the order of Inputs.Signals.
+func (p *Program) Signals() []string { return slices.Clone(p.signals) }
+
 // Names returns the params and let names that the rules use, in order.
 func (p *Program) Names() []string { return slices.Clone(p.names) }
+
+// Inputs returns the words of the position and the clock that a rule reads, in order. Parts of
+// signals are not among them.
+func (p *Program) Inputs(rule int) []string {
+	read := map[string]bool{}
+	var visit func(e *expr)
+	visit = func(e *expr) {
+		if e.op == opInput && e.num < firstSignal {
+			read[inputs[int(e.num)].name] = true
+		}
+		for _, kid := range e.kids {
+			visit(kid)
+		}
+	}
+	visit(p.rules[rule].expr)
+	return slices.Sorted(maps.Keys(read))
+}
 
 // Index is the number of the rule with a key, -1 where there is none.
 func (p *Program) Index(key string) int {

@@ -121,7 +121,8 @@ func (s *State) steps(list []step) {
 }
 
 // Eval computes a rule. A condition is 1 or 0, a price is in price units. It is not defined where
-// the rule read a figure that is not: such a condition counts as false.
+// the rule read a figure that is not: such a condition counts as false. in may be nil where the
+// rule reads no position, clock or signal.
 func (s *State) Eval(rule int, in *Inputs) (v float64, defined bool) {
 	if s.pending {
 		s.settle()
