@@ -46,7 +46,7 @@ func (d *driver) firstClose(m *market.Market, interval market.Interval) market.T
 }
 
 // BeganText says from when on a strategy could trade its markets: those that began together stand
-// together.
+// together. Its notes follow.
 func (s *StrategyInfo) BeganText() string {
 	var parts []string
 	for rest := s.Began; len(rest) > 0; {
@@ -64,7 +64,7 @@ func (s *StrategyInfo) BeganText() string {
 	if s.AskedEarly > 0 {
 		text += fmt.Sprintf(" Asked during the warm-up, and refused as it should be: %d.", s.AskedEarly)
 	}
-	return text
+	return strings.Join(append([]string{text}, s.Notes...), " ")
 }
 
 // when says when a market began.

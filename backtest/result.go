@@ -85,6 +85,8 @@ type StrategyInfo struct {
 	Began    []Began  `json:"began"` // by place in Markets
 	// AskedEarly counts the asks of the warm-up, which are no Refusals.
 	AskedEarly int64 `json:"asked_in_warmup,omitempty"`
+	// Notes are what the strategy has to tell, a sentence each: see strategy.Noter.
+	Notes []string `json:"notes,omitempty"`
 	// Scaled counts the orders that volatility_target made smaller.
 	Scaled int64 `json:"scaled_orders,omitempty"`
 }

@@ -231,6 +231,7 @@ func (d *driver) info(o Options) finishInfo {
 			}
 			info.Refusals = append(info.Refusals, Count{Reason: s.Name + ": " + c.Reason, Count: c.N})
 		}
+		about.Notes = d.engine.Notes(market.StrategyID(i + 1))
 		about.Scaled = d.gate.Scaled(market.StrategyID(i + 1))
 		info.Strategies = append(info.Strategies, about)
 	}

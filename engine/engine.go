@@ -485,6 +485,20 @@ func (e *Engine) Watches() []market.Watch { return e.brackets.Watches() }
 // Brackets is what others may read of the brackets and of the Closes.
 func (e *Engine) Brackets() bracket.View { return e.brackets.View() }
 
+// Notes are what a strategy has to tell about the run; nil: it is no Noter, or it fell over.
+func (e *Engine) Notes(id market.StrategyID) (notes []string) {
+	noter, tells := e.slots[id-1].Strategy.(strategy.Noter)
+	if !tells {
+		return nil
+	}
+	defer func() {
+		if recover() != nil {
+			notes = nil
+		}
+	}()
+	return noter.Notes()
+}
+
 // Warming reports whether a strategy may not trade in any of its markets yet.
 func (e *Engine) Warming(id market.StrategyID) bool { return e.slots[id-1].wait.All() }
 

@@ -76,6 +76,12 @@ type Saver interface {
 	Load(data []byte) error
 }
 
+// Noter has something to tell about a run when it has ended, a sentence each: a backtest's report
+// and result.json have it.
+type Noter interface {
+	Notes() []string
+}
+
 // Skipper uses candles without the Desk, for speed. Skip gets closed candles in a row, of one
 // market and interval, and returns how many of the first it has used: those for which OnCandle
 // would have asked for nothing. It stops before a candle that needs OnCandle, or that it does not
