@@ -41,6 +41,7 @@ var plays = []struct {
 	{"bot version", sceneAlone},
 	{"bot completion", sceneAlone},
 	{"bot strategies", sceneAlone},
+	{"bot rules check", sceneAlone},
 	{"bot init", sceneAlone},
 	{"bot candles export", sceneAlone},
 	{"bot candles import", sceneAlone},

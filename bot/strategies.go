@@ -56,6 +56,8 @@ type strategyInfo struct {
 	Warmup    int         `json:"warmup_candles"`
 	Warmups   []int       `json:"more_warmup_candles"` // by place in Intervals
 	Params    []paramInfo `json:"params"`
+
+	Words []strategy.Word `json:"words,omitempty"` // of the language of a strategy that stands in a config
 }
 
 // paramInfo is a parameter as a program reads it.
@@ -73,7 +75,7 @@ type paramInfo struct {
 func describe(k strategy.Definition) (strategyInfo, error) {
 	needs, err := k.Needs(nil)
 	info := strategyInfo{Name: k.Name, Doc: k.Doc, Candles: true, Ticker: needs.Ticker, Book: needs.Book,
-		Intervals: []string{}, Warmup: needs.Warmup, Warmups: []int{}, Params: []paramInfo{}}
+		Intervals: []string{}, Warmup: needs.Warmup, Warmups: []int{}, Params: []paramInfo{}, Words: k.Words()}
 	for _, c := range needs.Of(0)[1:] {
 		info.Intervals, info.Warmups = append(info.Intervals, c.Interval.String()), append(info.Warmups, c.Warmup)
 	}
@@ -116,6 +118,13 @@ func (s *strategyInfo) print(w io.Writer) error {
 	for i := range s.Params {
 		p := &s.Params[i]
 		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\n", p.Name, p.Type, p.Default, p.bounds(), p.Doc)
+	}
+	if err := table.Flush(); err != nil || len(s.Words) == 0 {
+		return err
+	}
+	fmt.Fprintln(table, "  word\twarm-up\texample\tmeaning")
+	for _, word := range s.Words {
+		fmt.Fprintf(table, "  %s\t%d\t%s\t%s\n", word.Use, word.Warmup, word.Example, word.Doc)
 	}
 	return table.Flush()
 }

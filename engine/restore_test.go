@@ -27,6 +27,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/maker"
 	"github.com/tidemark-trading/tidemark/strategy/rotation"
 	"github.com/tidemark-trading/tidemark/strategy/rsirevert"
+	"github.com/tidemark-trading/tidemark/strategy/rules"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
 	"github.com/tidemark-trading/tidemark/strategy/trendfilter"
@@ -269,6 +270,12 @@ var often = []seated{
 	{bandrevert.Definition, map[string]any{"closes": int64(4), "width": 0.5, "gain": "0%", "atr": int64(2),
 		"stop_atr": 2.0}},
 	{accumulate.Definition, map[string]any{"money": "100", "candles": int64(4), "every": "5m", "take": "150s"}},
+	{rules.Definition, map[string]any{"rules.entry": "close < sma(n)", "n": int64(3), "rules.trail": "2 * atr(2)",
+		"rules.exit": "close < highest_since_entry - 3 or profit > 1", "rules.cooldown": int64(1),
+		"rules.add": int64(2), "rules.size": "20% cash", "rules.break_even": "1%"}},
+	{rules.Definition, map[string]any{"rules.entry": "close < close[1]", "rules.at": "close - 0.1",
+		"rules.exit": "close > entry_price and bars_since_entry > 1", "rules.exit_after": int64(5), "rules.stop": "3%",
+		"rules.target": "close + 2 * atr(3)", "rules.size": "up to 2% risk"}},
 }
 
 func TestAfterARestartShippedStrategiesGoOnAsIfNothingHadHappened(t *testing.T) {

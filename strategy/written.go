@@ -25,6 +25,7 @@ type Word struct {
 	Use     string `json:"use"` // with its arguments
 	Doc     string `json:"doc"`
 	Example string `json:"example"`
+	Warmup  int    `json:"warmup_candles"` // that the example needs
 }
 
 // written is what a written strategy has beside its rules.
@@ -48,7 +49,8 @@ func (e *ValueError) Unwrap() error { return e.Err }
 
 // DefineWritten is Define for strategies that stand in a config as texts. The parameters of P are
 // the rules: their names begin with RulePrefix. Every other name is the author's own: a number, or
-// behind LetPrefix a text. Without any value the strategy is the example. words lists the language.
+// behind LetPrefix a text. Without any value the strategy is the example; it is not checked
+// here, which would cost each start of a program. words lists the language.
 func DefineWritten[P any](name, doc string, example map[string]any, words func() []Word,
 	needs func(P, Own) (Needs, error), build func(P, Own, Setup) (Strategy, error)) Definition {
 	d := Definition{Name: name, Doc: doc, params: parametersOf(name, reflect.TypeFor[P]()),
@@ -70,9 +72,6 @@ func DefineWritten[P any](name, doc string, example map[string]any, words func()
 			return nil, err
 		}
 		return build(p, g.own(len(d.params)), s)
-	}
-	if err := d.check(nil); err != nil {
-		panic(fmt.Sprintf("%v: the example is no strategy", err))
 	}
 	return d
 }

@@ -89,6 +89,9 @@ func (p *Plan) checkStrategy(path []string, kind strategy.Definition, s *config.
 	if s.Interval == 0 {
 		return config.Keyf(config.Join(path, "interval"), "is missing; want the candles to trade on, like \"1h\"")
 	}
+	if err := checkWritten(path, kind, values, s.Interval); err != nil {
+		return err
+	}
 	if s.Universe != nil {
 		return p.checkUniverse(path, s)
 	}
@@ -110,6 +113,22 @@ func (p *Plan) checkStrategy(path []string, kind strategy.Definition, s *config.
 		}
 	}
 	return nil
+}
+
+// checkWritten refuses a strategy that stands in the config and reads shorter candles than those on
+// which it trades.
+func checkWritten(path []string, kind strategy.Definition, values map[string]any, main market.Interval) error {
+	if !kind.Written() {
+		return nil
+	}
+	needs, err := kind.Needs(values)
+	for _, c := range needs.Of(0)[1:] {
+		if interval := c.Interval; interval < main {
+			return config.Keyf(config.Join(path, "interval"), "%s is longer than the %s that a rule reads; trade on "+
+				"the shortest interval: interval = %q", main, interval, interval)
+		}
+	}
+	return err
 }
 
 // valueError is an error of a strategy's values with the key of the one that it is about, else that
@@ -151,7 +170,7 @@ func limitsOf(path []string, s *config.StrategySection) (limits risk.Limits, err
 // ofTidemark are the strategies of the program that comes with Tidemark: each has a package of its
 // name. The program of an author has its own strategies in their place.
 var ofTidemark = []string{"accumulate", "bandrevert", "breakout", "dca", "grid", "maker", "rotation", "rsirevert",
-	"smacross", "trendfilter"}
+	"rules", "smacross", "trendfilter"}
 
 // UnknownStrategy says that the program has no strategy of this name, and what may be done about
 // it: the name of the nearest one, or how a shipped one gets into a program of one's own.

@@ -31,6 +31,7 @@ var mayImport = map[string][]string{
 	"strategy/strategytest": {"market", "strategy"},
 	"strategy/shipped":      {"strategy", "strategy/*"},
 	"strategy/*":            {"market", "strategy", "strategy/indicator"},
+	"strategy/rules":        {"market", "strategy", "strategy/rules/lang"},
 	"strategy/rules/lang":   {"market", "strategy", "strategy/indicator"},
 	"exchange":              {"market", "exchange/wire"},
 	"exchange/wire":         {"market"},

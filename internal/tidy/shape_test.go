@@ -84,7 +84,7 @@ func embedded(doc *ast.CommentGroup) bool {
 
 // makers are the calls whose result never changes: a sentinel, a strategy's entry in the list of
 // strategies, a table.
-var makers = []string{"errors.New", "strategy.Define", "crc32.MakeTable"}
+var makers = []string{"errors.New", "strategy.Define", "strategy.DefineWritten", "crc32.MakeTable"}
 
 // constant reports whether an initial value is made by one of makers, a literal, or a literal
 // converted to a slice.

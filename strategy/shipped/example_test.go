@@ -23,4 +23,5 @@ func ExampleDefinitions() {
 	// rotation
 	// bandrevert
 	// accumulate
+	// rules
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/maker"
 	"github.com/tidemark-trading/tidemark/strategy/rotation"
 	"github.com/tidemark-trading/tidemark/strategy/rsirevert"
+	"github.com/tidemark-trading/tidemark/strategy/rules"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
 	"github.com/tidemark-trading/tidemark/strategy/trendfilter"
 )
@@ -22,5 +23,5 @@ import (
 func Definitions() []strategy.Definition {
 	return []strategy.Definition{smacross.Definition, breakout.Definition, rsirevert.Definition, grid.Definition,
 		dca.Definition, maker.Definition, trendfilter.Definition, rotation.Definition,
-		bandrevert.Definition, accumulate.Definition}
+		bandrevert.Definition, accumulate.Definition, rules.Definition}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/maker"
 	"github.com/tidemark-trading/tidemark/strategy/rotation"
 	"github.com/tidemark-trading/tidemark/strategy/rsirevert"
+	"github.com/tidemark-trading/tidemark/strategy/rules"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
 	"github.com/tidemark-trading/tidemark/strategy/strategytest"
@@ -42,6 +43,10 @@ var kinds = []seated{
 	{rotation.Definition, map[string]any{"top": int64(1), "candles": int64(2), "every": "4h"}},
 	{bandrevert.Definition, map[string]any{"closes": int64(4), "width": 0.5, "gain": "0%", "atr": int64(2)}},
 	{accumulate.Definition, map[string]any{"candles": int64(4), "every": "4h"}},
+	{rules.Definition, map[string]any{"rules.entry": "close < sma(n)", "n": int64(3), "rules.stop": "4%",
+		"rules.exit": "close > highest_since_entry - 0.2 * atr(2)", "rules.cooldown": int64(2), "rules.add": int64(1)}},
+	{rules.Definition, map[string]any{"rules.entry": "close < close[1] and bars_since_exit > 2",
+		"rules.at": "close - 0.1", "rules.exit": "entry_price < low", "rules.exit_after": int64(5)}},
 }
 
 func TestARestartedStrategyAsksWhatItWouldHaveAsked(t *testing.T) {

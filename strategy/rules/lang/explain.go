@@ -131,6 +131,9 @@ func (x *explanation) show(e *expr) string {
 
 // number writes a figure as a person would.
 func (x *explanation) number(v float64, e *expr) string {
+	if v == math.MaxFloat64 { // candles since something that never was
+		return "never"
+	}
 	m := x.state.main
 	digits := int(e.dim.price)*int(m.PriceDigits) + int(e.dim.volume)*int(m.VolumeDigits)
 	if e.dim == aPrice && v == math.Trunc(v) {

@@ -1,0 +1,174 @@
+package rules
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/rules/lang"
+)
+
+// none is the number of a rule that is not written.
+const none = -1
+
+// compiled are rules that are ready to be used.
+type compiled struct {
+	Params
+	program     *lang.Program
+	entry, exit int // numbers of rules; none: not written
+
+	at, stop, target, trail level
+	tag                     string
+	position, account       bool // the rules read words of the position, or equity or cash
+	exitPosition            bool
+}
+
+// level is a price or a distance: a rate of the price, a rule, or nothing.
+type level struct {
+	rate market.Rate // 0: none
+	rule int
+}
+
+// set reports whether the level is written.
+func (l level) set() bool { return l.rate != 0 || l.rule != none }
+
+// compile reads the rules. Its errors are *strategy.ValueError.
+func compile(p Params, own strategy.Own, main market.Interval) (*compiled, error) {
+	c := &compiled{Params: p, entry: none, exit: none, tag: cmp.Or(p.Tag, TagEntry)}
+	var list []lang.Rule
+	add := func(key, text string, want lang.Want) int {
+		if strings.TrimSpace(text) == "" {
+			return none
+		}
+		list = append(list, lang.Rule{Key: key, Text: text, Want: want})
+		return len(list) - 1
+	}
+	c.entry, c.exit = add("entry", p.Entry, lang.Condition), add("exit", p.Exit, lang.Condition)
+	c.at = level{rule: add("at", p.At, lang.Price)}
+	for _, l := range []struct {
+		into      *level
+		key, text string
+		want      lang.Want
+	}{{&c.stop, "stop", p.Stop, lang.Price}, {&c.target, "target", p.Target, lang.Price},
+		{&c.trail, "trail", p.Trail, lang.Distance}} {
+		rate, is, err := rateOf(l.text)
+		if err != nil {
+			return nil, mistake(l.key, "%w", err)
+		}
+		if *l.into = (level{rate, none}); !is {
+			l.into.rule = add(l.key, l.text, l.want)
+		}
+	}
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	lets := make([]lang.Let, len(own.Let))
+	for i, l := range own.Let {
+		lets[i] = lang.Let{Name: l.Name, Text: l.Text}
+	}
+	var err error
+	if c.program, err = lang.Compile(list, own.Numbers, lets, main); err != nil {
+		return nil, placed(err)
+	}
+	if others := c.program.Reads(); len(others) > 0 {
+		return nil, mistake("entry", "%s is another market; rules read the market that they trade", others[0])
+	}
+	c.readsOf(own)
+	return c, c.unread(own)
+}
+
+// rateOf reads a rate with its unit, such as 4%; is: the text is one.
+func rateOf(text string) (rate market.Rate, is bool, err error) {
+	text = strings.TrimSpace(text)
+	if !strings.HasSuffix(text, "%") && !strings.HasSuffix(text, "bps") {
+		return 0, false, nil
+	}
+	if rate, err = market.ParseRate(text); err != nil {
+		return 0, false, nil //nolint:nilerr // a rule that ends in a rate
+	}
+	if rate <= 0 || rate > 100*market.Whole {
+		return 0, true, fmt.Errorf("%q: a rate is above 0%%", text)
+	}
+	return rate, true, nil
+}
+
+// check refuses rules that do not go together.
+func (c *compiled) check() error {
+	exits := c.stop.set() || c.target.set() || c.trail.set()
+	switch {
+	case c.entry == none:
+		return mistake("entry", "is missing; write a condition, such as 'rsi(14) < 30'")
+	case c.stop.rate >= market.Whole:
+		return mistake("stop", "%s below the price is no price", c.stop.rate)
+	case c.trail.rate >= market.Whole:
+		return mistake("trail", "%s below the price is no price", c.trail.rate)
+	case strings.HasSuffix(c.Size.String(), " risk") && !c.stop.set() && !c.trail.set():
+		return mistake("size", "%s needs a stop or a trail: it is what the stop may lose", c.Size)
+	case c.BreakEven != 0 && !exits:
+		return mistake("break_even", "needs a stop, a target or a trail to move")
+	case !exits && c.exit == none && c.ExitAfter == 0 && c.Add == 0:
+		return mistake("exit", "is missing, and there is no stop, target, trail or exit_after: what is bought is "+
+			"never sold; write exit = 'false' if you mean that")
+	}
+	return nil
+}
+
+// mistake is an error in a rule.
+func mistake(rule, format string, args ...any) error {
+	return &strategy.ValueError{Name: strategy.RulePrefix + rule, Err: fmt.Errorf(format, args...)}
+}
+
+// placed is an error of package lang with the name of its value.
+func placed(err error) error {
+	var in *lang.Error
+	if !errors.As(err, &in) {
+		return err
+	}
+	name, text := strategy.RulePrefix+in.Key, strings.TrimPrefix(in.Error(), in.Key+": ")
+	if param, is := strings.CutPrefix(in.Key, "params."); is {
+		name = param
+	}
+	return &strategy.ValueError{Name: name, Err: errors.New(text)}
+}
+
+// positionWords and accountWords are the words that must be filled in at each close.
+var (
+	positionWords = []string{"in_position", "entry_price", "cost", "profit", "_since_entry", "_since_exit"}
+	accountWords  = []string{"equity", "cash"}
+)
+
+// readsOf notes which words of position and account may be read.
+func (c *compiled) readsOf(own strategy.Own) {
+	texts := []string{c.Entry, c.Exit, c.At, c.Stop, c.Target, c.Trail}
+	lets := ""
+	for _, l := range own.Let {
+		lets += l.Text + "\n"
+	}
+	has := func(text string, words []string) bool {
+		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
+	}
+	all := strings.Join(texts, "\n") + lets
+	c.position, c.account = has(all, positionWords), has(all, accountWords)
+	c.exitPosition = has(c.Exit+lets, positionWords)
+}
+
+// unread refuses a number that no rule reads: a search over it would find nothing.
+func (c *compiled) unread(own strategy.Own) error {
+	names := c.program.Names()
+	for _, name := range slices.Sorted(maps.Keys(own.Numbers)) {
+		if slices.Contains(names, name) {
+			continue
+		}
+		if len(names) == 0 {
+			return &strategy.ValueError{Name: name, Err: errors.New("no rule reads it")}
+		}
+		return &strategy.ValueError{Name: name, Err: fmt.Errorf("no rule reads it; the nearest that one reads is %q",
+			strategy.Nearest(name, names))}
+	}
+	return nil
+}

@@ -1,0 +1,283 @@
+package rules
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/rules/lang"
+)
+
+// written is the strategy.
+type written struct {
+	strategy.Base
+	compiled
+	interval market.Interval
+	markets  []market.ID
+	longer   []market.Interval // whose candle may close with one of the main interval
+	strategy.PerMarket[trade]
+}
+
+// trade is the state of one market. A restart keeps the exported fields; the candles of the warm-up
+// build the others again.
+type trade struct {
+	Entered market.Time    `json:"entered"` // first fill of the position
+	Left    market.Time    `json:"left"`    // when the last position ended
+	High    market.Price   `json:"high"`    // highest since the candle of the entry; 0: no candle yet
+	Low     market.Price   `json:"low"`
+	Bought  float64        `json:"bought"` // amount of the position's buys
+	Paid    float64        `json:"paid"`   // for it, without fees: price times amount
+	Entries int            `json:"entries"`
+	Order   market.OrderID `json:"order"` // the limit entry that rests
+	Seen    market.Time    `json:"seen"`  // end of the latest main candle
+
+	state  lang.State
+	inputs lang.Inputs
+	closes closes
+	recall []recalled // of the warm-up: those that a restart has missed are among them
+	live   bool       // the warm-up is over
+	count  counts
+
+	interval market.Interval
+}
+
+// closes are the ends of the latest candles.
+type closes struct {
+	longer  []market.Time // by place in written.longer
+	pending bool          // the decision on main waits
+	main    market.Candle
+}
+
+// OnCandle takes a candle, and decides when all that close with it are in.
+func (w *written) OnCandle(d *strategy.Desk, c market.Candle) {
+	x := w.In(c.Market)
+	if c.Interval != w.interval {
+		x.state.PushOf(c.Interval, c)
+		if x.closes.longer != nil {
+			w.late(d, x, &c)
+		}
+		return
+	}
+	x.state.Push(c)
+	if !x.live {
+		x.remember(d.In(c.Market), &c)
+	}
+	if x.Entered != 0 {
+		x.extend(c.End(), c.High, c.Low)
+	}
+	x.Seen = c.End()
+	if x.closes.pending {
+		x.count.waited++
+	}
+	if x.closes.pending = !w.whole(x, c.End()); x.closes.pending {
+		x.closes.main = c
+		return
+	}
+	w.decide(d, x, &c)
+}
+
+// late takes note of a candle of a longer interval, and decides if the decision waited for it.
+func (w *written) late(d *strategy.Desk, x *trade, c *market.Candle) {
+	for i, interval := range w.longer {
+		if interval == c.Interval {
+			x.closes.longer[i] = c.End()
+		}
+	}
+	if x.closes.pending && w.whole(x, x.closes.main.End()) {
+		x.closes.pending = false
+		w.decide(d, x, &x.closes.main)
+	}
+}
+
+// whole reports whether the longer candles that close at an instant are in.
+func (w *written) whole(x *trade, end market.Time) bool {
+	for i, interval := range w.longer {
+		if x.closes.longer[i] < end && interval.Aligned(end) {
+			return false
+		}
+	}
+	return true
+}
+
+// decide is the decision at a close.
+func (w *written) decide(d *strategy.Desk, x *trade, c *market.Candle) {
+	m := d.In(c.Market)
+	x.inputs.Time = c.End()
+	if w.position || w.account {
+		w.fill(m, x, c)
+	}
+	entry, entryKnown := x.state.Eval(w.entry, &x.inputs)
+	exit, exitKnown := 0.0, true
+	if w.exit != none && (x.inputs.InPosition || !w.exitPosition) {
+		exit, exitKnown = x.state.Eval(w.exit, &x.inputs)
+	}
+	if entry == 0 && exit == 0 && entryKnown && exitKnown && x.Order == 0 && w.ExitAfter == 0 {
+		return
+	}
+	if m.Warming() {
+		return
+	}
+	if !entryKnown {
+		x.count.entryUnknown++
+	}
+	if !exitKnown {
+		x.count.exitUnknown++
+	}
+	if entry != 0 {
+		x.count.entry++
+	}
+	if exit != 0 || w.over(m, x, c) {
+		if entry != 0 {
+			x.count.both++
+		}
+		if x.Order = 0; !m.Flat() {
+			x.count.exit++
+			m.Close(strategy.Tag(w.exitTag(x, exit != 0)))
+		}
+		return
+	}
+	old := x.resting(d)
+	switch {
+	case entry == 0 && old != 0:
+		d.Cancel(old)
+	case entry == 0:
+	case !w.mayBuy(m, x, old):
+		x.count.busy++
+	case w.Cooldown > 0 && x.Left != 0 && x.index(c)-w.interval.Index(x.Left) < int64(w.Cooldown):
+		x.count.cooling++
+	default:
+		w.enter(d, m, x, c, old)
+	}
+}
+
+// exitTag says why the position is left.
+func (w *written) exitTag(x *trade, ruled bool) string {
+	if ruled {
+		return TagExit + ": " + x.state.Explain(w.exit, &x.inputs)
+	}
+	return fmt.Sprintf("%s: %d candles", TagExit, w.ExitAfter)
+}
+
+// over reports whether a position has lasted exit_after candles.
+func (w *written) over(m strategy.MarketDesk, x *trade, c *market.Candle) bool {
+	if w.ExitAfter == 0 || m.Held() == 0 {
+		return false
+	}
+	x.adopt(m, c)
+	return x.bars(c) >= w.ExitAfter
+}
+
+// resting is the limit entry that rests and has bought nothing.
+func (x *trade) resting(d *strategy.Desk) market.OrderID {
+	if x.Order == 0 {
+		return 0
+	}
+	o, open := d.Resting(x.Order)
+	if !open {
+		x.Order = 0
+	}
+	if !open || o.AmountRemaining != o.Amount {
+		return 0
+	}
+	return o.ID
+}
+
+// mayBuy reports whether position and orders leave room for a buy, which would replace an order.
+func (w *written) mayBuy(m strategy.MarketDesk, x *trade, old market.OrderID) bool {
+	if old != 0 {
+		return true
+	}
+	if m.Flat() {
+		x.forget()
+		return true
+	}
+	if w.Add == 0 || x.Entries > w.Add || m.Held() == 0 {
+		return false
+	}
+	for _, o := range m.OpenOrders() {
+		if o.Side == market.Buy {
+			return false
+		}
+	}
+	return true
+}
+
+// enter buys.
+func (w *written) enter(d *strategy.Desk, m strategy.MarketDesk, x *trade, c *market.Candle, old market.OrderID) {
+	var room [8]strategy.Option
+	with := append(room[:0], strategy.Tag(w.tag+": "+x.state.Explain(w.entry, &x.inputs)))
+	base, ok := c.Close, true
+	if w.at.set() {
+		if base, ok = x.price(w.at.rule, math.Floor); ok {
+			rules := m.Market()
+			base = rules.RoundPrice(market.Buy, base)
+			with = append(with, strategy.At(base))
+		}
+	}
+	with = w.exits(m, x, base, with, &ok)
+	if !ok {
+		x.count.priceless++
+		return
+	}
+	if old != 0 {
+		with = append(with, strategy.Replacing(old))
+	}
+	id, err := m.Buy(w.Size, with...)
+	if err != nil {
+		x.count.refused++
+		return
+	}
+	if old == 0 {
+		x.Entries++
+	}
+	if w.at.set() {
+		x.Order = id
+	}
+}
+
+// exits appends the exits of an entry at a price; ok becomes false where one has no price.
+func (w *written) exits(m strategy.MarketDesk, x *trade, base market.Price, with []strategy.Option,
+	ok *bool) []strategy.Option {
+	rules := m.Market()
+	level := func(l level, side market.Side, rate market.Price, round func(float64) float64) market.Price {
+		price := rate
+		if l.rule != none {
+			known := false
+			if price, known = x.price(l.rule, round); !known {
+				*ok = false
+				return 0
+			}
+		}
+		return rules.RoundPrice(side, price)
+	}
+	if w.stop.set() {
+		with = append(with, strategy.StopAt(level(w.stop, market.Buy, base.Below(w.stop.rate), math.Floor)))
+	}
+	if w.target.set() {
+		with = append(with, strategy.TargetAt(level(w.target, market.Sell, base.Above(w.target.rate), math.Ceil)))
+	}
+	switch {
+	case w.trail.rate != 0:
+		with = append(with, strategy.Trail(w.trail.rate))
+	case w.trail.rule != none:
+		distance, known := x.price(w.trail.rule, math.Ceil)
+		if !known {
+			*ok = false
+		}
+		with = append(with, strategy.TrailBy(distance))
+	}
+	if w.BreakEven != 0 {
+		with = append(with, strategy.BreakEvenAfter(w.BreakEven))
+	}
+	return with
+}
+
+// price is a rule's price or distance, rounded. It is not known where it is undefined or below 1.
+func (x *trade) price(rule int, round func(float64) float64) (p market.Price, known bool) {
+	v, known := x.state.Eval(rule, &x.inputs)
+	if v = round(v); !known || !(v >= 1 && v < 1<<53) {
+		return 0, false
+	}
+	return market.Price(v), true
+}
