@@ -142,8 +142,9 @@ func (d *driver) nextGroup(ctx context.Context, b *block) (more bool, err error)
 	return true, d.take(ctx, b.turns)
 }
 
-// limit is the last close of a block that begins with a close: before the next pause, and before
-// the next border. Those that are due happen here.
+// limit is the last close of a block that begins with a close: before the next pause, the next
+// border and the next signal. Pauses and borders that are due happen here; signals that are due let
+// the block have one group.
 func (d *driver) limit(first market.Time) (market.Time, error) {
 	if first > d.pauseAt {
 		if err := d.pause(first); err != nil {
@@ -155,7 +156,10 @@ func (d *driver) limit(first market.Time) (market.Time, error) {
 			return 0, err
 		}
 	}
-	return max(first, min(d.pauseAt, d.borderAt)), nil
+	if d.signalDue = d.signalAt <= first+d.latency; d.signalDue {
+		return first, nil
+	}
+	return max(first, min(d.pauseAt, d.borderAt, d.signalAt-1-d.latency)), nil
 }
 
 // take takes the group of candles that close next from the feeds, into drive and deliver.

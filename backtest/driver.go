@@ -69,6 +69,10 @@ type driver struct {
 	pauseAt market.Time                 // pause is called before the first group that closes later
 	pause   func(end market.Time) error // gets the close of that group; it sets pauseAt anew
 
+	signals   []market.Signal // to come
+	signalAt  market.Time     // of the first of them; never: there is none
+	signalDue bool            // it arrives with the next group of candles, or before
+
 	borderAt market.Time          // of the next border; never: there is none
 	crossed  int                  // how many borders lie behind
 	begun    [][]warmup.WarmupEnd // by strategy: kept at the last border
@@ -92,6 +96,7 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 		rejected: make(map[int]int64), sizes: make([]size, markets), pauseAt: math.MaxInt64, borderAt: never,
 	}
 	d.live, d.facts, d.more = o.live, o.facts, o.more
+	d.setSignals(p.Signals)
 	d.rates = slices.Repeat([]exchange.Fees{exchange.Fees(p.Fees)}, markets)
 	d.fees, d.sink, d.point = d.feesOf, d.onEvent, d.onPath
 	d.beginChanges()
@@ -187,7 +192,8 @@ func (d *driver) group(end market.Time) error {
 
 // steady reports whether candles of the only feed may be stepped in a row.
 func (d *driver) steady() bool {
-	return d.plain && d.started && d.feeds[0].length > 0 && (d.recorder == nil || d.recorder.hold.trading)
+	return d.plain && d.started && !d.signalDue && d.feeds[0].length > 0 &&
+		(d.recorder == nil || d.recorder.hold.trading)
 }
 
 // isQuiet reports whether a candle has no effect at the venue.
@@ -203,6 +209,9 @@ func (d *driver) walk(end market.Time) error {
 		if err := d.start(); err != nil {
 			return err
 		}
+	}
+	if d.signalAt < end {
+		d.hear(end - 1)
 	}
 	inPath := d.engine.Watches()[0].Tactic // the venue says when
 	if at, waiting := d.engine.NextTimer(); waiting && at < end && !inPath {
@@ -257,6 +266,9 @@ func (d *driver) stepRow(series []market.Candle, at int, walked bool) (int, erro
 // deliverGroup delivers the candles that closed at end to the strategies, and records the account.
 func (d *driver) deliverGroup(end market.Time, group []market.Candle) error {
 	at := max(end+d.latency, d.engine.Now())
+	if d.signalAt <= at {
+		d.hear(at)
+	}
 	d.arrival.At, d.arrival.Candles = at, group
 	if commands := d.engine.Step(&d.arrival); len(commands) > 0 {
 		d.send(commands)

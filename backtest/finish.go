@@ -37,6 +37,7 @@ type finishInfo struct {
 	Strategies  []StrategyInfo
 	Path        string       // how prices move within a candle in this run
 	Others      []pathEquity // the same run under other paths
+	Late        []pathEquity // the same run with signals that arrive later, by the names of the delays
 	Refusals    []Count
 	Ambiguous   int64 // candles in which own orders could have filled in either order
 	Unprotected time.Duration
@@ -94,6 +95,7 @@ func (r *recorder) result(info finishInfo) *Result {
 		Refusals: append([]Count{}, info.Refusals...), UnprotectedBy: append([]CauseSeconds{}, info.Causes...),
 		Unprotected: Seconds(info.Unprotected), Assumptions: info.Assumptions, Definitions: definitions(),
 		OneCandle: info.OneCandle, Queue: info.Queue, Universes: info.Universes, Delisted: info.Delisted,
+		Hindsight: r.late(info),
 	}
 	res.Drawdowns = r.equity.drawdowns(info.To)
 	slices.SortFunc(res.Refusals, func(a, b Count) int {

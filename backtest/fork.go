@@ -38,13 +38,17 @@ func newForker(d *driver) *forker {
 	return &forker{run: d, copier: replica.New(rules)}
 }
 
-// fork returns a copy of the run that continues with the candles that alter makes of the run's. The
-// copy has no recorder and no tracer. The error is a *replica.Refusal where the run cannot be
-// copied.
-func (k *forker) fork(until market.Time, alter func(Source, Feed) Source) (*driver, error) {
+// fork returns a copy of the run that continues with the candles and the signals that alter and
+// hear (nil: none) make of the run's. It has no recorder and no tracer. The error is a
+// *replica.Refusal where the run cannot be copied.
+func (k *forker) fork(until market.Time, alter func(Source, Feed) Source,
+	hear func([]market.Signal) []market.Signal) (*driver, error) {
 	d := k.run
 	feeds := slices.Clone(d.feeds)
 	defer copy(d.feeds, feeds)
+	signals := d.signals
+	d.signals = nil
+	defer func(all []market.Signal) { d.setSignals(all) }(signals)
 	d.drive, d.deliver, d.movement.Candles, d.arrival.Candles = nil, nil, nil, nil
 	d.account.Trim()
 	d.venue.Trim()
@@ -58,6 +62,10 @@ func (k *forker) fork(until market.Time, alter func(Source, Feed) Source) (*driv
 	copied.record, copied.tracer, copied.progress, copied.pause = nil, nil, nil, nil
 	copied.recorder, copied.pauseAt = nil, math.MaxInt64
 	copied.sink, copied.point = copied.onEvent, copied.onPath
+	if hear != nil {
+		signals = hear(signals)
+	}
+	copied.setSignals(signals)
 	copied.venue.Redirect(copied.sink, copied.point)
 	for i := range copied.feeds {
 		f := &copied.feeds[i]

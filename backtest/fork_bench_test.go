@@ -26,7 +26,7 @@ func BenchmarkFork(b *testing.B) {
 					forker := newForker(d)
 					b.ReportAllocs()
 					for b.Loop() {
-						fork, err := forker.fork(at, func(s Source, _ Feed) Source { return s })
+						fork, err := forker.fork(at, func(s Source, _ Feed) Source { return s }, nil)
 						require.NoError(b, err)
 						if continued {
 							require.NoError(b, fork.runPast(context.Background(), at+window*candles[0].Interval.End(0)))

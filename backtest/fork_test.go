@@ -40,7 +40,8 @@ type wild struct {
 }
 
 func wildKind(ticker, book bool, intervals []market.Interval) strategy.Definition {
-	needs := strategy.Needs{Warmup: 3, Ticker: ticker, Book: book, Intervals: strategy.Intervals{}}
+	needs := strategy.Needs{Warmup: 3, Ticker: ticker, Book: book, Intervals: strategy.Intervals{},
+		Signals: []string{"model"}}
 	for _, i := range intervals {
 		needs.Intervals[i] = 0
 	}
@@ -70,6 +71,15 @@ func (w *wild) OnTicker(d *strategy.Desk, t market.Ticker) {
 func (w *wild) OnBook(d *strategy.Desk, b strategy.OrderBook) {
 	if bid, _ := b.Bid(0); w.chance.below(20) == 0 {
 		w.rule(w, d, b.Market(), bid.Price)
+	}
+}
+
+func (w *wild) OnSignal(d *strategy.Desk, s market.Signal) {
+	w.chance ^= randomSequence(s.Number)
+	now, heard := d.In(1).Signal("model")
+	w.note("signal %v at %d, %v %v", s, d.Now(), now, heard)
+	if last := d.In(max(1, s.Market)).Last(); last != 0 {
+		w.rule(w, d, max(1, s.Market), last)
 	}
 }
 
@@ -234,6 +244,7 @@ func forkPlan(t *rapid.T) *Plan {
 		}
 		p.Strategies = append(p.Strategies, s)
 	}
+	p.Signals = signalsOf(t, catalog.Markets(), count)
 	p.OneByOne = rapid.Bool().Draw(t, "one by one")
 	p.DataLatency = rapid.SampledFrom([]market.Duration{0, time.Second, 90 * time.Second}).Draw(t, "data latency")
 	p.Venue = sim.Config{Latency: rapid.SampledFrom([]market.Duration{0, time.Second, 90 * time.Second}).Draw(t,
@@ -245,6 +256,24 @@ func forkPlan(t *rapid.T) *Plan {
 		MissProbability: rapid.SampledFrom([]market.Rate{0, 50_000_000}).Draw(t, "missed touches"), MissSeed: 1}
 	p.Account = accountOf(t, eur.ID)
 	return p
+}
+
+// signalsOf draws signals over minutes, in half of the plans none.
+func signalsOf(t *rapid.T, markets []*market.Market, minutes int) (list []market.Signal) {
+	first := market.Time(1640995200_000_000_000) // of minutes()
+	for i := range rapid.IntRange(0, 40).Draw(t, "signals") * rapid.IntRange(0, 1).Draw(t, "any") {
+		s := market.Signal{Source: "model", Number: int64(i + 1), Value: float64(i), HasValue: true,
+			Market: market.ID(rapid.IntRange(0, len(markets)).Draw(t, "of"))}
+		s.Known = first + market.Time(rapid.IntRange(-5, minutes+5).Draw(t, "minute"))*market.Time(time.Minute)
+		s.Known += market.Time(rapid.SampledFrom([]int64{0, 0, 1, 7e9, 59e9}).Draw(t, "later"))
+		s.Time = s.Known - market.Time(rapid.IntRange(0, 2).Draw(t, "age"))*market.Time(time.Minute)
+		if rapid.IntRange(0, 3).Draw(t, "ends") == 0 {
+			s.Until = s.Known + 90e9
+		}
+		list = append(list, s)
+	}
+	slices.SortStableFunc(list, func(a, b market.Signal) int { return int(min(1, max(-1, a.Known-b.Known))) })
+	return list
 }
 
 // hide lets a market move by every so many of its longer candles, which show more than the finer
@@ -350,11 +379,11 @@ func TestAForkGoesOnAsItsRunDoesAndNeitherMovesTheOther(t *testing.T) {
 		var forks []outcome
 		main := runForked(t, p, at, func(d *driver, o *outcome) {
 			forker := newForker(d)
-			wild, err := forker.fork(at+1, func(s Source, f Feed) Source { return noise.apply(s, f) })
+			wild, err := forker.fork(at+1, func(s Source, f Feed) Source { return noise.apply(s, f) }, nil)
 			require.NoError(t, err)
-			same, err := forker.fork(at+market.Time(time.Hour), plain)
+			same, err := forker.fork(at+market.Time(time.Hour), plain, nil)
 			require.NoError(t, err)
-			again, err := newForker(same).fork(at, plain)
+			again, err := newForker(same).fork(at, plain, nil)
 			require.NoError(t, err)
 			toTheEnd(t, wild, nil)
 			forks = append(forks, toTheEnd(t, same, o.Commands), toTheEnd(t, again, o.Commands))

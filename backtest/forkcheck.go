@@ -75,7 +75,8 @@ func (s *forkCheck) pause(end market.Time) error {
 // fork runs a copy up to a cut, over noise from there on or with nothing behind it.
 func (s *forkCheck) fork(cut market.Time, ends bool) error {
 	a := alteration{cut: cut, noise: !ends, ends: ends, owned: true, seed: s.chance.next()}
-	d, err := s.forker.fork(cut, func(source Source, f Feed) Source { return s.leaky(a.apply(source, f)) })
+	d, err := s.forker.fork(cut, func(source Source, f Feed) Source { return s.leaky(a.apply(source, f)) },
+		func(list []market.Signal) []market.Signal { return a.hear(list, shortHorizon) })
 	if errors.As(err, &s.refused) {
 		return nil
 	}

@@ -64,7 +64,7 @@ const horizon = 512
 //   - over the same candles, one by one and without Skip, and with all that is handed out
 //     overwritten after each callback;
 //   - for cuts right after decisions and at even places: with the data ending there, and with noise
-//     in place of the future.
+//     in place of the future, of candles and of signals.
 //
 // The altered runs of a cut are forks: copies of the run over the same candles, made a window of
 // candles before the cut, that continue beyond the cut. Two cuts are run from the start as well.
@@ -231,7 +231,7 @@ func (l *lookahead) run(a alteration, oneByOne, overwrite bool) (*trail, error) 
 func (l *lookahead) altered(a alteration) Plan {
 	p := l.quiet
 	a.seed = l.chance.next()
-	p.Open = l.open(a)
+	p.Open, p.Signals = l.open(a), a.hear(p.Signals, len(p.Signals))
 	l.report.Runs++
 	return p
 }
@@ -279,7 +279,11 @@ func (l *lookahead) compare(name string, cut market.Time, trace *trail, counts f
 // cuts chooses the cuts: after decisions and at even places, in order.
 func (l *lookahead) cuts(first, last market.Time) (cuts []market.Time) {
 	for i := range l.whole.list {
-		if sees := l.whole.list[i].knows; sees > 0 && sees < last && (len(cuts) == 0 || cuts[len(cuts)-1] != sees) {
+		sees, of := l.whole.list[i].knows, l.plan.Feeds[0].Interval
+		if !of.Aligned(sees) { // a signal inside a candle
+			sees = of.End(of.Floor(sees))
+		}
+		if sees > 0 && sees < last && (len(cuts) == 0 || cuts[len(cuts)-1] != sees) {
 			cuts = append(cuts, sees)
 		}
 	}

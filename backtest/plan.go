@@ -32,6 +32,10 @@ type Plan struct {
 	SyntheticBook bool            // make order books of one level from the path, for strategies that need books
 	// OneByOne steps every candle by itself, quiet ones too: slower, the same result.
 	OneByOne bool
+	// Signals are the signals from outside, in the order of Known. Each arrives then: before the
+	// candles that arrive at the same instant. Of those before the first candle, the latest of each
+	// source and market arrive at its start.
+	Signals []market.Signal
 	// Changes are the changes of markets, by time. A change is in force for candles that close
 	// after it. Those at 0 are the beginning; each market in the list has one.
 	Changes []MarketChange

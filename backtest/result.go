@@ -51,7 +51,8 @@ type Result struct {
 	Queue     *sim.QueueCounts `json:"queue,omitempty"`            // nil: limit_fill is not "queue"
 
 	Universes []Universe  `json:"universes,omitempty"`
-	Delisted  []Delisting `json:"delisted,omitempty"` // in the order of their ends
+	Delisted  []Delisting `json:"delisted,omitempty"`  // in the order of their ends
+	Hindsight []Late      `json:"hindsight,omitempty"` // by delay; none: nobody heard signals, or Options.Late was not set
 
 	Assumptions []string     `json:"assumptions"`
 	Definitions []Definition `json:"definitions"`

@@ -23,6 +23,7 @@ type Options struct {
 	Curve    bool              // keep the equity curve for the summary; implied by Out
 	Keep     bool              // keep every trade and fill for Result.Trades and Result.Fills, in memory
 	Envelope bool              // run the pessimistic and the optimistic path too
+	Late     bool              // run with later signals too, where the plan has any
 	Progress func(market.Time) // called with the time that the run has reached; with Envelope for each path
 	// Watch is called before the first callback of each pass; nil: not called.
 	Watch    func(Watched)
@@ -105,10 +106,14 @@ func (d *driver) conclude(ctx context.Context, o Options) (_ *Result, err error)
 	d.reportHalts(o.Halted)
 	info := d.info(o)
 	if o.Envelope {
-		if info.Others, err = d.envelope(ctx, o); err != nil {
-			d.recorder.Abort()
-			return nil, err
-		}
+		info.Others, err = d.envelope(ctx, o)
+	}
+	if o.Late && len(d.plan.Signals) > 0 && err == nil {
+		info.Late, err = d.hindsight(ctx, o)
+	}
+	if err != nil {
+		d.recorder.Abort()
+		return nil, err
 	}
 	return d.recorder.Finish(info)
 }

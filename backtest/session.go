@@ -136,6 +136,7 @@ func (s *Session) Open(at market.Time, history []market.Candle) error {
 		first = min(first, history[i].Start)
 	}
 	d.send(d.engine.Start(first))
+	d.hearOld(first)
 	for group := range market.ByClose(history) {
 		end := group[0].End()
 		s.count(group)
@@ -276,7 +277,7 @@ func (s *Session) End(ctx context.Context) (*Result, error) {
 	}
 	s.recorder = nil // conclude ends it in any case
 	o := s.options.Options
-	o.Envelope = false
+	o.Envelope, o.Late = false, false
 	return d.conclude(ctx, o)
 }
 

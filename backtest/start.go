@@ -20,6 +20,7 @@ func (d *driver) begin() error {
 	}
 	d.seeOwn(d.more)
 	d.send(d.engine.Start(first))
+	d.hearOld(first)
 	return d.engine.Err()
 }
 

@@ -76,6 +76,7 @@ func WriteSummary(w io.Writer, res *Result, opts SummaryOptions) error {
 	s.list("Assumptions", res.Assumptions)
 	s.refusals(res)
 	s.envelope(res)
+	s.hindsight(res)
 	s.months(res)
 	s.figures(res)
 	s.chart(res)
@@ -252,6 +253,17 @@ func (s *summary) envelope(res *Result) {
 	}
 	s.line("%s", s.paint(dim, fmt.Sprintf("%d ambiguous candles (%s)", res.Candles.Ambiguous,
 		res.Candles.AmbiguousShare.Percent(3))))
+}
+
+func (s *summary) hindsight(res *Result) {
+	if len(res.Hindsight) == 0 {
+		return
+	}
+	s.title("With signals that arrive later")
+	for _, row := range res.lateRows() {
+		s.line("%s%s%s", pad(row[0], 26), left(row[1]+" "+res.Currency, 26), left(row[2], 14))
+	}
+	s.line("%s", s.paint(dim, "what is gone after a minute may have known the future"))
 }
 
 func (s *summary) refusals(res *Result) {

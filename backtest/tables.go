@@ -35,6 +35,7 @@ func (res *Result) tables(run *report.Run) {
 		"The same run when prices within a candle move otherwise. %s candles (%s) could have "+
 			"filled own orders in either order.", numbered(res.Candles.Ambiguous),
 		res.Candles.AmbiguousShare.Percent(3))
+	run.Late.Head, run.Late.Rows = []string{"delay", "final equity", "return"}, res.lateRows()
 	run.Falls.Head = []string{"depth", "peak", "bottom", "recovered", "length"}
 	for i := range res.Drawdowns {
 		d := &res.Drawdowns[i]

@@ -26,6 +26,7 @@ type Run struct {
 	Assumptions     []string // the most important first
 	Envelope        Grid
 	EnvelopeNote    string
+	Late            Grid // by delay of the signals; empty: there are none
 	Figures         []Figure
 	Hold            []Sample // equity of buy and hold, where it is not one market's
 	HoldMarket      int      // otherwise the place of its market, when it was bought,
