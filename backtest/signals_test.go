@@ -130,15 +130,19 @@ func TestTheLookaheadCheckAltersSignals(t *testing.T) {
 		said[number][action] = true
 	}
 	require.Len(t, said["1"], 1)
-	require.Greater(t, len(said["150"]), 1, "a run had another one")
+	others := 0
+	for _, actions := range said {
+		others += len(actions) - 1
+	}
+	require.Greater(t, others, 5, "a run had other ones")
 
 	cut := signals[99].Known
 	none := alteration{cut: cut, ends: true}.hear(p.Signals, 50)
 	require.Equal(t, signals[:100], none)
-	others := alteration{cut: cut, noise: true, seed: 1}.hear(p.Signals, 50)
-	require.Equal(t, signals[:100], others[:100])
-	require.Len(t, others, 150)
-	require.NotEqual(t, signals[100:150], others[100:])
+	noise := alteration{cut: cut, noise: true, seed: 1}.hear(p.Signals, 50)
+	require.Equal(t, signals[:100], noise[:100])
+	require.Len(t, noise, 150)
+	require.NotEqual(t, signals[100:150], noise[100:])
 
 	known := map[int64]market.Action{}
 	kind := strategy.Define("cheat", "knows the next signal",
