@@ -159,7 +159,7 @@ func (h *holdings) untold(asset market.AssetID) bool {
 // comparison settles the rest.
 func (h *holdings) reconcile(ctx context.Context) {
 	if !h.loop.quiet() { // as after a kill, or in a copy that was made while an order was on its way
-		h.newer.adoptDiffering(ctx)
+		h.newer.adoptDiffering(ctx, h.stamp())
 	}
 	for again := true; again && h.loop.quiet() && (h.holds() || len(h.Newer.Runs) > 0); {
 		asked, books := h.stamp(), h.books()
@@ -169,13 +169,13 @@ func (h *holdings) reconcile(ctx context.Context) {
 			return
 		}
 		q := h.differences(asked, books, held, true)
-		if again = q.differs && h.newer.adoptDiffering(ctx); again {
+		since, markets := h.extent(q)
+		if again = q.differs && h.newer.adoptDiffering(ctx, since); again {
 			continue
 		}
 		if h.fitted(q); len(q.surplus) == 0 {
 			continue
 		}
-		since, markets := h.extent(q)
 		h.fetched(q, q.fetch(ctx, h.Trading, since, markets))
 	}
 }
