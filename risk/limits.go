@@ -49,39 +49,6 @@ type AccountLimits struct {
 // EveryAsset stands in AccountLimits.MaxAssetExposure for the assets that are not listed.
 const EveryAsset = "*"
 
-// Unlimited names the limits that are not set, by their config keys: a person should know them
-// before trading.
-func (l Limits) Unlimited() []string {
-	return unset([]limit{
-		{"max_open_orders", l.MaxOpenOrders == 0}, {"max_order_value", l.MaxOrderValue == 0}, {"max_position",
-			l.MaxPosition == 0},
-		{"price_collar", l.PriceCollar == 0}, {"orders_per_minute", l.OrdersPerMinute == 0}, {"cool_down",
-			l.CoolDownLosses == 0},
-		{"max_data_age", l.MaxDataAge == 0},
-	})
-}
-
-// Unlimited names the account's limits that are not set. A limit by asset is one that a bot can do
-// without.
-func (l AccountLimits) Unlimited() []string {
-	return unset([]limit{{"max_exposure", l.MaxExposure == 0}, {"max_daily_loss", l.MaxDailyLoss == 0},
-		{"max_drawdown", l.MaxDrawdown == 0}})
-}
-
-type limit struct {
-	name  string
-	unset bool
-}
-
-func unset(limits []limit) (names []string) {
-	for _, l := range limits {
-		if l.unset {
-			names = append(names, l.name)
-		}
-	}
-	return names
-}
-
 // checkLimits applies the rules that depend on size and price: added is the base that the order
 // adds to the open orders, more what it adds to the holds.
 func (g *Gate) checkLimits(a *state.Account, s *slot, m *market.Market, o *market.Order, added market.Qty,

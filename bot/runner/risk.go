@@ -3,8 +3,6 @@ package runner
 import (
 	"context"
 	"errors"
-	"strconv"
-	"time"
 
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
@@ -70,9 +68,8 @@ func (r *runner) riskOf(u *limitUses) *operator.Risk {
 
 // limitOf is a limit as text.
 func (r *runner) limitOf(scope string, u *risk.LimitUse) operator.Limit {
-	text := func(n int64) string { return unitText(u.Unit, n, r.plan.Currency.Digits) }
-	l := operator.Limit{Scope: scope, Name: u.Name, Unit: unitNames[u.Unit], Reached: u.Reached,
-		UntilMS: u.Until.Millis()}
+	text := func(n int64) string { return u.Unit.Text(n, r.plan.Currency.Digits) }
+	l := operator.Limit{Scope: scope, Name: u.Name, Unit: u.Unit, Reached: u.Reached, UntilMS: u.Until.Millis()}
 	if u.Market != 0 {
 		l.Market = r.plan.Catalog.Market(u.Market).Name
 	}
@@ -86,7 +83,7 @@ func (r *runner) limitOf(scope string, u *risk.LimitUse) operator.Limit {
 	if u.Mark != 0 {
 		l.From = text(u.Mark)
 		if u.Unit == risk.UnitRate {
-			l.From = unitText(risk.UnitMoney, u.Mark, r.plan.Currency.Digits)
+			l.From = risk.UnitMoney.Text(u.Mark, r.plan.Currency.Digits)
 		}
 	}
 	if u.Limit > 0 {
@@ -94,25 +91,6 @@ func (r *runner) limitOf(scope string, u *risk.LimitUse) operator.Limit {
 		l.Left, l.Part = text(max(0, u.Limit-u.Used)), &part
 	}
 	return l
-}
-
-var unitNames = [...]string{risk.UnitCount: operator.UnitCount, risk.UnitMoney: operator.UnitMoney,
-	risk.UnitRate: operator.UnitFraction, risk.UnitDuration: operator.UnitDuration,
-	risk.UnitSwitch: operator.UnitSwitch}
-
-// unitText is a figure as text; digits are those of the account's currency.
-func unitText(unit risk.Unit, n int64, digits uint8) string {
-	switch unit {
-	case risk.UnitMoney:
-		return market.FormatFixed(n, digits)
-	case risk.UnitRate:
-		return market.FormatFixed(n, market.RateDigits)
-	case risk.UnitDuration:
-		return time.Duration(n).Round(time.Millisecond).String()
-	case risk.UnitSwitch:
-		return "on"
-	}
-	return strconv.FormatInt(n, 10)
 }
 
 // saveLimits saves the limits with their use: the answer to `bot risk` of a bot that has stopped.
