@@ -73,7 +73,7 @@ func (e asks) Ask(id market.StrategyID, c *market.Command, f *strategy.Follow) (
 		}
 		return placed, err
 	case market.CommandUpdate:
-		if e.replaces.Len() > 0 && e.replaces.Holds(id, c) {
+		if e.replaces.Len() > 0 && e.replaces.MustWait(id, c) {
 			err := e.refusals.Refuse(c, risk.ReasonInFlight, int64(c.Order.ID))
 			e.refusals.Tell(id, c, err)
 			return 0, err

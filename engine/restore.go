@@ -95,9 +95,9 @@ func (e *Engine) Restore(at market.Time, saved map[string][]byte,
 	}
 	e.now, e.at = max(at, s.Now), 0
 	for i := range e.slots {
-		e.calls.enter(e.slots[i].id, CallLoad, e.now)
+		e.calls.begin(e.slots[i].id, CallLoad, e.now)
 		err := e.slots[i].load(s, saved)
-		e.calls.leave()
+		e.calls.end()
 		if err != nil {
 			r.haltUnloaded(&e.slots[i], err)
 		}

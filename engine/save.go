@@ -116,9 +116,9 @@ func (e *Engine) saveParts(all bool, write func(part string, data []byte) error)
 		func(dst []byte) ([]byte, error) { return e.saveSelf(dst, names) })
 	for i := range e.slots {
 		if s := &e.slots[i]; s.saver != nil && s.unsaved == "" {
-			e.calls.enter(s.id, CallSave, e.now)
+			e.calls.begin(s.id, CallSave, e.now)
 			w.strategy(s)
-			e.calls.leave()
+			e.calls.end()
 		}
 	}
 	if w.err != nil {

@@ -168,7 +168,7 @@ func valueOf(m *market.Market, o *market.Order, price market.Price) (market.Mone
 	if o.ByQuote() {
 		return o.AmountQuoteRemaining, nil
 	}
-	return notional(m, price, o.AmountRemaining)
+	return ceilNotional(m, price, o.AmountRemaining)
 }
 
 // positionValue is the possible value of the strategy's position at a price: what it holds, what
@@ -184,7 +184,7 @@ func (g *Gate) positionValue(a *state.Account, m *market.Market, o *market.Order
 	if err != nil {
 		return 0, err
 	}
-	total, err := notional(m, price, held)
+	total, err := ceilNotional(m, price, held)
 	if err != nil || !o.ByQuote() {
 		return total, err
 	}
@@ -195,7 +195,8 @@ func (g *Gate) positionValue(a *state.Account, m *market.Market, o *market.Order
 	return market.Add(total, more)
 }
 
-func notional(m *market.Market, price market.Price, amount market.Qty) (market.Money, error) {
+// ceilNotional is price times amount in the market's quote, rounded up.
+func ceilNotional(m *market.Market, price market.Price, amount market.Qty) (market.Money, error) {
 	value, err := m.Value(price, amount)
 	if err != nil {
 		return 0, err

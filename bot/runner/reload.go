@@ -167,7 +167,7 @@ func (c *control) tryReload(ctx context.Context, by string, check bool) (*operat
 	if check {
 		return s.report, nil
 	}
-	return s.report, s.carryOut(ctx)
+	return s.report, s.swap(ctx)
 }
 
 // settingsSwap is a reload under way.
@@ -290,8 +290,8 @@ func (s *settingsSwap) fetch(ctx context.Context, series *poll.Series, have []ma
 	return s.r.feed.History(ctx, *series, end, count)
 }
 
-// carryOut lets the new settings take over between two turns of the loop.
-func (s *settingsSwap) carryOut(ctx context.Context) error {
+// swap lets the new settings take over between two turns of the loop.
+func (s *settingsSwap) swap(ctx context.Context) error {
 	var failed error
 	var old *alert.Sender
 	if err := s.do(ctx, func(at market.Time) (commands []market.Command) {

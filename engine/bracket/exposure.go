@@ -75,7 +75,7 @@ func (s *brackets) unheld(b *bracket) market.Qty {
 func (s *brackets) loose(b *bracket) market.Qty {
 	missing := market.Qty(0)
 	if o := s.orders.Own(b.exit); o != nil {
-		missing = max(0, o.FilledAmount-o.Booked())
+		missing = max(0, o.FilledAmount-o.BookedAmount())
 	}
 	return max(0, s.unheld(b)-missing)
 }

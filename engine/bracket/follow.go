@@ -133,7 +133,7 @@ func (s *Set) restated(b *bracket, exit *state.Order) {
 func (s *Set) exposeRest(b *bracket, exit *state.Order) bool {
 	cause := strategy.CausePartly
 	switch {
-	case exit.AmountRemaining >= b.amount || exit.Booked() != exit.FilledAmount:
+	case exit.AmountRemaining >= b.amount || exit.BookedAmount() != exit.FilledAmount:
 		return false
 	case exit.AmountRemaining >= b.kept():
 		cause = strategy.CauseClose
@@ -262,7 +262,7 @@ func (s *Set) resize(b *bracket) {
 	wanted := max(s.portion(b, b.leg), min(o.AmountRemaining, b.kept()))
 	whole := s.catalog.Market(b.market).RoundAmount(o.FilledAmount + wanted)
 	same := o.AmountRemaining == wanted || o.AmountRemaining < wanted && whole <= o.FilledAmount+o.AmountRemaining
-	if o.InFlight != 0 || same || o.Booked() < o.FilledAmount ||
+	if o.InFlight != 0 || same || o.BookedAmount() < o.FilledAmount ||
 		now < b.Next && b.leaving == 0 || b.leaving > 0 && (c == nil || c.failed || b.reducing) {
 		return
 	}

@@ -116,7 +116,7 @@ func (s *closer) followSale(c *closing, o *state.Order, fresh []market.Fill) {
 	for i := range fresh {
 		s.sold(c, fresh[i].Amount)
 	}
-	if !o.State.Terminal() || o.Booked() < o.FilledAmount {
+	if !o.State.Terminal() || o.BookedAmount() < o.FilledAmount {
 		return
 	}
 	rest := s.total(c)

@@ -127,7 +127,7 @@ func (v View) Watched(m market.ID) (list []Watched) {
 // booked.
 func (s *brackets) missesPurchase(b *bracket) bool {
 	for _, id := range append(s.buyers(b), b.entry) {
-		if o := s.orders.Own(id); o != nil && o.Booked() < o.FilledAmount {
+		if o := s.orders.Own(id); o != nil && o.BookedAmount() < o.FilledAmount {
 			return true
 		}
 	}

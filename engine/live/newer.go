@@ -114,9 +114,9 @@ func (n *newer) lend(fills []market.Fill) {
 		Owner: own.Strategy, Price: max(1, n.Account.Last(m.ID))})
 }
 
-// booked acts on a newer purchase that the books have now: base goes out of them again as far as it
-// was lent, and after the start its strategy is halted.
-func (n *newer) booked(bought UnknownExit) {
+// takeBackLoan acts on a newer purchase that has been booked: the base that lend has booked for it
+// leaves the books again, and after the start its strategy is halted.
+func (n *newer) takeBackLoan(bought UnknownExit) {
 	if at := slices.IndexFunc(n.Lent, bought.Same); at >= 0 {
 		lent := &n.Lent[at]
 		amount := min(lent.Amount, bought.Amount)
@@ -247,11 +247,11 @@ func (n *newer) adopt(ctx context.Context, number market.OrderID, o *market.Orde
 	}
 	asked := n.stamp()
 	record, err := n.Trading.Order(ctx, o.Market, o.ClientOrderID, o.ExchangeID)
-	return n.enter(number, o, asked, record, err)
+	return n.bookFound(number, o, asked, record, err)
 }
 
-// enter takes one order into the books, as the answer to its query says.
-func (n *newer) enter(number market.OrderID, o *market.Order, asked market.Time, record exchange.WireOrder,
+// bookFound takes one order into the books, as the answer to its query says.
+func (n *newer) bookFound(number market.OrderID, o *market.Order, asked market.Time, record exchange.WireOrder,
 	err error) error {
 	var owners []market.StrategyID
 	if err == nil {
@@ -315,7 +315,7 @@ func (n *newer) adoptLate(work context.Context, seen *market.Order) bool {
 	n.ask(func() func() {
 		record, err := n.Trading.Order(work, o.Market, o.ClientOrderID, o.ExchangeID)
 		return func() {
-			if err = n.enter(as.number, &o, asked, record, err); err != nil {
+			if err = n.bookFound(as.number, &o, asked, record, err); err != nil {
 				delete(n.asked, o.ClientOrderID) // the next comparison asks again
 				n.Log.Warn().Err(err).Msg("an order that is newer than the state file could not be asked for")
 			}

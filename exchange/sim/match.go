@@ -17,8 +17,9 @@ func (v *matching) revise(b *book, c *market.Command, from *origin) {
 	}
 }
 
-// place admits a new order or refuses it; accept gives an admitted order its place. point is where
-// the path stands, -1 for anywhere between. reference is what an order at market would pay or get.
+// place admits a new order or refuses it; accept gives an admitted order its place. point is the
+// point of the path at which the price stands, or anywhere. reference is the price that an order at
+// market would pay or get.
 func (v *matching) place(b *book, o *order, from *origin, point int) (reference market.Price, admitted bool) {
 	o.belongTo(from.account)
 	o.sequence, o.level = from.sequence, b.last

@@ -133,7 +133,7 @@ func (v *Venue) point(point int) {
 		}
 	}
 	for _, b := range v.active {
-		v.anchorAt(b, b.last)
+		v.moveHouse(b, b.last)
 	}
 	v.arrive(point)
 	for _, b := range v.active {

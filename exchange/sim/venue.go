@@ -164,7 +164,7 @@ type matching struct {
 	sequence int64 // arrivals so far: time priority
 	err      error
 
-	performing bool // a command of Perform is being carried out
+	submitting bool // a command of Submit is being carried out
 	late       bool // and an order that it brings to the book stands aside
 	refused    *exchange.Error
 
@@ -465,9 +465,9 @@ func (v *matching) emit(b *book, o *order, exec market.ExecutionType, fills int)
 //go:noinline
 func (b *book) resize(o *order) { b.queue(o).resize(o) }
 
-// reject reports to the sink that a command was refused; Perform returns the refusal instead.
+// reject reports to the sink that a command was refused; Submit returns the refusal instead.
 func (v *matching) reject(b *book, kind market.CommandKind, id market.OrderID, refused *exchange.Error) {
-	if v.performing {
+	if v.submitting {
 		v.refused = refused
 		return
 	}
