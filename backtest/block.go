@@ -142,8 +142,8 @@ func (d *driver) nextGroup(ctx context.Context, b *block) (more bool, err error)
 	return true, d.take(ctx, b.turns)
 }
 
-// passTo lets the pauses and borders before a close happen. last is the last close that may stand in
-// one block with it: the block ends before the next pause and the next border.
+// passTo lets the pauses and borders before a close happen. last is the last close that may stand
+// in one block with it: the block ends before the next pause and the next border.
 func (d *driver) passTo(first market.Time) (last market.Time, err error) {
 	if first > d.pauseAt {
 		if err := d.pause(first); err != nil {

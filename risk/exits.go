@@ -21,10 +21,10 @@ type Exits struct {
 	Passed bool       // the price may have passed a level already: that exit then sells at once
 }
 
-// CheckExits decides whether the exchange would take the stop and the target of a bracket. Both keep
-// the market's rules for a price, an amount and a value. The stop lies below the worst price at
-// which the entry may buy, the target above it. The error is a *Refusal that names the level, its
-// value and the bound. CheckExits fills in x.Levels (rounded) and x.Amount.
+// CheckExits decides whether the exchange would take the stop and the target of a bracket. Both
+// keep the market's rules for a price, an amount and a value. The stop lies below the worst price
+// at which the entry may buy, the target above it. The error is a *Refusal that names the level,
+// its value and the bound. CheckExits fills in x.Levels (rounded) and x.Amount.
 func (g *Gate) CheckExits(a *state.Account, x *Exits) error {
 	m := g.catalog.Market(x.Market)
 	if g.rounding {

@@ -9,8 +9,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// countFillsAlone books the fills of an event that does not change the order's state. An ended order
-// that waited for them is forgotten.
+// countFillsAlone books the fills of an event that does not change the order's state. An ended
+// order that waited for them is forgotten.
 func (a *Account) countFillsAlone(o *Order, ev *market.Event) (fresh int, err error) {
 	fresh, freed, err := a.countFills(o, ev)
 	a.release(o, freed)

@@ -7,7 +7,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// carryOutStep notes the outcome of a step, changes the account and sets the time of the next query.
+// carryOutStep notes the outcome of a step, changes the account and sets the time of the next
+// query.
 func (l *Loop) carryOutStep(q *query, r *reply, s step) {
 	var command *market.Command // that the reply answers or resolves
 	if r.write != nil {

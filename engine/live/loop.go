@@ -90,8 +90,8 @@ type Earlier struct {
 	Newer *Newer
 	// Ended is the own order with this client order id as it ended; nil: none is kept.
 	Ended func(client uuid.UUID) *state.Order
-	// BookedFills visits the fills that earlier runs have booked, at least the latest; nil: none. It needs
-	// FillsOf.
+	// BookedFills visits the fills that earlier runs have booked, at least the latest; nil: none.
+	// It needs FillsOf.
 	BookedFills func(visit func(*market.Fill))
 	// FillsOf are all fills of an order that earlier runs have booked.
 	FillsOf func(id market.OrderID) []market.Fill

@@ -108,8 +108,9 @@ func (ex *Exchange) pause(decided *fault.Decision, d market.Duration) {
 	}
 }
 
-// callEndpoint brings the exchange up to now, calls the endpoint of a request and saves. An endpoint
-// that panics is our mistake: the answer is 101, outcome unknown, and the lock is released.
+// callEndpoint brings the exchange up to now, calls the endpoint of a request and saves. An
+// endpoint that panics is our mistake: the answer is 101, outcome unknown, and the lock is
+// released.
 func (ex *Exchange) callEndpoint(c *api.Call) (refusal *exchange.Error) {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()

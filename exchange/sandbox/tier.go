@@ -171,8 +171,8 @@ func (b *bank) addTurnover(a *account, m *market.Market, f *market.Fill) {
 	a.days = append(a.days, dayVolume{Day: today, Volume: worth})
 }
 
-// fillWorth returns the value of a fill in the currency of the tiers, rounded down. Another quote is
-// converted at the latest price of its market with that currency, or at 1 without such a market.
+// fillWorth returns the value of a fill in the currency of the tiers, rounded down. Another quote
+// is converted at the latest price of its market with that currency, or at 1 without such a market.
 func (b *bank) fillWorth(m *market.Market, f *market.Fill) (market.Money, error) {
 	money, err := m.Notional(f.Price, f.Amount)
 	if err != nil || m.Quote == b.currency {

@@ -296,8 +296,8 @@ func (c *connection) act(ctx context.Context, m *api.Message) {
 	c.send(&message{text: w.Dst})
 }
 
-// carryOutAction carries out an action, as the faults that meet requests have it. It reports whether they
-// end the connection in place of an answer.
+// carryOutAction carries out an action, as the faults that meet requests have it. It reports
+// whether they end the connection in place of an answer.
 func (c *connection) carryOutAction(ctx context.Context, q *api.Request, m *api.Message) (refusal *exchange.Error,
 	lost bool) {
 	host := c.hub.host
