@@ -137,13 +137,15 @@ func (s *Set) stayBare(b *bracket) {
 	switch {
 	case fits: // a refused exit is tried again later
 		b.Next = max(b.Next, s.now()+1)
+	case b.closed && s.dust(b) && b.leaving > 0: // its Close has sold nothing yet, and may fail
+		b.Next = never
+		s.expose(b, strategy.CauseClose)
 	case b.closed && s.dust(b): // dust is flat: the bracket ends
 		if !b.sold {
 			s.report(b, strategy.CauseTooSmall, 0, s.faultText(b, fault)+"; dust, which counts as nothing")
 		}
-		if b.amount = b.leaving; b.amount == 0 {
-			s.protect(b)
-		}
+		b.amount = 0
+		s.protect(b)
 	default:
 		b.Next = never
 		s.report(b, causeOf(fault), 0, s.faultText(b, fault))
