@@ -179,7 +179,7 @@ func New(c Config) *Loop {
 	l.verify = l.auditor.audit
 	l.holdings = holdings{base: b, newer: &l.newer, open: &l.open, checkpoints: c.Checkpoints,
 		moves: map[market.AssetID]int{}, reported: map[market.AssetID]market.Money{},
-		postponed: map[market.AssetID]market.Money{}}
+		postponed: map[market.AssetID]market.Money{}, bought: map[market.AssetID]*explanation{}}
 	l.channel = channel{base: b, index: &l.index, auditor: &l.auditor, open: &l.open, holdings: &l.holdings,
 		owed: map[uuid.UUID]owed{}}
 	if c.Account != nil {
