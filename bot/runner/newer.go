@@ -160,27 +160,33 @@ func (r *runner) ownersOf(o *market.Order, proven bool) []market.StrategyID {
 	return same
 }
 
+// checkpoints are how the balances of the exchange stand beside the books.
+type checkpoints struct {
+	balances  map[string]statedir.BalanceCheckpoint // by symbol
+	explained bool                                  // a difference, since they were last kept
+}
+
 // Checkpoint keeps how a balance stands beside the books: at once where that is new, or follows a
 // difference that was explained, which the next run is not to explain again; otherwise once a
 // minute.
 func (j *botJournal) Checkpoint(asset market.AssetID, a live.BalanceCheckpoint) {
 	symbol := j.account.Catalog().Asset(asset).Symbol
-	before, known := j.agreed[symbol]
-	j.agreed[symbol] = statedir.BalanceCheckpoint(a)
-	if !known || before.Surplus != a.Surplus || j.explained {
-		j.explained = false
+	before, known := j.agreed.balances[symbol]
+	j.agreed.balances[symbol] = statedir.BalanceCheckpoint(a)
+	if !known || before.Surplus != a.Surplus || j.agreed.explained {
+		j.agreed.explained = false
 		j.saveAgreed()
 	}
 }
 
 func (j *botJournal) saveAgreed() {
-	text, _ := json.Marshal(j.agreed) // names and numbers
+	text, _ := json.Marshal(j.agreed.balances) // names and numbers
 	j.batch.Blob(statedir.AgreedBlob, text)
 }
 
 // Discrepancy journals a difference of the balances.
 func (j *botJournal) Discrepancy(at market.Time, d *state.Discrepancy) {
-	j.explained = true
+	j.agreed.explained = true
 	j.batch.Journal(at, &journal.Difference{Discrepancy: *d})
 }
 
@@ -201,7 +207,7 @@ func (r *runner) agreements() (map[market.AssetID]live.BalanceCheckpoint, error)
 			agreed[asset.ID] = live.BalanceCheckpoint(a)
 		}
 	}
-	r.journal.agreed = noted
+	r.journal.agreed.balances = noted
 	return agreed, nil
 }
 
