@@ -66,7 +66,7 @@ const anywhere = -1
 func (v *matching) carryOutArrival(a *arrival, point int) {
 	if a.kind != market.CommandPlace {
 		v.revise(a.book, a.change, &a.origin)
-	} else if _, admitted := v.place(a.book, a.placed, &a.origin, point); admitted {
+	} else if v.place(a.book, a.placed, &a.origin, point) {
 		v.accept(a.book, a.placed, market.ExecNew)
 	}
 }

@@ -236,6 +236,7 @@ type arrival struct {
 	id       market.OrderID
 	movement int64           // of the Advance during which Do was called: it cannot arrive in the same path
 	placed   *order          // of a place
+	paid     market.Price    // of an order that meets an open alone: see openAlone
 	change   *market.Command // of an update or a cancel; its memory stays for the next one
 }
 
@@ -482,21 +483,6 @@ func (t *teller) deliver(b *book, fills int) {
 	t.now = max(t.now, b.time)
 	t.event.At, t.event.Market, t.event.Fills = t.now, b.market.ID, t.fill[:fills]
 	t.sink(&t.event)
-}
-
-// admit accepts a new order and holds its funds.
-func (v *matching) admit(b *book, o *order, hold market.Money) {
-	b.placed++
-	setName(&o.ExchangeID, b.market.ID, 1, b.placed)
-	o.Status = market.StatusNew
-	o.Created, o.Updated = b.time, b.time
-	o.Visible = true
-	o.FeeCurrency, o.OnHoldCurrency = b.market.Quote, exchange.HoldAsset(b.market, o.Side)
-	o.hold(hold)
-	v.orders.Put(o.ID, o)
-	if o.Type != market.TypeMarket {
-		o.in.open++
-	}
 }
 
 // release drops an order that is done. Its memory serves the next one.
