@@ -322,16 +322,20 @@ func (d *driver) markCandles() {
 	}
 }
 
-// markHold records the candle of the market of buy and hold.
+// markHold records the candle of the market of buy and hold: once, though it may stand in both
+// groups.
 func (d *driver) markHold() {
-	for _, group := range [...][]market.Candle{d.deliver, d.drive} {
-		for i := range group {
-			if d.recorder.holds(&group[i]) {
-				d.recorder.Bar(&group[i]) // once, though it may stand in both
-				return
-			}
+	_ = d.markBar(d.deliver) || d.markBar(d.drive)
+}
+
+// markBar records the candle of the market of buy and hold, and reports whether it is in a group.
+func (d *driver) markBar(group []market.Candle) bool {
+	for i := range group {
+		if d.recorder.Bar(&group[i]) {
+			return true
 		}
 	}
+	return false
 }
 
 // endHold marks buy and hold of several markets at the end.

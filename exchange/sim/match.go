@@ -17,8 +17,8 @@ func (v *matching) revise(b *book, c *market.Command, from *origin) {
 	}
 }
 
-// place admits a new order or refuses it, and lists it among the open ones; accept gives an admitted
-// order its place.
+// place admits a new order or refuses it, and lists it among the open ones; accept gives an
+// admitted order its place.
 func (v *matching) place(b *book, o *order, from *origin, point int) (admitted bool) {
 	if _, admitted = v.admit(b, o, from, point); admitted {
 		v.orders.Put(o.ID, o)
