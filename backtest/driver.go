@@ -374,17 +374,18 @@ func (d *driver) onEvent(ev *market.Event) {
 // send passes commands to the venue.
 func (d *driver) send(commands []market.Command) {
 	for i := range commands {
+		c := &commands[i]
 		if d.tracer != nil {
-			d.tracer(&commands[i], d.knows)
+			d.tracer(c, d.knows)
 		}
-		if d.recorder != nil {
-			d.recorder.command(&commands[i])
+		if d.recorder != nil && d.recorder.page != nil {
+			d.recorder.page.stops.command(c, d.plan.Catalog)
 		}
-		if d.facts != nil && d.knownFate(&commands[i]) {
+		if d.facts != nil && d.knownFate(c) {
 			continue
 		}
-		if !d.waits(&commands[i]) {
-			d.venue.Do(&commands[i])
+		if !d.waits(c) {
+			d.venue.Do(c)
 		}
 	}
 }
