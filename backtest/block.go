@@ -90,7 +90,7 @@ func (d *driver) nextPart(ctx context.Context, b *block) (more bool, err error) 
 	if len(f.batch) == 0 {
 		return false, nil
 	}
-	limit, err := d.limit(f.end)
+	limit, err := d.passTo(f.end)
 	if err != nil {
 		return false, err
 	}
@@ -113,7 +113,7 @@ func (d *driver) nextStretch(ctx context.Context, b *block) (more bool, err erro
 	if first == never {
 		return false, nil
 	}
-	limit, err := d.limit(first)
+	limit, err := d.passTo(first)
 	if err != nil {
 		return false, err
 	}
@@ -127,25 +127,25 @@ func (d *driver) nextStretch(ctx context.Context, b *block) (more bool, err erro
 	return true, d.moveOn(ctx, s)
 }
 
-// nextGroup takes the next group of merged feeds.
+// nextGroup takes the candles of all feeds that close next, at one time, as a block of one group.
 func (d *driver) nextGroup(ctx context.Context, b *block) (more bool, err error) {
 	if b.turns == nil {
 		b.turns = newMerger(d.feeds)
 	}
-	if b.first = b.turns[0].close; b.first == never {
+	b.first, b.groups = b.turns[0].close, 1
+	if b.first == never { // every feed has ended
 		return false, nil
 	}
-	if _, err := d.limit(b.first); err != nil {
+	if _, err := d.passTo(b.first); err != nil {
 		return false, err
 	}
-	b.groups = 1
 	return true, d.take(ctx, b.turns)
 }
 
-// limit is the last close of a block that begins with a close: before the next pause, the next
-// border and the next signal. Pauses and borders that are due happen here; signals that are due let
-// the block have one group.
-func (d *driver) limit(first market.Time) (market.Time, error) {
+// passTo lets the pauses and borders before a close happen. last is the last close that may stand
+// in one block with it: the block ends before the next pause, the next border and the next signal.
+// A signal that is due lets the block have one group.
+func (d *driver) passTo(first market.Time) (last market.Time, err error) {
 	if first > d.pauseAt {
 		if err := d.pause(first); err != nil {
 			return 0, err
@@ -162,7 +162,8 @@ func (d *driver) limit(first market.Time) (market.Time, error) {
 	return max(first, min(d.pauseAt, d.borderAt, d.signalAt-1-d.latency)), nil
 }
 
-// take takes the group of candles that close next from the feeds, into drive and deliver.
+// take moves the candles that close next from the feeds into drive, which the venue walks, and
+// deliver, which strategies see.
 func (d *driver) take(ctx context.Context, turns merger) error {
 	end, due := turns[0].close, turns.due()
 	d.drive, d.deliver = d.drive[:0], d.deliver[:0]

@@ -27,7 +27,7 @@ type coarse struct {
 func (d *driver) walks(c *market.Candle, drives bool) bool {
 	if len(d.plan.Coarse) > 0 {
 		if s := d.plan.coarseAt(c.Market, c.Start); s != nil && s.Interval > c.Interval {
-			d.enter(c.Market, s.To)
+			d.noteSpan(c.Market, s.To)
 			return false
 		}
 	}
@@ -44,8 +44,8 @@ func (p *Plan) coarseAt(m market.ID, at market.Time) *CoarseSpan {
 	return &list[i]
 }
 
-// enter notes that a market stands in a span.
-func (d *driver) enter(m market.ID, to market.Time) {
+// noteSpan notes that a market stands in a coarse span that ends at to.
+func (d *driver) noteSpan(m market.ID, to market.Time) {
 	if d.coarse.until == nil {
 		d.coarse.until = make([]market.Time, len(d.drivenTo))
 	}

@@ -151,11 +151,10 @@ func (d *driver) noteDelisting(m *market.Market, at market.Time, last, worth mar
 
 // Delisted ends the positions in a market at a price, as round trips of their own.
 func (r *recorder) Delisted(m *market.Market, at market.Time, worth market.Price) {
-	for _, row := range r.held.by {
-		if int(m.ID) >= len(row) || row[m.ID] == nil || row[m.ID].amount == 0 {
+	for _, h := range r.held.by {
+		if h == nil || h.market.ID != m.ID || h.amount == 0 {
 			continue
 		}
-		h := row[m.ID]
 		t := trip{reason: delistedTag, entered: h.entered, exited: at, amount: h.amount}
 		cost, fees, err := h.take(h.amount)
 		if err == nil {

@@ -334,16 +334,20 @@ func (d *driver) markCandles() {
 	}
 }
 
-// markHold records the candle of the market of buy and hold.
+// markHold records the candle of the market of buy and hold: once, though it may stand in both
+// groups.
 func (d *driver) markHold() {
-	for _, group := range [...][]market.Candle{d.deliver, d.drive} {
-		for i := range group {
-			if d.recorder.holds(&group[i]) {
-				d.recorder.Bar(&group[i]) // once, though it may stand in both
-				return
-			}
+	_ = d.markBar(d.deliver) || d.markBar(d.drive)
+}
+
+// markBar records the candle of the market of buy and hold, and reports whether it is in a group.
+func (d *driver) markBar(group []market.Candle) bool {
+	for i := range group {
+		if d.recorder.Bar(&group[i]) {
+			return true
 		}
 	}
+	return false
 }
 
 // endHold marks buy and hold of several markets at the end.
@@ -382,17 +386,18 @@ func (d *driver) onEvent(ev *market.Event) {
 // send passes commands to the venue.
 func (d *driver) send(commands []market.Command) {
 	for i := range commands {
+		c := &commands[i]
 		if d.tracer != nil {
-			d.tracer(&commands[i], d.knows)
+			d.tracer(c, d.knows)
 		}
-		if d.recorder != nil {
-			d.recorder.command(&commands[i])
+		if d.recorder != nil && d.recorder.page != nil {
+			d.recorder.page.stops.command(c, d.plan.Catalog)
 		}
-		if d.facts != nil && d.knownFate(&commands[i]) {
+		if d.facts != nil && d.knownFate(c) {
 			continue
 		}
-		if !d.waits(&commands[i]) {
-			d.venue.Do(&commands[i])
+		if !d.waits(c) {
+			d.venue.Do(c)
 		}
 	}
 }

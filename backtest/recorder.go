@@ -83,6 +83,7 @@ func newRecorder(cfg recorderConfig) (*recorder, error) {
 		cfg.Fees = make([]exchange.Fees, len(cfg.Catalog.Markets())+1)
 	}
 	r := &recorder{cfg: cfg, tally: newTally(cfg.Catalog, cfg.Currency), curve: noCurve()}
+	r.held.stride = len(cfg.Catalog.Markets()) + 1
 	r.last = sample{cfg.From, cfg.Start, cfg.Start}
 	r.equity.start(cfg.From, int64(cfg.Start))
 	r.equity.dayEnd = endOfDay(cfg.From + 1) // From begins its day, a close at the same instant ends one
@@ -170,10 +171,10 @@ func (r *recorder) roll(s sample) {
 }
 
 // Bar records a candle of the one market of buy and hold, and ignores all others. It needs every
-// candle from the first on that could be traded.
-func (r *recorder) Bar(c *market.Candle) {
+// candle from the first on that could be traded. It reports whether it has recorded the candle.
+func (r *recorder) Bar(c *market.Candle) bool {
 	if !r.holds(c) {
-		return
+		return false
 	}
 	h, at := &r.hold, c.Start+market.Time(r.hold.length)
 	if h.length == 0 {
@@ -183,7 +184,7 @@ func (r *recorder) Bar(c *market.Candle) {
 		h.seen, h.open, h.from, h.fee = true, r.cfg.bought(c.Open), c.Start, r.cfg.Fees[c.Market].Taker
 		if h.shared != nil {
 			h.joint = h.shared.from(c)
-			return
+			return true
 		}
 		h.track.startBought(at, int64(c.Open), int64(c.Close))
 	}
@@ -191,6 +192,7 @@ func (r *recorder) Bar(c *market.Candle) {
 		h.track.roll(at)
 	}
 	h.track.add(at, int64(c.Close))
+	return true
 }
 
 // holds reports whether a candle is of the one market of buy and hold.

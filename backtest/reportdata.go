@@ -55,17 +55,14 @@ type openStop struct {
 }
 
 // command follows the stops that sell: placed, moved, cancelled.
-func (r *recorder) command(c *market.Command) {
-	if r.page == nil {
-		return
-	}
-	o, s := &c.Order, &r.page.stops
+func (s *stops) command(c *market.Command, catalog *market.Catalog) {
+	o := &c.Order
 	switch {
 	case c.Kind == market.CommandPlace && o.Side == market.Sell && o.Type.HasTrigger() && o.Type.IsStop():
-		s.begin(r.cfg.Catalog.Market(o.Market), o.ID, c.At, o.TriggerAmount)
+		s.begin(catalog.Market(o.Market), o.ID, c.At, o.TriggerAmount)
 	case c.Kind == market.CommandUpdate && c.Changed.Has(market.ChangeTriggerAmount):
 		if s.end(o.ID, c.At) {
-			s.begin(r.cfg.Catalog.Market(o.Market), o.ID, c.At, o.TriggerAmount)
+			s.begin(catalog.Market(o.Market), o.ID, c.At, o.TriggerAmount)
 		}
 	}
 }

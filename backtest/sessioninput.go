@@ -25,7 +25,7 @@ func (s *Session) Enter(in *market.Input) error {
 	if err := s.pass(at - 1); err != nil {
 		return err
 	}
-	if err := s.carryOut(in, at); err != nil {
+	if err := s.carryOutInput(in, at); err != nil {
 		return err
 	}
 	return s.pass(at)
@@ -102,8 +102,8 @@ func (s *Session) pass(at market.Time) error {
 	return nil
 }
 
-// carryOut carries out an input at its time.
-func (s *Session) carryOut(in *market.Input, at market.Time) error {
+// carryOutInput gives an input to the part of the session that it is for, at its time.
+func (s *Session) carryOutInput(in *market.Input, at market.Time) error {
 	d := s.d
 	switch in.Kind {
 	case market.InputBooking:

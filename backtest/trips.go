@@ -56,36 +56,34 @@ type holding struct {
 }
 
 // holdings are indexed by strategy, then by market id.
-type holdings struct{ by [][]*holding }
+type holdings struct {
+	stride int // ids of markets
+	by     []*holding
+}
 
 // of returns the holding of a strategy in a market, created at the first call.
 func (h *holdings) of(strategy market.StrategyID, m *market.Market) *holding {
-	if int(strategy) < len(h.by) && int(m.ID) < len(h.by[strategy]) && h.by[strategy][m.ID] != nil {
-		return h.by[strategy][m.ID]
+	at := int(strategy)*h.stride + int(m.ID)
+	if at < len(h.by) && h.by[at] != nil {
+		return h.by[at]
 	}
-	return h.begin(strategy, m)
+	return h.begin(at, strategy, m)
 }
 
-func (h *holdings) begin(strategy market.StrategyID, m *market.Market) *holding {
-	for len(h.by) <= int(strategy) {
-		h.by = append(h.by, nil)
+//go:noinline
+func (h *holdings) begin(at int, strategy market.StrategyID, m *market.Market) *holding {
+	if more := at + 1 - len(h.by); more > 0 {
+		h.by = append(h.by, make([]*holding, more)...)
 	}
-	row := h.by[strategy]
-	for len(row) <= int(m.ID) {
-		row = append(row, nil)
-	}
-	row[m.ID] = &holding{market: m, strategy: strategy, flat: true}
-	h.by[strategy] = row
-	return row[m.ID]
+	h.by[at] = &holding{market: m, strategy: strategy, flat: true}
+	return h.by[at]
 }
 
 // open counts the holdings that an order could still sell.
 func (h *holdings) open() (n int64) {
-	for _, row := range h.by {
-		for _, holding := range row {
-			if holding != nil && !holding.flat {
-				n++
-			}
+	for _, one := range h.by {
+		if one != nil && !one.flat {
+			n++
 		}
 	}
 	return n
@@ -144,11 +142,7 @@ func (h *holding) take(amount market.Qty) (cost, fees market.Value, err error) {
 	return cost, fees, addTo(&h.fees, fees.Neg(), err)
 }
 
-// addTo adds a value to a sum, unless an addition before it has failed with err. It is not inlined:
-// six copies of it in one function would push the rest of an order's code out of the processor's
-// cache.
-//
-//go:noinline
+// addTo adds a value to a sum, unless an addition before it has failed with err.
 func addTo(sum *market.Value, what market.Value, err error) error {
 	if err != nil {
 		return err

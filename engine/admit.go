@@ -30,7 +30,7 @@ type misuse struct {
 // next step. A call of another strategy's desk, or of a desk in Skip, panics, which halts the
 // strategy being called.
 func (e asks) Admit(id market.StrategyID, call string) bool {
-	if uintptr(goroutine.Current()) == e.owner.Load() { // else e.current is another goroutine's
+	if e.owns() { // else e.current is another goroutine's
 		if s := e.current; s != nil && s.id == id && !e.calls.skips {
 			e.catchUp()
 			return true
@@ -43,7 +43,7 @@ func (e asks) Admit(id market.StrategyID, call string) bool {
 //
 //go:noinline
 func (e asks) refuseDesk(id market.StrategyID, call string) bool {
-	if uintptr(goroutine.Current()) != e.owner.Load() || e.current == nil {
+	if !e.owns() || e.current == nil {
 		e.slots[id-1].trespass.CompareAndSwap(nil, &misuse{call: call, stack: debug.Stack()})
 		e.trespassed.Store(true)
 		return false
@@ -65,16 +65,19 @@ func (e asks) Plotter() strategy.Plotter {
 
 // Plot passes a plot on if it comes from the strategy's own callback, and drops it otherwise.
 func (e asks) Plot(id market.StrategyID, p strategy.Plotted) {
-	if uintptr(goroutine.Current()) == e.owner.Load() && e.current != nil && e.current.id == id && !e.calls.skips {
+	if e.owns() && e.current != nil && e.current.id == id && !e.calls.skips {
 		e.catchUp()
 		e.plotter.Plot(id, p)
 	}
 }
 
+// owns reports whether the caller's goroutine steps the engine.
+func (a *admission) owns() bool { return uintptr(goroutine.Current()) == a.owner.Load() }
+
 // setOwner notes which goroutine steps the engine.
-func (e *Engine) setOwner() {
-	if g := uintptr(goroutine.Current()); g != e.owner.Load() {
-		e.owner.Store(g)
+func (a *admission) setOwner() {
+	if !a.owns() {
+		a.owner.Store(uintptr(goroutine.Current()))
 	}
 }
 
@@ -103,7 +106,7 @@ func (e *Engine) haltTrespassers(called *strategyState) {
 // own it is that of the latest callback.
 func (e *Engine) stamp(line *zerolog.Event, _ zerolog.Level, _ string) {
 	at := e.calls.at.get()
-	if uintptr(goroutine.Current()) == e.owner.Load() {
+	if e.owns() {
 		e.catchUp()
 		at = int64(e.now)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/tidemark-trading/tidemark/engine/bracket"
 	"github.com/tidemark-trading/tidemark/engine/rebalance"
 	"github.com/tidemark-trading/tidemark/engine/replace"
+	"github.com/tidemark-trading/tidemark/engine/tactic"
 	"github.com/tidemark-trading/tidemark/engine/timer"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
@@ -46,9 +47,9 @@ var ErrKnown = errors.New("the state file knows it already")
 // are to be written, all of them or none. A Restore of them continues every order, exit and tactic
 // of From as one of To.
 func (e *Adoption) HandOver(saved map[string][]byte) (*Adopted, error) {
-	var s SavedEngine
-	if err := market.ParseSaved(saved[PartEngine], savedVersion, &s); err != nil {
-		return nil, fmt.Errorf("engine: %w", err)
+	s, err := engineOf(saved)
+	if err != nil {
+		return nil, err
 	}
 	if _, known := s.Strategies[e.To]; known && e.Memory {
 		return nil, fmt.Errorf("strategy %s: %w", e.To, ErrKnown)
@@ -91,30 +92,15 @@ func (e *Adoption) engine(b *Adopted, s *SavedEngine) error {
 		})
 	}
 	for i := range s.Closes {
-		c := &s.Closes[i]
-		if c.Strategy != e.From {
-			continue
-		}
-		if closes(e.To, c.Market) {
+		if c := &s.Closes[i]; c.Strategy == e.From && closes(e.To, c.Market) {
 			return fmt.Errorf("%s and %s both leave their positions in %s, and one of these Closes has to end first; "+
 				"put %s into the config again, let the bot run until it has ended, stop it, and repeat this", e.From,
 				e.To, c.Market, e.From)
 		}
-		c.Strategy = e.To
-		b.Closes++
 	}
-	for i := range s.Brackets {
-		if s.Brackets[i].Strategy == e.From {
-			s.Brackets[i].Strategy = e.To
-			b.Brackets++
-		}
-	}
-	for i := range s.Tactics {
-		if s.Tactics[i].Strategy == e.From {
-			s.Tactics[i].Strategy = e.To
-			b.Tactics++
-		}
-	}
+	b.Closes = give(e, true, &s.Closes, func(c *bracket.SavedClose) *string { return &c.Strategy })
+	b.Brackets = give(e, true, &s.Brackets, func(b *bracket.Saved) *string { return &b.Strategy })
+	b.Tactics = give(e, true, &s.Tactics, func(t *tactic.Saved) *string { return &t.Strategy })
 	return nil
 }
 
@@ -132,41 +118,37 @@ func (e *Adoption) memory(b *Adopted, s *SavedEngine, saved map[string][]byte) {
 			b.Parts[PartStrategy+e.To] = own
 		}
 	}
-	s.Timers = handed(e, b, s.Timers, func(t *timer.Saved) *string { return &t.Strategy })
-	s.Rebalances = handed(e, b, s.Rebalances, func(r *rebalance.Saved) *string { return &r.Strategy })
-	s.Departures = handed(e, b, s.Departures, func(d *bracket.SavedDeparture) *string { return &d.Strategy })
-	s.Replaces = handed(e, b, s.Replaces, func(r *replace.Saved) *string { return &r.Strategy })
+	gone := give(e, e.Memory, &s.Timers, func(t *timer.Saved) *string { return &t.Strategy }) +
+		give(e, e.Memory, &s.Rebalances, func(r *rebalance.Saved) *string { return &r.Strategy }) +
+		give(e, e.Memory, &s.Departures, func(d *bracket.SavedDeparture) *string { return &d.Strategy }) +
+		give(e, e.Memory, &s.Replaces, func(r *replace.Saved) *string { return &r.Strategy })
 	var reason string
-	s.Halts = slices.DeleteFunc(s.Halts, func(h SavedHalt) bool {
+	for _, h := range s.Halts {
 		if h.Strategy == e.From && slot.Halted { // else it was resumed
 			reason = h.Reason
 		}
-		return h.Strategy == e.From && !e.Memory
-	})
-	for i := range s.Halts {
-		if s.Halts[i].Strategy == e.From {
-			s.Halts[i].Strategy = e.To
-		}
 	}
+	give(e, e.Memory, &s.Halts, func(h *SavedHalt) *string { return &h.Strategy })
 	if e.Memory {
 		b.Halt = reason
 	} else {
-		b.Ended = reason
+		b.Ended, b.Dropped = reason, gone
 	}
 }
 
-// handed renames the rows of From, or drops them where its memory stays behind.
-func handed[R any](e *Adoption, b *Adopted, rows []R, name func(*R) *string) []R {
-	left := rows[:0]
-	for i := range rows {
-		if of := name(&rows[i]); *of == e.From {
-			if !e.Memory {
-				b.Dropped++
+// give renames the rows of From, or drops them where they do not go over. It returns their number.
+func give[R any](e *Adoption, over bool, rows *[]R, name func(*R) *string) (n int) {
+	left := (*rows)[:0]
+	for _, row := range *rows {
+		if of := name(&row); *of == e.From {
+			n++
+			if !over {
 				continue
 			}
 			*of = e.To
 		}
-		left = append(left, rows[i])
+		left = append(left, row)
 	}
-	return left
+	*rows = left
+	return n
 }

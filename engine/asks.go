@@ -73,7 +73,7 @@ func (e asks) Ask(id market.StrategyID, c *market.Command, f *strategy.Follow) (
 		}
 		return placed, err
 	case market.CommandUpdate:
-		if e.replaces.Len() > 0 && e.replaces.Holds(id, c) {
+		if e.replaces.Len() > 0 && e.replaces.MustWait(id, c) {
 			err := e.refusals.Refuse(c, risk.ReasonInFlight, int64(c.Order.ID))
 			e.refusals.Tell(id, c, err)
 			return 0, err
@@ -91,15 +91,18 @@ func (e asks) Ask(id market.StrategyID, c *market.Command, f *strategy.Follow) (
 		}
 		return c.Order.ID, err
 	case market.CommandCancel:
-		return e.askCancel(id, c.Order.ID)
+		return e.askCancel(id, c)
 	}
 	return c.Order.ID, nil
 }
 
 // askCancel is Ask for a cancel.
-func (e asks) askCancel(id market.StrategyID, order market.OrderID) (market.OrderID, error) {
+func (e asks) askCancel(id market.StrategyID, c *market.Command) (market.OrderID, error) {
+	order := c.Order.ID
 	if order > e.lastID {
-		return 0, e.refusals.Answer(risk.ReasonNoSuchOrder, int64(order))
+		err := e.refusals.Refuse(c, risk.ReasonNoSuchOrder, int64(order))
+		e.refusals.Tell(id, c, err)
+		return 0, err
 	}
 	if e.replaces.Cancel(id, order) {
 		return order, nil

@@ -76,16 +76,16 @@ func (c *Callback) Now() (Call, bool) {
 	return call, word != 0
 }
 
-// enter shows that a strategy is being called.
-func (c *Callback) enter(id market.StrategyID, kind CallbackKind, at market.Time) {
+// begin shows that a strategy is being called.
+func (c *Callback) begin(id market.StrategyID, kind CallbackKind, at market.Time) {
 	c.number++
 	c.skips = false
 	c.at.set(int64(at))
 	c.shown.set(int64(c.number<<(callKindBits+callStrategyBits) | uint64(id)<<callKindBits | uint64(kind)))
 }
 
-// leave shows that the strategy has returned.
-func (c *Callback) leave() { c.shown.set(0) }
+// end shows that the strategy has returned.
+func (c *Callback) end() { c.shown.set(0) }
 
 // Callback returns the place where the engine shows its current call.
 func (e *Engine) Callback() *Callback { return &e.calls }

@@ -494,6 +494,18 @@ func TestACloseOfDustIsFlat(t *testing.T) {
 	require.Zero(t, b.engine.Brackets().Unprotected())
 }
 
+// What a Close of a part would leave is dust only once the Close has sold: where its sale finds too
+// few buyers, the exit covers that too.
+func TestAFailedCloseThatWouldLeaveDustProtectsAllThatIsLeft(t *testing.T) {
+	c := &closer{}
+	b := closingAbove(t, c, 96*btc/100, sim.Config{VolumeShare: 50_000}, 5*eur)
+	b.flat(1, 100) // of 0.96 BTC 0.5 are sold
+	require.Len(t, c.failed, 1)
+	require.Equal(t, []string{"cancel 2", "sell 0.96 attached", "stop 0.5 @ 90 attached"}, b.sent[len(b.sent)-3:])
+	require.Equal(t, btc/2, b.position())
+	require.Empty(t, b.engine.Brackets().Bare())
+}
+
 // What a Close leaves is no dust where the minimum has risen meanwhile: the Close has failed, and
 // the position counts as unprotected until the minimum falls.
 func TestWhatACloseLeavesUnderARisenMinimumIsNoDust(t *testing.T) {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/rs/zerolog"
@@ -38,6 +39,11 @@ func (e core) Named(name string) (market.StrategyID, []market.ID) {
 		return s.id, s.Markets
 	}
 	return 0, nil
+}
+
+// Trades reports whether a strategy trades a market.
+func (e *Engine) Trades(id market.StrategyID, m market.ID) bool {
+	return slices.Contains(e.slots[id-1].Markets, m)
 }
 
 // Markets are the markets of a strategy.

@@ -29,7 +29,7 @@ func (e *Engine) deliverCandles(group []market.Candle) (done bool) {
 				e.guard(s, CallCandle)
 				continue
 			}
-			e.enter(s, CallCandle)
+			e.beginCall(s, CallCandle)
 			s.called = true
 			s.Strategy.OnCandle(s.desk, *c)
 			e.after(s)
@@ -218,10 +218,10 @@ func (e *Engine) notifyUnprotected(round int) {
 	}
 }
 
-// enter notes the state before a strategy is called, for dropCallback.
-func (e *Engine) enter(s *strategyState, kind CallbackKind) {
+// beginCall notes, before a strategy is called, the state to which dropCallback goes back.
+func (e *Engine) beginCall(s *strategyState, kind CallbackKind) {
 	e.current, e.mark = s, len(e.out)
-	e.calls.enter(s.id, kind, e.now)
+	e.calls.begin(s.id, kind, e.now)
 	e.brackets.Mark()
 }
 
@@ -245,7 +245,7 @@ func (e *Engine) inspect(s *strategyState) {
 func (e *Engine) leave() {
 	e.current = nil
 	e.brackets.Unmark()
-	e.calls.leave()
+	e.calls.end()
 }
 
 // catch recovers from a panic in a strategy: the callback's commands and reservations are dropped
@@ -258,7 +258,7 @@ func (e *Engine) catch() {
 	}
 	e.catchUp()
 	e.current = nil
-	e.calls.leave()
+	e.calls.end()
 	s.stack = debug.Stack()
 	log, text := s.Log.Error().Bytes("stack", s.stack), "runtime.Goexit: it ended the goroutine that called it"
 	// nil: the strategy called runtime.Goexit, which ends this goroutine after this function

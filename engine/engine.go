@@ -457,7 +457,9 @@ func backInTime(ev *market.Event, now market.Time) {
 }
 
 func (e *Engine) begin(at market.Time) {
-	e.setOwner()
+	if !e.owns() {
+		e.setOwner()
+	}
 	e.now = at
 	e.out = e.out[:0]
 	e.at = 0

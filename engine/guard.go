@@ -40,7 +40,7 @@ func (e *Engine) guard(s *strategyState, kind CallbackKind) {
 // call is guard on its own goroutine.
 func (e *Engine) call(s *strategyState, kind CallbackKind) {
 	defer e.catch()
-	e.enter(s, kind)
+	e.beginCall(s, kind)
 	s.called = true
 	switch kind {
 	case CallStart:
@@ -73,13 +73,13 @@ func (e *Engine) call(s *strategyState, kind CallbackKind) {
 // callOrder reports fills, then the order's state.
 func (e *Engine) callOrder(s *strategyState) {
 	if s.onFill != nil && len(e.args.fills) > 0 {
-		e.calls.enter(s.id, CallFill, e.now)
+		e.calls.begin(s.id, CallFill, e.now)
 		for i := range e.args.fills {
 			s.onFill.OnFill(s.desk, e.args.fills[i])
 		}
 	}
 	if s.onOrder != nil && e.args.report != nil {
-		e.calls.enter(s.id, CallOrder, e.now)
+		e.calls.begin(s.id, CallOrder, e.now)
 		s.onOrder.OnOrder(s.desk, *e.args.order, *e.args.report)
 	}
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -54,9 +53,9 @@ func (e *Engine) CloseAll(at market.Time, tag string) []market.Command {
 // Anew are saved parts without the memory of the strategies: Restore starts them as new ones and
 // warms them up. Positions, orders, Closes, halted strategies and the counters of limits stay.
 func Anew(saved map[string][]byte) (map[string][]byte, error) {
-	var s SavedEngine
-	if err := market.ParseSaved(saved[PartEngine], savedVersion, &s); err != nil {
-		return nil, fmt.Errorf("engine: %w", err)
+	s, err := engineOf(saved)
+	if err != nil {
+		return nil, err
 	}
 	parts := maps.Clone(saved)
 	for name, slot := range s.Strategies {

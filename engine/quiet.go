@@ -125,7 +125,7 @@ func (e *Engine) stepOne(slots []*strategyState) {
 		if s.wait.Going() {
 			s.wait.Count(c)
 		}
-		e.enter(s, CallCandle)
+		e.beginCall(s, CallCandle)
 		s.Strategy.OnCandle(s.desk, *c)
 		e.after(s)
 		r.ends = r.ends || e.timers.Len() != timers || s.halted || !e.idle()
@@ -136,7 +136,7 @@ func (e *Engine) stepOne(slots []*strategyState) {
 func (e *Engine) stepAlone(s *strategyState) {
 	r := &e.row
 	e.at = 1
-	e.enter(s, CallCandle)
+	e.beginCall(s, CallCandle)
 	for more := true; more && r.stepped < len(r.series); {
 		if s.skipper != nil && !(r.quiet.Walked && r.stepped == 0) {
 			if e.skip(s); r.stepped == len(r.series) {
@@ -193,7 +193,7 @@ func (e *Engine) skip(s *strategyState) {
 	if len(rest) == 0 {
 		return
 	}
-	e.enter(s, CallSkip)
+	e.beginCall(s, CallSkip)
 	e.calls.at.set(int64(rest[0].Start + r.delay))
 	e.calls.skips = true
 	used := s.skipper.Skip(rest[:len(rest):len(rest)])
@@ -202,7 +202,7 @@ func (e *Engine) skip(s *strategyState) {
 	}
 	r.stepped += used
 	e.calls.skips = false
-	e.enter(s, CallCandle)
+	e.beginCall(s, CallCandle)
 }
 
 // learn lets clock, account and brackets know of the first n candles of the row.

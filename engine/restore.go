@@ -19,9 +19,9 @@ func SavedMarkets(saved map[string][]byte) (map[string][]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var s SavedEngine
-	if err := market.ParseSaved(saved[PartEngine], savedVersion, &s); err != nil {
-		return nil, fmt.Errorf("engine: %w", err)
+	s, err := engineOf(saved)
+	if err != nil {
+		return nil, err
 	}
 	for i := range s.Tactics {
 		t := &s.Tactics[i]
@@ -34,19 +34,24 @@ func SavedMarkets(saved map[string][]byte) (map[string][]string, error) {
 
 // SavedSlots lists the strategies of saved parts, by name.
 func SavedSlots(saved map[string][]byte) (map[string]SavedSlot, error) {
-	var s SavedEngine
-	if err := market.ParseSaved(saved[PartEngine], savedVersion, &s); err != nil {
-		return nil, fmt.Errorf("engine: %w", err)
+	s, err := engineOf(saved)
+	return s.Strategies, err
+}
+
+// engineOf is the engine's own part of saved parts.
+func engineOf(saved map[string][]byte) (s SavedEngine, err error) {
+	if err = market.ParseSaved(saved[PartEngine], savedVersion, &s); err != nil {
+		err = fmt.Errorf("engine: %w", err)
 	}
-	return s.Strategies, nil
+	return s, err
 }
 
 // SavedExits are the brackets of saved parts that hold base, and the orders at the exchange that
 // protect or sell it.
 func SavedExits(saved map[string][]byte) (brackets []bracket.Saved, orders []market.OrderID, err error) {
-	var s SavedEngine
-	if err := market.ParseSaved(saved[PartEngine], savedVersion, &s); err != nil {
-		return nil, nil, fmt.Errorf("engine: %w", err)
+	s, err := engineOf(saved)
+	if err != nil {
+		return nil, nil, err
 	}
 	for i := range s.Brackets {
 		if b := &s.Brackets[i]; b.Amount > 0 {
@@ -95,9 +100,9 @@ func (e *Engine) Restore(at market.Time, saved map[string][]byte,
 	}
 	e.now, e.at = max(at, s.Now), 0
 	for i := range e.slots {
-		e.calls.enter(e.slots[i].id, CallLoad, e.now)
+		e.calls.begin(e.slots[i].id, CallLoad, e.now)
 		err := e.slots[i].load(s, saved)
-		e.calls.leave()
+		e.calls.end()
 		if err != nil {
 			r.haltUnloaded(&e.slots[i], err)
 		}
@@ -146,8 +151,8 @@ func newRestorer(e *Engine, saved map[string][]byte) (*restorer, error) {
 		}
 	}
 	r := &restorer{Engine: e, names: names}
-	if err := market.ParseSaved(saved[PartEngine], savedVersion, &r.engine); err != nil {
-		return nil, fmt.Errorf("engine: %w", err)
+	if r.engine, err = engineOf(saved); err != nil {
+		return nil, err
 	}
 	if err := r.self(); err != nil {
 		return nil, fmt.Errorf("engine: %w", err)

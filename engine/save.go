@@ -103,24 +103,23 @@ func (e *Engine) saveParts(all bool, write func(part string, data []byte) error)
 		return err
 	}
 	b := &e.saves
-	w := partWriter{cache: b, all: all, write: write}
+	w := partWriter{cache: b, names: names, all: all, write: write}
 	w.err = e.account.SaveOrders(names, all, func(id market.OrderID, text []byte) error {
 		return write(fmt.Sprintf("%s%012d", PartOrder, id), text)
 	})
-	w.part(PartAccount, e.account.Changed(), func(dst []byte) ([]byte, error) { return e.account.Save(dst, names) })
-	w.part(PartPrices, e.account.Priced() != b.priced, e.account.SavePrices)
-	w.part(PartGate, e.gate.Changed(), func(dst []byte) ([]byte, error) { return e.gate.Save(dst, names) })
+	w.part(PartAccount, e.account.Changed(), e.account.Save)
+	w.part(PartPrices, e.account.Priced() != b.priced,
+		func(dst []byte, _ []string) ([]byte, error) { return e.account.SavePrices(dst) })
+	w.part(PartGate, e.gate.Changed(), e.gate.Save)
 	if e.gate.Estimates() {
-		w.part(PartCloses, e.gate.ClosesChanged(),
-			func(dst []byte) ([]byte, error) { return e.gate.SaveCloses(dst, names) })
+		w.part(PartCloses, e.gate.ClosesChanged(), e.gate.SaveCloses)
 	}
-	w.part(PartEngine, b.changed || e.brackets.Changed(),
-		func(dst []byte) ([]byte, error) { return e.saveSelf(dst, names) })
+	w.part(PartEngine, b.changed || e.brackets.Changed(), e.saveSelf)
 	for i := range e.slots {
 		if s := &e.slots[i]; s.saver != nil && s.unsaved == "" {
-			e.calls.enter(s.id, CallSave, e.now)
+			e.calls.begin(s.id, CallSave, e.now)
 			w.strategy(s)
-			e.calls.leave()
+			e.calls.end()
 		}
 	}
 	if w.err != nil {
@@ -140,6 +139,7 @@ func (e *Engine) saveParts(all bool, write func(part string, data []byte) error)
 // partWriter writes parts until the first error.
 type partWriter struct {
 	cache *snapshotCache
+	names []string // of the strategies
 	all   bool
 	write func(part string, data []byte) error
 	err   error
@@ -147,12 +147,12 @@ type partWriter struct {
 
 // part writes a part that may have changed or was never written, unless its bytes are those of the
 // last time.
-func (w *partWriter) part(name string, changed bool, save func([]byte) ([]byte, error)) {
+func (w *partWriter) part(name string, changed bool, save func([]byte, []string) ([]byte, error)) {
 	last, known := w.cache.last[name]
 	if w.err != nil || known && !changed && !w.all {
 		return
 	}
-	data, err := save(w.cache.next[:0])
+	data, err := save(w.cache.next[:0], w.names)
 	switch {
 	case err == errUnsaved:
 		return
@@ -175,7 +175,7 @@ func (w *partWriter) part(name string, changed bool, save func([]byte) ([]byte, 
 // strategy writes a strategy's own state. A strategy whose Save fails is left to Unsaved: the
 // others are still saved.
 func (w *partWriter) strategy(s *strategyState) {
-	w.part(PartStrategy+s.Name, s.called, func(dst []byte) ([]byte, error) {
+	w.part(PartStrategy+s.Name, s.called, func(dst []byte, _ []string) ([]byte, error) {
 		all, err := s.save(dst, w.cache.limit)
 		if err != nil {
 			s.unsaved = err.Error()

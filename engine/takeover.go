@@ -88,9 +88,9 @@ func (e *Engine) handState(s, next *strategyState) error {
 	if s.saver == nil || next.saver == nil {
 		return errors.New("one of the two saves a state and the other does not; restart the bot")
 	}
-	e.calls.enter(s.id, CallSave, e.now)
+	e.calls.begin(s.id, CallSave, e.now)
 	data, err := s.save(nil, e.saves.limit)
-	e.calls.leave()
+	e.calls.end()
 	if err != nil {
 		if s.halted {
 			return nil // halted because it cannot be saved: the new one begins without a state
@@ -100,8 +100,8 @@ func (e *Engine) handState(s, next *strategyState) error {
 	if data == nil {
 		data = []byte{}
 	}
-	e.calls.enter(s.id, CallLoad, e.now)
-	defer e.calls.leave()
+	e.calls.begin(s.id, CallLoad, e.now)
+	defer e.calls.end()
 	if err := next.loadOwn(data); err != nil {
 		return fmt.Errorf("load its state with the new parameters: %w", err)
 	}

@@ -128,6 +128,7 @@ func TestTheObserverHearsWhatTheEngineItselfRefuses(t *testing.T) {
 				2: func(d *strategy.Desk) {
 					require.Error(t, d.Update(1, strategy.At(101*at1)))
 					require.Error(t, d.Update(7, strategy.Trail(5*market.Percent)))
+					require.Error(t, d.Cancel(8))
 					require.Error(t, d.Rebalance(strategy.Portfolio{Weights: []strategy.Weight{{Market: 1,
 						Share: 20 * market.Percent}}}))
 				},
@@ -137,4 +138,5 @@ func TestTheObserverHearsWhatTheEngineItselfRefuses(t *testing.T) {
 	for _, reason := range []string{"malformed", "no_such_order", "max_open_orders"} {
 		require.Contains(t, heard, ": "+reason)
 	}
+	require.Contains(t, heard, "cancel 8 refused")
 }

@@ -74,7 +74,7 @@ func (e *Engine) callOnTicker(t *market.Ticker) {
 			e.args.ticker = t
 			e.guard(s, CallTicker)
 		default:
-			e.enter(s, CallTicker)
+			e.beginCall(s, CallTicker)
 			s.called = true
 			s.Strategy.OnTicker(s.desk, *t)
 			e.after(s)

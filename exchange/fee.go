@@ -125,11 +125,11 @@ func against(v market.Value, side market.Side, drop uint8) (market.Money, error)
 }
 
 func feeOf(m *market.Market, side market.Side, gross market.Value, cash market.Money) (market.Value, error) {
-	more, less := gross, m.MoneyValue(cash)
+	money := m.MoneyValue(cash)
 	if side == market.Buy {
-		more, less = less, more
+		return money.Sub(gross)
 	}
-	return more.Sub(less)
+	return gross.Sub(money)
 }
 
 // BaseForMoney returns the base that money buys at price with the taker fee inside: floor(money /

@@ -75,7 +75,7 @@ func TestAnAssetThatIsNotListedHasTheLimitOfEveryAsset(t *testing.T) {
 		for _, u := range gate.AccountUse(nil, account) {
 			if u.Name == "max_asset_exposure" {
 				require.Equal(t, risk.UnitMoney, u.Unit)
-				u.Name, u.Unit = "", 0
+				u.Name, u.Unit = "", ""
 				uses = append(uses, u)
 			}
 		}

@@ -21,35 +21,38 @@ type Exits struct {
 	Passed bool       // the price may have passed a level already: that exit then sells at once
 }
 
-// CheckExits decides whether both exits of a bracket could rest at the exchange. A stop must be
-// below the worst price of the entry, a target above it; each must be above zero and within the
-// bounds of the market; and each must sell the whole amount, at its own price, for at least the
-// market's minimum. The error is a *Refusal that names the level, its value and the bound.
+// CheckExits decides whether the exchange would take the stop and the target of a bracket. Both
+// keep the market's rules for a price, an amount and a value. The stop lies below the worst price
+// at which the entry may buy, the target above it. The error is a *Refusal that names the level,
+// its value and the bound. CheckExits fills in x.Levels (rounded) and x.Amount.
 func (g *Gate) CheckExits(a *state.Account, x *Exits) error {
 	m := g.catalog.Market(x.Market)
 	if g.rounding {
 		roundLevels(m, &x.Levels)
 	}
-	low, high := a.Last(x.Market), a.Last(x.Market)
-	if x.Entry != nil {
-		low, high = g.entryPrices(a, m, x.Entry)
-	}
-	if x.Amount == 0 && x.Entry != nil {
-		x.Amount = g.bought(m, x.Entry, high)
-	}
 	if x.Levels.Stop == 0 && x.Levels.Target == 0 {
 		return g.refuseExit(m, x, Fault{rule: faultNone})
 	}
-	if f := x.stopFault(m, low); f.Found() {
-		return g.refuseExit(m, x, f)
+	price := a.Last(x.Market)
+	worst := price
+	if x.Entry != nil {
+		price, worst = g.entryPrices(a, m, x.Entry)
+		if x.Amount == 0 {
+			x.Amount = g.bought(m, x.Entry, worst)
+		}
 	}
-	if f := x.targetFault(m, high); f.Found() {
-		return g.refuseExit(m, x, f)
+	fault := x.stopFault(m, price)
+	if !fault.Found() {
+		fault = x.targetFault(m, worst)
+	}
+	if fault.Found() {
+		return g.refuseExit(m, x, fault)
 	}
 	return nil
 }
 
-func (x *Exits) stopFault(m *market.Market, low market.Price) Fault {
+// stopFault is the first rule that the stop breaks; price is the market's when the entry fills.
+func (x *Exits) stopFault(m *market.Market, price market.Price) Fault {
 	stop := x.Levels.Stop
 	if stop == 0 || stop == x.Current.Stop {
 		return Fault{}
@@ -60,15 +63,16 @@ func (x *Exits) stopFault(m *market.Market, low market.Price) Fault {
 	f := LevelFault(m, market.KeepStop, stop, x.Amount)
 	switch {
 	case f.Found() && f.rule < faultSizes: // an impossible price is reported before a wrong side
-	case !x.Passed && low != 0 && stop >= low:
-		return Fault{market.KeepStop, x.side(faultNotBelowEntry), int64(stop), int64(low)}
+	case !x.Passed && price != 0 && stop >= price:
+		return Fault{market.KeepStop, x.side(faultNotBelowEntry), int64(stop), int64(price)}
 	case x.Levels.Target > 0 && stop >= x.Levels.Target:
 		return Fault{market.KeepStop, faultNotBelowTarget, int64(stop), int64(x.Levels.Target)}
 	}
 	return f
 }
 
-func (x *Exits) targetFault(m *market.Market, high market.Price) Fault {
+// targetFault is the first rule that the target breaks; worst is the worst price of the entry.
+func (x *Exits) targetFault(m *market.Market, worst market.Price) Fault {
 	target := x.Levels.Target
 	if target == 0 || target == x.Current.Target {
 		return Fault{}
@@ -79,8 +83,8 @@ func (x *Exits) targetFault(m *market.Market, high market.Price) Fault {
 	f := LevelFault(m, market.KeepTarget, target, x.Amount)
 	switch {
 	case f.Found() && f.rule < faultSizes:
-	case !x.Passed && high != 0 && target <= high:
-		return Fault{market.KeepTarget, x.side(faultNotAboveEntry), int64(target), int64(high)}
+	case !x.Passed && worst != 0 && target <= worst:
+		return Fault{market.KeepTarget, x.side(faultNotAboveEntry), int64(target), int64(worst)}
 	}
 	return f
 }
@@ -118,7 +122,7 @@ func (g *Gate) checkUpdatedExits(a *state.Account, c *market.Command, levels mar
 }
 
 // entryPrices are the market price when a buy fills, and the worst price of the buy.
-func (g *Gate) entryPrices(a *state.Account, m *market.Market, o *market.Order) (stands, worst market.Price) {
+func (g *Gate) entryPrices(a *state.Account, m *market.Market, o *market.Order) (price, worst market.Price) {
 	last := a.Last(m.ID)
 	waits := o.Type.HasTrigger() && !o.Triggered && !firesAt(o, last)
 	switch {

@@ -49,39 +49,6 @@ type AccountLimits struct {
 // EveryAsset stands in AccountLimits.MaxAssetExposure for the assets that are not listed.
 const EveryAsset = "*"
 
-// Unlimited names the limits that are not set, by their config keys: a person should know them
-// before trading.
-func (l Limits) Unlimited() []string {
-	return unset([]limit{
-		{"max_open_orders", l.MaxOpenOrders == 0}, {"max_order_value", l.MaxOrderValue == 0}, {"max_position",
-			l.MaxPosition == 0},
-		{"price_collar", l.PriceCollar == 0}, {"orders_per_minute", l.OrdersPerMinute == 0}, {"cool_down",
-			l.CoolDownLosses == 0},
-		{"max_data_age", l.MaxDataAge == 0},
-	})
-}
-
-// Unlimited names the account's limits that are not set. A limit by asset is one that a bot can do
-// without.
-func (l AccountLimits) Unlimited() []string {
-	return unset([]limit{{"max_exposure", l.MaxExposure == 0}, {"max_daily_loss", l.MaxDailyLoss == 0},
-		{"max_drawdown", l.MaxDrawdown == 0}})
-}
-
-type limit struct {
-	name  string
-	unset bool
-}
-
-func unset(limits []limit) (names []string) {
-	for _, l := range limits {
-		if l.unset {
-			names = append(names, l.name)
-		}
-	}
-	return names
-}
-
 // checkLimits applies the rules that depend on size and price: added is the base that the order
 // adds to the open orders, more what it adds to the holds.
 func (g *Gate) checkLimits(a *state.Account, s *slot, m *market.Market, o *market.Order, added market.Qty,
@@ -201,7 +168,7 @@ func valueOf(m *market.Market, o *market.Order, price market.Price) (market.Mone
 	if o.ByQuote() {
 		return o.AmountQuoteRemaining, nil
 	}
-	return notional(m, price, o.AmountRemaining)
+	return ceilNotional(m, price, o.AmountRemaining)
 }
 
 // positionValue is the possible value of the strategy's position at a price: what it holds, what
@@ -217,7 +184,7 @@ func (g *Gate) positionValue(a *state.Account, m *market.Market, o *market.Order
 	if err != nil {
 		return 0, err
 	}
-	total, err := notional(m, price, held)
+	total, err := ceilNotional(m, price, held)
 	if err != nil || !o.ByQuote() {
 		return total, err
 	}
@@ -228,7 +195,8 @@ func (g *Gate) positionValue(a *state.Account, m *market.Market, o *market.Order
 	return market.Add(total, more)
 }
 
-func notional(m *market.Market, price market.Price, amount market.Qty) (market.Money, error) {
+// ceilNotional is price times amount in the market's quote, rounded up.
+func ceilNotional(m *market.Market, price market.Price, amount market.Qty) (market.Money, error) {
 	value, err := m.Value(price, amount)
 	if err != nil {
 		return 0, err

@@ -363,10 +363,10 @@ func TestHaltAndWarmUpHoldAllButCancels(t *testing.T) {
 }
 
 func TestUnlimitedNamesEveryLimitThatIsNotSet(t *testing.T) {
-	require.Equal(t, []string{"max_open_orders", "max_order_value", "max_position", "price_collar", "orders_per_minute",
-		"cool_down", "max_data_age"}, risk.Limits{}.Unlimited())
+	require.Equal(t, []string{"max_open_orders", "orders_per_minute", "cool_down", "max_order_value", "price_collar",
+		"max_position", "max_data_age"}, risk.Limits{}.Unlimited())
 	require.Equal(t, []string{"max_exposure", "max_daily_loss", "max_drawdown"}, risk.AccountLimits{}.Unlimited())
-	set := risk.Limits{MaxOpenOrders: 1, MaxOrderValue: 1, PriceCollar: 1, OrdersPerMinute: 1, CoolDownLosses: 1,
+	set := risk.Limits{MaxOpenOrders: 1, MaxOrderValue: 1, PriceCollar: 1, OrdersPerMinute: 1, CoolDown: 1,
 		MaxDataAge: 1}
 	require.Equal(t, []string{"max_position"}, set.Unlimited())
 	require.Empty(t, risk.AccountLimits{MaxExposure: 1, MaxDailyLoss: 1, MaxDrawdown: 1}.Unlimited())

@@ -1,6 +1,7 @@
 package risk
 
 import (
+	"cmp"
 	"fmt"
 	"sort"
 
@@ -49,19 +50,34 @@ const (
 	reasons
 )
 
-var reasonNames = [reasons]string{"", "exchange", "unknown_market", "no_such_order", "in_flight", "too_small",
-	"warm_up", "halted", "stopping", "stale",
-	"reduce_only", "cool_down", "orders_per_minute", "max_in_flight", "max_open_orders", "max_order_value",
-	"max_position", "max_exposure", "max_asset_exposure", "price_collar", "self_cross", "opposite", "stop",
-	"target", "max_daily_loss", "max_drawdown", "volatility_target", "universe", "replace", "malformed",
-	"no_position", "held", "no_price", "left_out"}
+// reasonTexts are the names of the reasons that are no limit, and words where they have no values.
+var reasonTexts = [reasons]struct{ name, words string }{
+	ReasonExchange:      {name: "exchange"},
+	ReasonUnknownMarket: {"unknown_market", "there is no such market here"},
+	ReasonNoSuchOrder:   {name: "no_such_order"},
+	ReasonInFlight:      {name: "in_flight"},
+	ReasonTooSmall:      {"too_small", "nothing is left of the amount after rounding"},
+	ReasonWarmUp:        {"warm_up", "its warm-up is not over"},
+	ReasonHalted:        {"halted", "the strategy is halted"},
+	ReasonStopping:      {"stopping", "the bot is stopping"},
+	ReasonStop:          {name: "stop"},
+	ReasonTarget:        {name: "target"},
+	ReasonUniverse:      {"universe", "the market is no member of the universe now, and can only be sold"},
+	ReasonReplace:       {name: "replace"},
+	ReasonMalformed:     {name: "malformed"},
+	ReasonNoPosition:    {name: "no_position"},
+	ReasonHeld:          {name: "held"},
+	ReasonNoPrice:       {name: "no_price"},
+	ReasonLeftOut:       {"left_out", "this run shows what happens without the entry"},
+}
 
 // String returns the reason's name; those of limits are the names of the config.
 func (r Reason) String() string {
-	if r < reasons {
-		return reasonNames[r]
+	if r >= reasons {
+		return fmt.Sprintf("reason(%d)", r)
 	}
-	return fmt.Sprintf("reason(%d)", r)
+	rule := ruleOf(r)
+	return cmp.Or(reasonTexts[r].name, rule.Name, rule.Key)
 }
 
 // Refusal is the gate's refusal. The gate reuses it: copy it to keep it beyond the next ask.

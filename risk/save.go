@@ -162,5 +162,10 @@ func (g *Gate) restoreSlot(slot *slot, s *SavedSlot) {
 
 // reasonNamed is the Reason with a name, 0 for none.
 func reasonNamed(name string) Reason {
-	return Reason(max(0, slices.Index(reasonNames[:], name)))
+	for r := Reason(1); r < reasons; r++ {
+		if r.String() == name {
+			return r
+		}
+	}
+	return 0
 }

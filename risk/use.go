@@ -1,23 +1,39 @@
 package risk
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// Unit says what a Use counts.
-type Unit uint8
+// Unit says what a LimitUse counts.
+type Unit string
 
 // The units.
 const (
-	UnitCount    Unit = iota + 1
-	UnitMoney         // of the account's currency, in its smallest part
-	UnitRate          // market.Rate
-	UnitDuration      // nanoseconds
-	UnitSwitch        // 1: on
+	UnitCount    Unit = "count"
+	UnitMoney    Unit = "money"    // of the account's currency, in its smallest part
+	UnitRate     Unit = "fraction" // market.Rate; 0.05 is 5 %
+	UnitDuration Unit = "duration" // nanoseconds
+	UnitSwitch   Unit = "switch"   // 1: on
 )
+
+// Text is a figure as text, such as 1m30s; digits are those of the money.
+func (u Unit) Text(n int64, digits uint8) string {
+	switch u {
+	case UnitMoney:
+		return fixed(digits, n)
+	case UnitRate:
+		return fixed(market.RateDigits, n)
+	case UnitDuration:
+		return time.Duration(n).Round(time.Millisecond).String()
+	case UnitSwitch:
+		return "on"
+	}
+	return strconv.FormatInt(n, 10)
+}
 
 // LimitUse is a limit with what is used of it now, in whole numbers: a person reads FormatFixed of
 // them.
@@ -35,138 +51,87 @@ type LimitUse struct {
 
 // AccountUse appends the limits of the account, set or not.
 func (g *Gate) AccountUse(dst []LimitUse, a *state.Account) []LimitUse {
-	l := &g.account
-	exposure := LimitUse{Name: "max_exposure", Unit: UnitMoney, Limit: int64(l.MaxExposure)}
-	if used, err := a.Exposure(l.Currency); err == nil {
-		exposure.Used = int64(used)
-	} else {
-		exposure.Unknown = true
-	}
-	exposure.Reached = exposure.full()
-	stand, followed := g.Standing()
-	followed = followed && g.followsEquity()
-	loss := LimitUse{Name: "max_daily_loss", Unit: UnitMoney, Limit: int64(l.MaxDailyLoss), Unknown: !followed,
-		Reached: stand.Lost}
-	fall := LimitUse{Name: "max_drawdown", Unit: UnitRate, Limit: int64(l.MaxDrawdown), Unknown: !followed,
-		Reached: stand.Drawn}
-	if followed {
-		loss.Used, loss.Mark = int64(max(0, stand.DayStart-stand.Latest)), int64(stand.DayStart)
-		fall.Used, fall.Mark = int64(stand.Drawdown()), int64(stand.HighWater)
-	}
-	if loss.Reached {
-		loss.Until = market.Time((g.equity.day + 1) * int64(24*time.Hour))
-	}
-	dst = append(g.assetUse(append(dst, exposure), a), loss, fall)
-	against := LimitUse{Name: "opposite", Unit: UnitSwitch}
-	if l.RefuseOpposite {
-		against.Limit, against.Used = 1, 1
-	}
-	return append(dst, against, g.volatilityUse(a))
+	return g.appendUse(dst, &holder{account: a, markets: g.catalog.Markets()})
 }
 
-// assetUse appends max_asset_exposure: the exposure of the base asset of each market with a limit.
-func (g *Gate) assetUse(dst []LimitUse, a *state.Account) []LimitUse {
-	if g.assetLimits == nil {
-		return append(dst, LimitUse{Name: "max_asset_exposure", Unit: UnitMoney, Unknown: true})
-	}
-	for _, m := range g.catalog.Markets() {
-		limit := g.assetLimits[m.Base]
-		if limit == 0 {
-			continue
-		}
-		used, err := a.AssetExposure(m.Base, g.account.Currency)
-		u := LimitUse{Name: "max_asset_exposure", Market: m.ID, Unit: UnitMoney, Limit: int64(limit), Used: int64(used),
-			Unknown: err != nil}
-		u.Reached = u.full()
-		dst = append(dst, u)
-	}
-	return dst
-}
-
-// volatilityUse is volatility_target. It is reached, too, while no market has enough closes for an
-// estimate: nothing is bought.
-func (g *Gate) volatilityUse(a *state.Account) LimitUse {
-	use, followed, err := g.Volatility(a)
-	u := LimitUse{Name: "volatility_target", Unit: UnitRate, Limit: int64(use.Target), Used: int64(use.Expected),
-		Unknown: !followed || err != nil}
-	u.Reached = u.full()
-	if markets := g.catalog.Markets(); followed && len(use.Short) == len(markets) {
-		u.Unknown, u.Reached = true, true
-	}
-	return u
-}
-
-// StrategyUse appends the limits of a strategy, set or not. Those that count by market have one Use
+// StrategyUse appends the limits of a strategy, set or not. Those that count by market have one use
 // for each of its markets where they are set.
 func (g *Gate) StrategyUse(dst []LimitUse, a *state.Account, id market.StrategyID, markets []*market.Market,
 	at market.Time) []LimitUse {
-	s := &g.slots[id]
-	l := &s.limits
-	count := func(name string, limit, used int) LimitUse {
-		u := LimitUse{Name: name, Unit: UnitCount, Limit: int64(limit), Used: int64(used)}
-		u.Reached = u.full()
-		return u
+	return g.appendUse(dst, &holder{account: a, id: id, slot: &g.slots[id], markets: markets, at: at})
+}
+
+func (g *Gate) appendUse(dst []LimitUse, h *holder) []LimitUse {
+	for i := range rules {
+		r := &rules[i]
+		u := LimitUse{Name: r.Key, Unit: r.Unit}
+		switch {
+		case h.id == 0 && r.account != nil:
+			u.Limit = r.account(&g.account)
+		case h.id != 0 && r.strategy != nil:
+			u.Limit = r.strategy(&h.slot.limits)
+		default:
+			continue
+		}
+		switch {
+		case r.use != nil:
+			r.use(g, &u, h)
+			dst = append(dst, u)
+		case r.useIn != nil && u.Limit == 0:
+			u.Unknown = true
+			dst = append(dst, u)
+		case r.useIn != nil:
+			for _, m := range h.markets {
+				in := u
+				in.Market = m.ID
+				if r.useIn(g, &in, h, m); in.Limit > 0 {
+					dst = append(dst, in)
+				}
+			}
+		}
 	}
-	dst = append(dst, count("max_open_orders", l.MaxOpenOrders, a.SlotsBy(id)),
-		count("max_in_flight", l.MaxInFlight, a.InFlightBy(id)),
-		count("orders_per_minute", l.OrdersPerMinute, s.sentLastMinute(at)), s.coolDown(at))
-	dst[len(dst)-2].Unknown = l.OrdersPerMinute == 0 // no sends are kept
-	dst = append(dst,
-		LimitUse{Name: "max_order_value", Unit: UnitMoney, Limit: int64(l.MaxOrderValue), Unknown: true},
-		LimitUse{Name: "price_collar", Unit: UnitRate, Limit: int64(l.PriceCollar), Unknown: true})
-	dst = g.positionUse(dst, a, id, markets)
-	dst = s.ageUse(dst, a, markets, at)
-	only := LimitUse{Name: "reduce_only", Unit: UnitSwitch, Reached: l.ReduceOnly}
-	if l.ReduceOnly {
-		only.Limit, only.Used = 1, 1
-	}
-	return append(dst, only)
+	return dst
 }
 
 // full reports whether nothing is left of a limit.
 func (u *LimitUse) full() bool { return u.Limit > 0 && !u.Unknown && u.Used >= u.Limit }
 
-// coolDown is the row of losses that leads to a cool-down.
-func (s *slot) coolDown(at market.Time) LimitUse {
-	u := LimitUse{Name: "cool_down_losses", Unit: UnitCount, Limit: int64(s.limits.CoolDownLosses),
-		Used: int64(s.losses)}
-	if at < s.coolTill {
-		u.Used, u.Reached, u.Until = u.Limit, true, s.coolTill
-	}
-	return u
+func (u *LimitUse) count(used int) {
+	u.Used = int64(used)
+	u.Reached = u.full()
 }
 
-// positionUse appends max_position: what a strategy holds in each market, and what its open buys
-// may add, at the latest price.
-func (g *Gate) positionUse(dst []LimitUse, a *state.Account, id market.StrategyID,
-	markets []*market.Market) []LimitUse {
-	limit := g.slots[id].limits.MaxPosition
-	if limit == 0 {
-		return append(dst, LimitUse{Name: "max_position", Unit: UnitMoney, Unknown: true})
-	}
-	for _, m := range markets {
-		u := LimitUse{Name: "max_position", Market: m.ID, Unit: UnitMoney, Limit: int64(limit)}
-		none := market.Order{Strategy: id, Market: m.ID}
-		used, err := g.positionValue(a, m, &none, 0, a.Last(m.ID))
-		u.Used, u.Unknown = int64(used), err != nil
-		u.Reached = u.full()
-		dst = append(dst, u)
-	}
-	return dst
+func (u *LimitUse) value(used market.Money, err error) {
+	u.Used, u.Unknown = int64(used), err != nil
+	u.Reached = u.full()
 }
 
-// ageUse appends max_data_age: how old the latest price of each market is.
-func (s *slot) ageUse(dst []LimitUse, a *state.Account, markets []*market.Market, at market.Time) []LimitUse {
-	limit := s.limits.MaxDataAge
-	if limit == 0 {
-		return append(dst, LimitUse{Name: "max_data_age", Unit: UnitDuration, Unknown: true})
+func (g *Gate) lossUse(u *LimitUse, _ *holder) {
+	stand, followed := g.Standing()
+	u.Unknown, u.Reached = !followed || !g.followsEquity(), stand.Lost
+	if !u.Unknown {
+		u.Used, u.Mark = int64(max(0, stand.DayStart-stand.Latest)), int64(stand.DayStart)
 	}
-	for _, m := range markets {
-		seen, late := a.PriceArrived(m.ID)
-		u := LimitUse{Name: "max_data_age", Market: m.ID, Unit: UnitDuration, Limit: int64(limit),
-			Used: int64(max(0, at.Sub(seen))), Unknown: seen == 0}
-		u.Reached = late || u.Unknown || u.Used > u.Limit
-		dst = append(dst, u)
+	if u.Reached {
+		u.Until = market.Time((g.equity.day + 1) * int64(24*time.Hour))
 	}
-	return dst
+}
+
+func (g *Gate) drawdownUse(u *LimitUse, _ *holder) {
+	stand, followed := g.Standing()
+	u.Unknown, u.Reached = !followed || !g.followsEquity(), stand.Drawn
+	if !u.Unknown {
+		u.Used, u.Mark = int64(stand.Drawdown()), int64(stand.HighWater)
+	}
+}
+
+// volatilityUse is reached, too, while no market has enough closes for an estimate: nothing is
+// bought.
+func (g *Gate) volatilityUse(u *LimitUse, h *holder) {
+	use, followed, err := g.Volatility(h.account)
+	u.Limit, u.Used, u.Unknown = int64(use.Target), int64(use.Expected), !followed || err != nil
+	u.Reached = u.full()
+	if followed && len(use.Short) == len(h.markets) {
+		u.Unknown, u.Reached = true, true
+	}
 }

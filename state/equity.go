@@ -167,8 +167,8 @@ func (a *Account) PricedSince(currency market.AssetID, since market.Time) bool {
 
 // sum is the balance of an asset over all allocations.
 func (a *Account) sum(asset market.AssetID) (total market.Money) {
-	for _, allocation := range a.allocations {
-		total += allocation[asset].Total
+	for i := range a.allocations {
+		total += a.allocations[i][asset].Total
 	}
 	return total
 }

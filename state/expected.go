@@ -87,19 +87,22 @@ func (a *Account) UnsettledBy(s market.StrategyID) (count int) {
 // knows fills of.
 func (a *Account) MissesFills(s market.StrategyID, m market.ID) bool {
 	for _, o := range a.orders.All {
-		if o.Strategy == s && o.Market == m && o.Booked() < o.FilledAmount {
+		if o.Strategy == s && o.Market == m && o.BookedAmount() < o.FilledAmount {
 			return true
 		}
 	}
 	return false
 }
 
-// Booked is the base of the counted fills; it is less than FilledAmount while fills are missing.
-func (o *Order) Booked() market.Qty { return o.counted }
+// BookedAmount is the base of the booked fills: those that the account has counted. While fills are
+// missing it is less than FilledAmount, which is the exchange's figure.
+func (o *Order) BookedAmount() market.Qty { return o.counted }
 
 // Over reports whether an order has ended and all of its fills are booked. For nil, no order,
 // it is true.
-func (o *Order) Over() bool { return o == nil || o.State.Terminal() && o.Booked() >= o.FilledAmount }
+func (o *Order) Over() bool {
+	return o == nil || o.State.Terminal() && o.BookedAmount() >= o.FilledAmount
+}
 
 // Knows reports whether a fill of an order has been counted.
 func (o *Order) Knows(f *market.Fill) bool { return o.markOf(f) != nil }

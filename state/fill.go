@@ -9,10 +9,10 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// foldAlone folds fills without a change of state; a closed order that waited for them is
-// forgotten.
-func (a *Account) foldAlone(o *Order, ev *market.Event) (fresh int, err error) {
-	fresh, freed, err := a.fold(o, ev)
+// countFillsAlone books the fills of an event that does not change the order's state. An ended
+// order that waited for them is forgotten.
+func (a *Account) countFillsAlone(o *Order, ev *market.Event) (fresh int, err error) {
+	fresh, freed, err := a.countFills(o, ev)
 	a.release(o, freed)
 	if err == nil && o.State.Terminal() && o.complete() {
 		a.forget(o)
@@ -20,7 +20,7 @@ func (a *Account) foldAlone(o *Order, ev *market.Event) (fresh int, err error) {
 	return fresh, err
 }
 
-// applyFills folds fills that came without a report.
+// applyFills books fills that came without a report.
 func (a *Account) applyFills(ev *market.Event) (Applied, error) {
 	if len(ev.Fills) == 0 {
 		return Applied{}, nil
@@ -30,13 +30,13 @@ func (a *Account) applyFills(ev *market.Event) (Applied, error) {
 		a.countForeign(ev.Fills[0].Order)
 		return Applied{}, nil
 	}
-	fresh, err := a.foldAlone(o, ev)
+	fresh, err := a.countFillsAlone(o, ev)
 	return Applied{Order: o, Fresh: fresh}, err
 }
 
-// fold counts the new fills of an event and moves them to the front. freed is the part of the
-// order's hold that they have used up, as far as no report has told of them.
-func (a *Account) fold(o *Order, ev *market.Event) (fresh int, freed market.Money, err error) {
+// countFills books the new fills of an event and moves them to the front of its list. freed is the
+// part of the order's hold that they have used up, as far as no report has told of them.
+func (a *Account) countFills(o *Order, ev *market.Event) (fresh int, freed market.Money, err error) {
 	for i := range ev.Fills {
 		f := &ev.Fills[i]
 		if len(o.fills) > 0 {

@@ -111,7 +111,7 @@ func (m *machine) compareHanded(rt *rapid.T, again *Account, handed *Handed, nam
 			require.Equal(rt, heir, moved.Strategy)
 			require.Contains(rt, handed.Orders, o.ID)
 		}
-		require.Equal(rt, o.Booked(), moved.Booked())
+		require.Equal(rt, o.BookedAmount(), moved.BookedAmount())
 		require.Equal(rt, o.OnHold, moved.OnHold)
 	}
 	require.LessOrEqual(rt, count, len(handed.Orders))

@@ -131,14 +131,14 @@ func (a *Account) applyAny(o *Order, ev *market.Event) (Applied, error) {
 	if to == 0 || older(o, r) {
 		return a.applyLate(o, ev)
 	}
-	fresh, freed, err := a.fold(o, ev)
+	fresh, freed, err := a.countFills(o, ev)
 	if err != nil || !tells(r) {
 		a.release(o, freed)
 	}
 	if err != nil {
 		return Applied{}, err
 	}
-	a.enter(o, r, to)
+	a.setState(o, r, to)
 	if to.Terminal() {
 		a.close(o)
 	}
@@ -150,8 +150,8 @@ func tells(r *market.Report) bool {
 	return r.Exec != market.ExecRejected && r.Exec != market.ExecUnknown
 }
 
-// enter brings an order into the reported state.
-func (a *Account) enter(o *Order, r *market.Report, to State) {
+// setState brings an order into the state to, with the figures of a report.
+func (a *Account) setState(o *Order, r *market.Report, to State) {
 	a.touch(o)
 	if o.State == Rejected {
 		a.reopen(o)
@@ -193,7 +193,7 @@ func (a *Account) applyLate(o *Order, ev *market.Event) (Applied, error) {
 		a.TakeBack(o)
 	}
 	paid := o.FeePaid
-	fresh, err := a.foldAlone(o, ev)
+	fresh, err := a.countFillsAlone(o, ev)
 	if o.FeePaid != paid {
 		o.FeePaid = ev.Report.FeePaid // the total, where a fee was settled after the order's end
 	}

@@ -78,7 +78,7 @@ func (d *botPages) act(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err == nil {
-		err = one.carryOut(r.Context(), d.Of, d.s.Now(), v, r.PostFormValue("reason"))
+		err = one.sendAction(r.Context(), d.Of, d.s.Now(), v, r.PostFormValue("reason"))
 	}
 	if err != nil {
 		d.s.refuse(w, err)

@@ -67,9 +67,9 @@ func (one *confirmation) outcome() (begun bool, report *operator.ActResult, err 
 	return one.begun, one.report, one.err
 }
 
-// carryOut sends the action to the bot, unless that has been done. It goes on when the viewer has
+// sendAction sends the action to the bot, unless that has been done. It goes on when the viewer has
 // gone: a second click ends the first request. An error says that the form was sent too late.
-func (one *confirmation) carryOut(ctx context.Context, of operator.Target, now time.Time, v *caller,
+func (one *confirmation) sendAction(ctx context.Context, of operator.Target, now time.Time, v *caller,
 	reason string) error {
 	one.mu.Lock()
 	defer one.mu.Unlock()

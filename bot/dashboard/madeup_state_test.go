@@ -103,19 +103,19 @@ func madeUpRisk() *operator.Risk {
 	part := func(p float64) *float64 { return &p }
 	trend, maker := "strategy trend", "strategy "+hostileOr("maker")
 	return &operator.Risk{Running: true, AtMS: madeUpNow, Currency: "EUR", Limits: []operator.Limit{
-		{Scope: "account", Name: "max_exposure", Unit: operator.UnitMoney, Max: "5000", Used: "2381.07",
+		{Scope: "account", Name: "max_exposure", Unit: "money", Max: "5000", Used: "2381.07",
 			Left: "2618.93", Part: part(0.476)},
-		{Scope: "account", Name: "max_daily_loss", Unit: operator.UnitMoney, Max: "50", Used: "51.2", Left: "0",
+		{Scope: "account", Name: "max_daily_loss", Unit: "money", Max: "50", Used: "51.2", Left: "0",
 			Part: part(1.024), Reached: true, UntilMS: madeUpNow + 9e6},
-		{Scope: "account", Name: "max_drawdown", Unit: operator.UnitFraction, Max: "0.05", Used: "0.0132",
+		{Scope: "account", Name: "max_drawdown", Unit: "fraction", Max: "0.05", Used: "0.0132",
 			Left: "0.0368", Part: part(0.264), From: "10254.1"},
-		{Scope: trend, Name: "max_position", Market: "BTC-EUR", Unit: operator.UnitMoney, Max: "3000", Used: "2335.98",
+		{Scope: trend, Name: "max_position", Market: "BTC-EUR", Unit: "money", Max: "3000", Used: "2335.98",
 			Left: "664.02", Part: part(0.779)},
-		{Scope: trend, Name: "price_collar", Unit: operator.UnitFraction, Max: "0.05"},
-		{Scope: maker, Name: "max_data_age", Market: hostileOr("ETH-EUR"), Unit: operator.UnitDuration, Max: "30s",
+		{Scope: trend, Name: "price_collar", Unit: "fraction", Max: "0.05"},
+		{Scope: maker, Name: "max_data_age", Market: hostileOr("ETH-EUR"), Unit: "duration", Max: "30s",
 			Used: "1.2s",
 			Left: "28.8s", Part: part(0.04)},
-		{Scope: maker, Name: "reduce_only", Unit: operator.UnitSwitch}},
+		{Scope: maker, Name: "reduce_only", Unit: "switch"}},
 		Halts: []operator.Halt{{Scope: maker, Reason: hostileOr("max_daily_loss"), By: "gate",
 			SinceMS: madeUpNow - 7_200_000}}}
 }

@@ -55,7 +55,7 @@ func limitRow(l *operator.Limit) Row {
 		part.Text, part.Part, part.Bar = fmt.Sprintf("%.0f %%", *l.Part*100), int(min(*l.Part, 1)*100), true
 	}
 	standing := Cell{ID: id + "standing", Text: cmp.Or(l.Standing(), "within it"), Class: "left"}
-	if l.Reached && l.Unit != operator.UnitSwitch {
+	if l.UsedUp() {
 		standing.Class = "left bad"
 	}
 	return row(left(l.Name), text(cmp.Or(l.Market, "all")), live(id+"used", cmp.Or(l.Words(l.Used), "–")),

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
@@ -25,28 +27,19 @@ type Risk struct {
 	Halts    []Halt  `json:"halts"`
 }
 
-// The units of a limit's figures.
-const (
-	UnitCount    = "count"
-	UnitMoney    = "money"    // of the account's currency
-	UnitFraction = "fraction" // 0.05 is 5 %
-	UnitDuration = "duration" // such as 1m30s
-	UnitSwitch   = "switch"   // on
-)
-
 // Limit is a limit of the account or of a strategy, by the name of its config key.
 type Limit struct {
-	Scope   string   `json:"scope"` // "account" or "strategy NAME"
-	Name    string   `json:"limit"`
-	Market  string   `json:"market,omitempty"` // whose use it is, where each market has one
-	Unit    string   `json:"unit"`
-	Max     string   `json:"max,omitempty"`  // empty: not set
-	Used    string   `json:"used,omitempty"` // empty: not known, or the limit judges each order alone
-	Left    string   `json:"left,omitempty"`
-	Part    *float64 `json:"part,omitempty"` // used of max; nil: not known
-	Reached bool     `json:"reached,omitempty"`
-	UntilMS int64    `json:"until_ms,omitempty"` // when a limit that was reached ends by itself
-	From    string   `json:"from,omitempty"`     // the equity that a loss or a drawdown counts from
+	Scope   string    `json:"scope"` // "account" or "strategy NAME"
+	Name    string    `json:"limit"`
+	Market  string    `json:"market,omitempty"` // whose use it is, where each market has one
+	Unit    risk.Unit `json:"unit"`
+	Max     string    `json:"max,omitempty"`  // empty: not set
+	Used    string    `json:"used,omitempty"` // empty: not known, or the limit judges each order alone
+	Left    string    `json:"left,omitempty"`
+	Part    *float64  `json:"part,omitempty"` // used of max; nil: not known
+	Reached bool      `json:"reached,omitempty"`
+	UntilMS int64     `json:"until_ms,omitempty"` // when a limit that was reached ends by itself
+	From    string    `json:"from,omitempty"`     // the equity that a loss or a drawdown counts from
 }
 
 // Halt is a halt in force.
@@ -90,7 +83,7 @@ func (r *Risk) AddHalts(store *journal.Store) error {
 
 // Words is a figure of the limit for a person.
 func (l *Limit) Words(figure string) string {
-	if l.Unit != UnitFraction {
+	if l.Unit != risk.UnitRate {
 		return figure
 	}
 	part, err := decimal.NewFromString(figure)
@@ -102,26 +95,24 @@ func (l *Limit) Words(figure string) string {
 
 // Standing says how a limit stands, for a person: empty where nothing is to be said.
 func (l *Limit) Standing() string {
+	rule := risk.RuleOf(l.Name)
 	switch {
 	case l.Max == "" && l.Reached:
 		return "reached before it was taken away: nothing is opened"
 	case l.Max == "":
 		return "not set"
-	case l.Name == "opposite":
-		return "refuses what trades against another strategy"
-	case l.Unit == UnitSwitch:
-		return "nothing is opened"
+	case rule.Set != "":
+		return rule.Set
 	case l.Reached && l.UntilMS != 0:
 		return "reached: nothing is opened until " + time.UnixMilli(l.UntilMS).UTC().Format("2006-01-02 15:04:05") +
 			" UTC"
-	case l.Reached && l.Name == "max_drawdown":
-		return "reached: nothing is opened until bot halt and bot resume"
 	case l.Reached:
-		return "reached"
+		return cmp.Or(rule.Reached, "reached")
 	case l.From != "":
 		return "from an equity of " + l.From
-	case l.Name == "max_order_value" || l.Name == "price_collar":
-		return "judges each order alone"
 	}
 	return ""
 }
+
+// UsedUp reports whether the limit was reached by what was used of it: a switch only stands.
+func (l *Limit) UsedUp() bool { return l.Reached && l.Unit != risk.UnitSwitch }

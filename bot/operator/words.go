@@ -35,6 +35,9 @@ func (r *ActResult) writtenOffText(gone string) (text string) {
 	for _, w := range r.WrittenOff {
 		text += fmt.Sprintf("written off: %s %s %s\n", w.Strategy, w.Amount, w.Market)
 	}
+	if r.Spent != "" {
+		text += "written off, what purchases there seem to have cost: " + r.Spent + "\n"
+	}
 	if text == "" {
 		text = "nothing is held in " + gone + "\n"
 	}
@@ -110,6 +113,7 @@ type ActResult struct {
 	// Unprotected are the positions that are left without an exit at the exchange.
 	Unprotected []Unprotected `json:"unprotected,omitempty"`
 	WrittenOff  []WrittenOff  `json:"written_off,omitempty"` // by resolve --gone
+	Spent       string        `json:"spent,omitempty"`       // by resolve --gone: money that purchases there explain
 	Unsettled   int           `json:"unsettled"`             // orders with an unsettled fee, which the figures lack
 	Trading     []string      `json:"trading"`               // strategies that may place new orders at once
 	Opening     string        `json:"opening,omitempty"`     // after resume: why the account's limits still forbid opening

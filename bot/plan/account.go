@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -17,14 +18,14 @@ import (
 )
 
 // addAccount reads the limits of the account, without the amounts of money.
-func (p *Plan) addAccount() (err error) {
+func (p *Plan) addAccount() error {
 	r := &p.sections.Risk
-	p.Limits.AllowSelfCross, p.Limits.RefuseOpposite = r.AllowSelfCross, r.Opposite == config.OppositeRefuse
+	p.Limits.RefuseOpposite = r.Opposite == config.OppositeRefuse
 	if err := checkOpposite(r.Opposite); err != nil {
 		return err
 	}
-	if p.Limits.MaxDrawdown, err = r.MaxDrawdown.Rate(market.RateDigits); err != nil {
-		return config.At([]string{"risk", "max_drawdown"}, err)
+	if err := takeLimits([]string{"risk"}, &p.Limits, r, nil); err != nil {
+		return err
 	}
 	if err := p.addVolatility(); err != nil {
 		return err
@@ -32,13 +33,43 @@ func (p *Plan) addAccount() (err error) {
 	return p.checkAssets()
 }
 
-// addVolatility reads the target of the account's volatility. Returns of less than the longest
-// candles of a strategy would be 0 again and again.
-func (p *Plan) addVolatility() (err error) {
-	r := &p.sections.Risk
-	if p.Limits.VolatilityTarget, err = r.VolatilityTarget.Rate(market.RateDigits); err != nil {
-		return config.At([]string{"risk", "volatility_target"}, err)
+// takeLimits sets the limits that a section of the config has under the same Go name: with a
+// currency the amounts of money, without one all others.
+func takeLimits(path []string, limits, section any, currency *market.Asset) error {
+	to, from := reflect.ValueOf(limits).Elem(), reflect.ValueOf(section).Elem()
+	for _, f := range reflect.VisibleFields(from.Type()) {
+		into, value := to.FieldByName(f.Name), from.FieldByIndex(f.Index).Interface()
+		if _, money := value.(config.Decimal); !into.IsValid() || money != (currency != nil) {
+			continue
+		}
+		var err error
+		switch x := value.(type) {
+		case config.Decimal:
+			var amount market.Money
+			amount, err = x.Money(currency)
+			into.SetInt(int64(amount))
+		case config.Part:
+			var rate market.Rate
+			rate, err = x.Rate(market.RateDigits)
+			into.SetInt(int64(rate))
+		case config.Span:
+			into.SetInt(int64(x))
+		case int64:
+			into.SetInt(x)
+		case bool:
+			into.SetBool(x)
+		}
+		if err != nil {
+			return config.At(config.Join(path, f.Tag.Get("toml")), err)
+		}
 	}
+	return nil
+}
+
+// addVolatility reads the interval of the returns that the account's volatility is estimated from.
+// Returns of less than the longest candles of a strategy would be 0 again and again.
+func (p *Plan) addVolatility() error {
+	r := &p.sections.Risk
 	if p.Limits.VolatilityTarget == 0 {
 		return nil
 	}

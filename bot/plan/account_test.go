@@ -1,12 +1,16 @@
 package plan
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
+	"github.com/tidemark-trading/tidemark/state"
 )
 
 // builtinPlan is the plan of `bot backtest` without a config, with other settings.
@@ -18,6 +22,44 @@ func builtinPlan(t *testing.T, sets ...string) (*Backtest, error) {
 		return nil, err
 	}
 	return NewBacktest(c, smaCross())
+}
+
+// Each limit of the config reaches the gate under its key, in the gate's units.
+func TestEachLimitOfTheConfigReachesTheGate(t *testing.T) {
+	want := map[string]int64{"opposite": 1, "reduce_only": 1}
+	sets := []string{"risk.opposite=refuse", "risk.reduce_only=true", "risk.cool_down=19s"}
+	number := int64(10)
+	for form, limits := range map[string]struct {
+		unit int64
+		keys []string
+	}{
+		"%d":   {1, []string{"max_open_orders", "max_in_flight", "orders_per_minute", "cool_down_losses"}},
+		"%d%%": {1e6, []string{"max_drawdown", "volatility_target", "price_collar"}},
+		"%ds":  {1e9, []string{"max_data_age"}},
+		"%d.0": {100, []string{"max_exposure", "max_daily_loss", "max_order_value", "max_position"}},
+	} {
+		for _, key := range limits.keys {
+			number++
+			want[key] = number * limits.unit
+			sets = append(sets, fmt.Sprintf("risk."+key+"="+form, number))
+		}
+	}
+	p, err := builtinPlan(t, sets...)
+	require.NoError(t, err)
+	require.Equal(t, market.Duration(19*time.Second), p.Strategies[0].Limits.CoolDown)
+	_, err = p.Catalog.AddAsset("BTC", 8)
+	require.NoError(t, err)
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, Status: market.Trading}
+	require.NoError(t, p.Catalog.AddMarket(m))
+	gate := risk.New(p.Catalog, risk.Config{Account: p.Limits, Strategies: []risk.Limits{p.Strategies[0].Limits}})
+	account := state.NewAccount(p.Catalog, 1, nil)
+	got := map[string]int64{}
+	for _, u := range gate.StrategyUse(gate.AccountUse(nil, account), account, 1, []*market.Market{m}, 0) {
+		if u.Name != "max_asset_exposure" {
+			got[u.Name] = u.Limit
+		}
+	}
+	require.Equal(t, want, got)
 }
 
 func TestLimitsByAssetAreReadInTheUnitsOfTheCurrency(t *testing.T) {

@@ -63,8 +63,8 @@ interval = "1h"`})
 	require.EqualValues(t, 50000, b.MaxOrderValue)
 	require.EqualValues(t, 90000, p.Limits.MaxExposure)
 	require.Equal(t, []string{"no limit: account: max_daily_loss, max_drawdown",
-		"no limit: strategy a: max_open_orders, max_position, orders_per_minute, max_data_age",
-		"no limit: strategy b: max_open_orders, max_position, orders_per_minute, max_data_age"}, p.Unlimited())
+		"no limit: strategy a: max_open_orders, orders_per_minute, max_position, max_data_age",
+		"no limit: strategy b: max_open_orders, orders_per_minute, max_position, max_data_age"}, p.Unlimited())
 }
 
 // builtinText is the config of `bot backtest` without one.

@@ -50,37 +50,23 @@ func newPlan(s config.Trading, kinds []strategy.Definition) (Plan, error) {
 // it knows the exchange's units.
 func (p *Plan) ReadAmounts(currency *market.Asset) error {
 	p.Currency, p.Limits.Currency = currency, currency.ID
-	r := &p.sections.Risk
 	p.Allocations = make([]market.Money, len(p.Strategies)+1)
-	amounts := []amount{
-		{[]string{"risk", "max_exposure"}, r.MaxExposure, &p.Limits.MaxExposure},
-		{[]string{"risk", "max_daily_loss"}, r.MaxDailyLoss, &p.Limits.MaxDailyLoss},
+	if err := takeLimits([]string{"risk"}, &p.Limits, &p.sections.Risk, currency); err != nil {
+		return err
 	}
 	for i := range p.Strategies {
 		s := &p.Strategies[i]
 		section, path := p.sections.Strategies[s.Name], []string{"strategies", s.Name}
-		amounts = append(amounts,
-			amount{config.Join(path, "risk", "max_order_value"), section.Risk.MaxOrderValue, &s.Limits.MaxOrderValue},
-			amount{config.Join(path, "risk", "max_position"), section.Risk.MaxPosition, &s.Limits.MaxPosition},
-			amount{config.Join(path, "allocation"), section.Allocation, &p.Allocations[i+1]})
-	}
-	for _, a := range amounts {
-		var err error
-		if *a.into, err = a.text.Money(currency); err != nil {
-			return config.At(a.path, err)
+		err := takeLimits(config.Join(path, "risk"), &s.Limits, &section.Risk, currency)
+		if err != nil {
+			return err
 		}
-	}
-	for i := range p.Strategies {
-		p.Strategies[i].Own = p.Allocations[i+1] > 0
+		if p.Allocations[i+1], err = section.Allocation.Money(currency); err != nil {
+			return config.At(config.Join(path, "allocation"), err)
+		}
+		s.Own = p.Allocations[i+1] > 0
 	}
 	return p.readAssetLimits(currency)
-}
-
-// amount is an amount of the currency in a config, and where it goes.
-type amount struct {
-	path []string
-	text config.Decimal
-	into *market.Money
 }
 
 // addFees reads the fees. A maker fee below zero is a rebate, which the exchange pays (venue-facts

@@ -151,11 +151,7 @@ func valueError(section string, err error, values map[string]any) error {
 // limitsOf converts the limits of a strategy, without the amounts of money.
 func limitsOf(path []string, s *config.StrategySection) (limits risk.Limits, err error) {
 	r := &s.Risk
-	limits = risk.Limits{
-		OperatorID: s.OperatorID, CodGroupID: uint16(s.CodGroupID), MaxOpenOrders: int(r.MaxOpenOrders),
-		OrdersPerMinute: int(r.OrdersPerMinute), MaxInFlight: int(r.MaxInFlight), CoolDownLosses: int(r.CoolDownLosses),
-		CoolDown: market.Duration(r.CoolDown), MaxDataAge: market.Duration(r.MaxDataAge), ReduceOnly: r.ReduceOnly,
-	}
+	limits = risk.Limits{OperatorID: s.OperatorID, CodGroupID: uint16(s.CodGroupID)}
 	if s.CodGroupID > 1000 {
 		return limits, config.Keyf(config.Join(path, "cod_group_id"), "%d is not in 1 to 1000", s.CodGroupID)
 	}
@@ -163,8 +159,7 @@ func limitsOf(path []string, s *config.StrategySection) (limits risk.Limits, err
 		return limits, config.Keyf(config.Join(path, "risk", "cool_down"),
 			"cool_down and cool_down_losses go together: set both, or neither")
 	}
-	limits.PriceCollar, err = r.PriceCollar.Rate(market.RateDigits)
-	return limits, config.At(config.Join(path, "risk", "price_collar"), err)
+	return limits, takeLimits(config.Join(path, "risk"), &limits, r, nil)
 }
 
 // ofTidemark are the strategies of the program that comes with Tidemark: each has a package of its

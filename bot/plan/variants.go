@@ -245,7 +245,7 @@ func (v *Variants) check(sets []config.Override) (p *Backtest, err error) {
 			return nil, v.with(sets).Place(config.Keyf(o.Path, "all sets read one store; it cannot be varied"))
 		}
 		v.all = fmt.Appendf(v.all, "%q=%q;", o.Path, o.Text)
-		if len(o.Path) != 2 || !slices.Contains(alike[o.Path[0]], o.Path[1]) {
+		if !alike(o.Path) {
 			v.kin = fmt.Appendf(v.kin, "%q=%q;", o.Path, o.Text)
 		}
 	}
@@ -258,14 +258,18 @@ func (v *Variants) check(sets []config.Override) (p *Backtest, err error) {
 	return p, nil
 }
 
-// alike are settings of the account and the venue that Plan takes over: they change neither the
-// candles nor the units of a run.
-var alike = map[string][]string{
+// alike reports whether Plan takes a setting over: it changes neither the candles of a run nor its
+// units.
+func alike(path []string) bool {
+	return len(path) == 2 && (path[0] == "risk" && path[1] != "volatility_interval" ||
+		slices.Contains(ofVenue[path[0]], path[1]))
+}
+
+// ofVenue are settings of the venue and its fees that are alike.
+var ofVenue = map[string][]string{
 	"account": {"maker_fee", "taker_fee", "fee_rounding"},
 	"backtest": {"path", "limit_fill", "limit_gap", "data_latency", "latency", "half_spread_bps", "slippage_bps",
 		"volume_share", "placement_limit", "fill_probability"},
-	"risk": {"max_drawdown", "max_open_orders", "price_collar", "orders_per_minute", "cool_down", "cool_down_losses",
-		"opposite", "volatility_target"},
 }
 
 // strategies are those of a checked backtest with the parameters among the settings. look is

@@ -61,9 +61,9 @@ func (c *control) statusAt(s *operator.Status, at market.Time) error {
 func (c *control) finishStatus(s *operator.Status) error {
 	r := c.r
 	for _, payer := range [...]rest.Payer{rest.PaidByKey, rest.PaidByIP} {
-		left, reset := r.budget.Left(payer)
+		left, reset := r.weights.Left(payer)
 		s.Weight = append(s.Weight, operator.Weight{Of: payer.String(), Left: left, ResetMS: reset.Millis(),
-			BannedUntilMS: r.budget.BannedUntil(payer).Millis(), HeldUntilMS: r.budget.HeldUntil(payer).Millis()})
+			BannedUntilMS: r.weights.BannedUntil(payer).Millis(), HeldUntilMS: r.weights.HeldUntil(payer).Millis()})
 	}
 	return s.FromStore(r.store)
 }
@@ -128,7 +128,7 @@ func (c *control) statusOfLoop(s *operator.Status) error {
 		s.NotGuarded = append(s.NotGuarded, operator.NotGuarded{Group: g.Group, Strategies: r.plan.InGroup(g.Group),
 			Cause: g.Cause, SinceMS: g.Since.Millis()})
 	}
-	s.Unallocated = operator.Unallocated(r.plan.Catalog, r.journal.agreed)
+	s.Unallocated = operator.Unallocated(r.plan.Catalog, r.journal.agreed.balances)
 	for _, m := range r.journal.notes.rules {
 		if m.Status != market.Trading {
 			s.Markets = append(s.Markets, operator.MarketStatus{Market: m.Name, Status: m.Status.String()})
@@ -273,9 +273,7 @@ func (c *control) backup(ctx context.Context, ask *operator.Request) (any, error
 		if !ask.Passing {
 			c.r.journal.batch.Blob(statedir.BackupBlob, operator.AppendBackup(nil, at.Millis()))
 		}
-		if c.r.journal.recording != nil {
-			c.r.journal.flushRecording()
-		}
+		c.r.journal.flushRecording()
 		return nil
 	})
 	return struct{}{}, nil

@@ -74,7 +74,7 @@ func (r *runner) configureAudit(ctx context.Context, c *live.Config) (err error)
 	if err != nil {
 		return err
 	}
-	c.Booked = func(visit func(*market.Fill)) {
+	c.BookedFills = func(visit func(*market.Fill)) {
 		for i := range booked {
 			visit(&booked[i])
 		}

@@ -293,7 +293,7 @@ func (b *directBooks) selling(id market.StrategyID, m *market.Market, lines []ki
 	for _, o := range b.account.Pending(nil) {
 		if o.Strategy == id && o.Market == m.ID && o.Side == market.Sell && o.Type == market.TypeMarket &&
 			o.InFlight == market.CommandPlace {
-			amount += soldBy(o.ClientOrderID, m, o.Amount, ends) - o.Booked()
+			amount += soldBy(o.ClientOrderID, m, o.Amount, ends) - o.BookedAmount()
 		}
 	}
 	for i := range lines {

@@ -117,17 +117,17 @@ func queryOf(ask *operator.Request) (*profit.Query, error) {
 
 // curves are the curves' samples of now: the account's equity, and what each strategy has earned.
 func (j *botJournal) curves(at market.Time) ([]journal.EquitySample, error) {
-	equity, err := j.account.Equity(j.currency)
+	equity, err := j.account.Equity(j.plan.Currency.ID)
 	if err != nil {
 		return nil, err
 	}
-	exposure, err := j.account.Exposure(j.currency)
+	exposure, err := j.account.Exposure(j.plan.Currency.ID)
 	if err != nil {
 		return nil, err
 	}
 	samples := []journal.EquitySample{{At: at, Equity: equity, Low: equity, High: equity, Exposure: exposure}}
 	for i, name := range j.names {
-		earned, err := j.account.Profit(strategyID(i+1), j.currency)
+		earned, err := j.account.Profit(strategyID(i+1), j.plan.Currency.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -161,8 +161,8 @@ func (j *botJournal) saveCurves(at market.Time) error {
 // transfer journals a transfer with what it was worth when it was booked.
 func (j *botJournal) transfer(ev *market.Event) {
 	worth := journal.Worth{Known: true, Value: ev.Money}
-	equity, err := j.account.Equity(j.currency)
-	if worth.Equity = equity; err == nil && ev.Asset != j.currency {
+	equity, err := j.account.Equity(j.plan.Currency.ID)
+	if worth.Equity = equity; err == nil && ev.Asset != j.plan.Currency.ID {
 		worth.Value, err = j.valueOf(ev)
 	}
 	if err != nil {
@@ -175,7 +175,7 @@ func (j *botJournal) transfer(ev *market.Event) {
 // a market or a price, as in the equity.
 func (j *botJournal) valueOf(ev *market.Event) (value market.Money, err error) {
 	for _, m := range j.account.Catalog().Markets() {
-		if m.Base != ev.Asset || m.Quote != j.currency {
+		if m.Base != ev.Asset || m.Quote != j.plan.Currency.ID {
 			continue
 		}
 		part, err := m.Notional(j.account.Last(m.ID), market.Qty(max(ev.Money, -ev.Money)))

@@ -7,14 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"sync"
 	"sync/atomic"
 
 	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/bot/rerun/core"
@@ -46,7 +44,9 @@ type books struct {
 	engine  *engine.Engine
 	door    live.Inputs // to the engine
 	journal *botJournal
-	resumed bool // the state file had an earlier run
+	gate    *risk.Gate
+	watch   *watch // nil: no metrics, alerts or systemd
+	resumed bool   // the state file had an earlier run
 }
 
 // carry books a transfer event, and returns what follows for brackets. The commands are valid until
@@ -70,39 +70,37 @@ func (b *books) nameOf(id market.StrategyID) string {
 type runner struct {
 	Options
 	books
-	funds        funding
-	direct       directBooks
-	keeper       holdingsKeeper
-	client       *rest.Client    // of the exchange: market data, and in live mode orders
-	orders       *streamedOrders // nil: orders leave over HTTP alone
-	paper        *paper          // nil in live mode
-	formerGroups []uint16        // cancel-on-disconnect groups of earlier runs whose timers may run
-	budget       *rest.WeightBudget
-	gate         *risk.Gate
-	core         *core.Core     // the three
-	packing      sync.WaitGroup // of the recording's blocks, which leave the loop's goroutine to be compressed
-	feed         *poll.Feed
-	streams      *streams // nil: everything is polled
-	loop         *live.Loop
-	watch        *watch // nil: no metrics, alerts or systemd
-	shown        *plots // for pictures
+	funds   funding
+	direct  directBooks
+	keeper  holdingsKeeper
+	client  *rest.Client    // of the exchange: market data, and in live mode orders
+	orders  *streamedOrders // nil: orders leave over HTTP alone
+	paper   *paper          // nil in live mode
+	weights weights
+	core    *core.Core // account, gate and engine
+	feed    *poll.Feed
+	streams *streams // nil: everything is polled
+	loop    *live.Loop
+	earlier earlierRun
+	needs   []strategy.Needs // by StrategyID − 1
 	// on the exchange's clock: candles that had closed by then are history, later ones are traded
 	// on
-	began    market.Time
-	needs    []strategy.Needs  // by StrategyID − 1
-	parts    map[string][]byte // that an earlier run left
-	manifest *core.Manifest    // what engine, account and gate are made of
-	banned   atomic.Bool       // a ban has begun since the weight budget was last written down
-	rescued  lastSave
-	asked    atomic.Int64 // when the bot was asked to stop while it opened, in Unix ns; 0: it was not
-	newer    *live.Newer  // what shows that an order is newer than the state file; nil: no run came before
-	dog      *watchdog
+	began   market.Time
+	rescued lastSave
+	asked   atomic.Int64 // when the bot was asked to stop while it opened, in Unix ns; 0: it was not
+	overdue bool         // stop_within is over, and the loop turns
+	dog     *watchdog
 	// what the kill switch of this process needs; nil: markets are not learnt yet
-	armed     atomic.Pointer[killSwitchInputs]
-	overdue   bool // stop_within is over, and the loop turns
-	ranked    rankings
-	settings  atomic.Pointer[settings] // that hold now; nil: those of plan
-	reloading sync.Mutex               // a reload is under way
+	armed    atomic.Pointer[killSwitchInputs]
+	ranked   rankings
+	settings reloadable
+}
+
+// earlierRun is what the run before this one has left.
+type earlierRun struct {
+	parts  map[string][]byte // of the engine
+	newer  *live.Newer       // what shows that an order is newer than the state file; nil: no run came before
+	groups []uint16          // cancel-on-disconnect groups whose timers may run
 }
 
 // newRunner returns a bot that has only its plan.
@@ -192,40 +190,34 @@ func (r *runner) openEngine(ctx context.Context) (err error) {
 	if err = r.settle(ctx); err != nil {
 		return err
 	}
-	r.shown = r.newShown()
+	shown := r.newShown()
 	made := core.Config{Catalog: p.Catalog, Strategies: p.Strategies, Limits: p.Limits, Fees: p.Fees,
 		TradeFrom: r.began, SaveLimit: int(p.Config.Bot.SaveKB) << 10, Run: r.run, Explain: true, Observer: r,
-		Plots: r.shown,
+		Plots: shown,
 		Apart: goroutine.Call, Log: r.log}
 	if r.core, err = core.New(&made); err != nil {
 		return err
 	}
 	r.account, r.gate, r.engine = r.core.Account, r.core.Gate, r.core.Engine
-	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account,
-		names: p.Names(), budget: r.weights, banned: &r.banned, currency: p.Currency.ID,
-		shown: r.shown, agreed: map[string]statedir.BalanceCheckpoint{},
-		refusals: refusals{kinds: map[refusalKey]*refusedKind{}},
-		notes: notes{log: r.log, passed: map[market.OrderID]approval{}, received: map[feedKey]market.Time{},
+	r.journal = &botJournal{books: &r.books, batch: r.store.NewBatch(), names: p.Names(), weights: &r.weights,
+		inputRecorder: inputRecorder{books: &r.books, shown: shown, latest: r.newLatestCandles(p.Strategies)},
+		agreed:        checkpoints{balances: map[string]statedir.BalanceCheckpoint{}},
+		refusals:      refusals{kinds: map[refusalKey]*refusedKind{}},
+		notes: notes{passed: map[market.OrderID]approval{}, received: map[feedKey]market.Time{},
 			rules: map[market.ID]market.Market{}},
 		trimming: trimming{keep: market.Duration(p.Config.Bot.Keep)}}
-	r.journal.limits = func(at market.Time) *operator.Risk { return r.riskOf(r.uses(at)) }
 	if err = r.openSeal(); err != nil {
 		return err
 	}
 	r.door = live.Inputs{Engine: r.engine, Recorder: r.journal}
-	if r.paper == nil {
-		r.journal.onOpenOrders = r.budget.SetOpenOrders
-	}
 	if r.journal.reserve, err = makeReserve(p.Config.Bot.State); err != nil {
 		return err
 	}
 	r.dog.cell.Store(r.engine.Callback())
 	r.settings.Store(&settings{plan: p})
-	if r.manifest, err = core.NewManifest(&made, version.Of(debug.ReadBuildInfo())); err != nil {
+	if r.journal.manifest, err = core.NewManifest(&made, version.Of(debug.ReadBuildInfo())); err != nil {
 		return err
 	}
-	r.journal.latest, r.journal.raise = r.newLatestCandles(p.Strategies), r.watch.raise
-	r.journal.describe = func() ([]byte, error) { return r.manifest.At(r.engine).Encode() }
 	return r.openRecording()
 }
 
@@ -243,7 +235,7 @@ func (r *runner) openRecording() (err error) {
 	}
 	r.journal.recording, err = recording.Open(filepath.Join(r.plan.Config.Bot.State, statedir.RecordingFolder),
 		recording.Options{Catalog: r.plan.Catalog, Strategies: r.plan.Names(), Next: statedir.NextRecord(known),
-			Limit: r.plan.Config.Bot.RecordMB << 20, Aside: r.packing.Go, Tee: r.openCanary()})
+			Limit: r.plan.Config.Bot.RecordMB << 20, Aside: r.journal.packing.Go, Tee: r.openCanary()})
 	if err != nil {
 		return fmt.Errorf("recording of market events: %w", err)
 	}
@@ -271,7 +263,7 @@ func (r *runner) begin(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if r.parts, r.resumed, err = statedir.Parts(r.store); err != nil || r.resumed {
+	if r.earlier.parts, r.resumed, err = statedir.Parts(r.store); err != nil || r.resumed {
 		return err // openLoop restores, so that its commands are at hand
 	}
 	if _, err := r.openCore(ctx, now); err != nil {
@@ -292,7 +284,7 @@ func (r *runner) openOrders() error {
 		return nil
 	}
 	log := r.log.With().Str("stream", "orders").Logger()
-	on, err := stream.New(r.plan.Stream(r.client, r.budget, true, log))
+	on, err := stream.New(r.plan.Stream(r.client, r.weights.WeightBudget, true, log))
 	if err != nil {
 		return err
 	}
@@ -320,7 +312,7 @@ func (r *runner) openLoop(ctx context.Context) error {
 		Start: func(market.Time) []market.Command { return nil }, Stepped: r.watch.stepped(), Ready: r.ready,
 		StopConfig: live.StopConfig{StopLeft: r.stopWithin, StopWithin: r.stopWithin(),
 			KeepOrders: p.Config.Bot.KeepOrders, KeepExits: p.Config.Bot.KeepExits},
-		Earlier: live.Earlier{Sent: r.sentUntil, FormerGroups: r.formerGroups, Owns: r.owns, Ended: r.ended},
+		Earlier: live.Earlier{Sent: r.sentUntil, FormerGroups: r.earlier.groups, Owns: r.owns, Ended: r.ended},
 	}
 	if r.resumed {
 		commands, err := r.restore(ctx)
@@ -335,7 +327,7 @@ func (r *runner) openLoop(ctx context.Context) error {
 	if config.Checkpoints, err = r.agreements(); err != nil {
 		return err
 	}
-	config.Newer = r.newer
+	config.Newer = r.earlier.newer
 	if err := r.configureAudit(ctx, &config); err != nil {
 		return err
 	}
@@ -352,10 +344,10 @@ func (r *runner) restore(ctx context.Context) ([]market.Command, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.newer, err = r.newerThan(r.engine.LastOrder()); err != nil {
+	if r.earlier.newer, err = r.newerThan(r.engine.LastOrder()); err != nil {
 		return nil, err
 	}
-	r.journal.newer.newer = r.newer
+	r.journal.newer.newer = r.earlier.newer
 	for _, h := range r.engine.Halts() { // later ones are of this start
 		if h.At < r.began {
 			r.journal.halts++
@@ -381,10 +373,10 @@ func (r *runner) openCore(ctx context.Context, at market.Time) ([]market.Command
 	}
 	r.nameHistory(at, history)
 	r.feed.Follows(history)
-	if err := r.journal.begin(at, r.manifest, r.parts, history); err != nil {
+	if err := r.journal.begin(at, r.earlier.parts, history); err != nil {
 		return nil, err
 	}
-	commands, err := r.core.Open(at, r.parts, history)
+	commands, err := r.core.Open(at, r.earlier.parts, history)
 	if err != nil && r.resumed {
 		return nil, r.configMismatch(fmt.Errorf("state of the last run: %w", err))
 	}

@@ -109,9 +109,7 @@ func (j *botJournal) judgeCanary(at market.Time) {
 // tellCanary logs something about the canary and raises an alert.
 func (j *botJournal) tellCanary(format string, args ...any) {
 	j.log.Warn().Msgf(format, args...)
-	if j.raise != nil {
-		j.raise(alert.Difference, format, args...)
-	}
+	j.watch.raise(alert.Difference, format, args...)
 }
 
 // decide journals that the canary is accepted or refused.

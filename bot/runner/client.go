@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
@@ -20,12 +21,12 @@ import (
 // openClient makes the client and its weight budget, learns the markets, and binds the state file
 // to them.
 func (r *runner) openClient(ctx context.Context) (err error) {
-	r.budget = plan.NewWeightBudget(&r.plan.Config.Exchange, func() market.Time { return r.client.Now() },
-		r.warnOfBudget)
-	if r.client, err = r.plan.Client(r.budget); err != nil {
+	r.weights.WeightBudget = plan.NewWeightBudget(&r.plan.Config.Exchange,
+		func() market.Time { return r.client.Now() }, r.warnOfBudget)
+	if r.client, err = r.plan.Client(r.weights.WeightBudget); err != nil {
 		return err
 	}
-	if err := r.restoreLedger(); err != nil {
+	if err := r.restoreWeights(); err != nil {
 		return err
 	}
 	r.log.Info().Str("exchange", r.plan.Config.Exchange.Origin()).Msg("asking the exchange for its markets")
@@ -59,17 +60,23 @@ func (r *runner) openClient(ctx context.Context) (err error) {
 	return r.store.Bind(r.plan.Catalog, r.plan.Names())
 }
 
+// weights is the weight budget of a bot, in this process and in the state file.
+type weights struct {
+	*rest.WeightBudget
+	banned atomic.Bool // a ban has begun since it was last written down
+}
+
 // warnOfBudget logs a warning of the weight budget.
 func (r *runner) warnOfBudget(w rest.Warning) {
 	r.log.Warn().Msg(w.String())
 	if w.Kind == rest.WarnBan {
-		r.banned.Store(true)
+		r.weights.banned.Store(true)
 	}
 	r.watch.warned(w)
 }
 
-// restoreLedger loads an earlier run's weight budgets and bans.
-func (r *runner) restoreLedger() error {
+// restoreWeights loads an earlier run's weight budgets and bans.
+func (r *runner) restoreWeights() error {
 	data, err := r.store.Blob(statedir.WeightBudgetBlob)
 	if err != nil || data == nil {
 		return err
@@ -78,14 +85,8 @@ func (r *runner) restoreLedger() error {
 	if err := json.Unmarshal(data, &kept); err != nil {
 		return fmt.Errorf("weight budget in the state file: %w", err)
 	}
-	r.budget.Restore(kept)
+	r.weights.Restore(kept)
 	return nil
-}
-
-// weights is the weight budget for the state file.
-func (r *runner) weights() []byte {
-	data, _ := json.Marshal(r.budget.Snapshot()) // plain numbers and names
-	return data
 }
 
 // streams is what the bot hears over the exchange's WebSocket. On a nil streams its methods do
@@ -111,7 +112,7 @@ func (r *runner) openStreams(polled *poll.Config) error {
 		return nil
 	}
 	hears := live && section.Streams(section.Account)
-	on, err := stream.New(r.plan.Stream(r.client, r.budget, hears, r.log))
+	on, err := stream.New(r.plan.Stream(r.client, r.weights.WeightBudget, hears, r.log))
 	if err != nil {
 		return err
 	}

@@ -145,7 +145,7 @@ func (s *stage) counted(p *process, m *market.Market) {
 		own := p.account.Own(o.ID)
 		if (o.Tag == "stop" || o.Tag == "target") && p.engine.Brackets().IsExit(o.ID) && own.State != state.Sent &&
 			own.State != state.Unknown {
-			bare -= o.AmountRemaining + max(0, o.FilledAmount-own.Booked())
+			bare -= o.AmountRemaining + max(0, o.FilledAmount-own.BookedAmount())
 		}
 	}
 	of := func(u strategy.Unprotected) bool { return u.Market == m.ID }

@@ -126,6 +126,7 @@ func (c *control) writeOffNow(at market.Time, m *market.Market, report *operator
 		r.log.Warn().Str("strategy", name).Str("market", m.Name).Str("amount", m.FormatQty(held)).
 			Msg("written off by the operator: the market has gone")
 	}
+	report.Spent = r.loop.WriteOff(m)
 	return commands, r.engine.Err()
 }
 

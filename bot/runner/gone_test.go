@@ -14,8 +14,10 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/adopt"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
 	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -269,4 +271,89 @@ func TestDustHindersNoStartAndIsNamed(t *testing.T) {
 			require.NoError(t, p.end())
 		})
 	}
+}
+
+// A bid fills as its market goes, and the account has no money beside the bot's: the exchange has
+// less than the books, and more of the coin. Only the strategy of that market is halted. The fill
+// is booked when the market is back, also by a later start, or what is missing is written off.
+func TestAPurchaseAsItsMarketWentHaltsOnlyItsStrategy(t *testing.T) {
+	for _, end := range []string{"it is back", "it is back at a start", "it is written off",
+		"it is written off after a start"} {
+		t.Run(end, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, p, gone := boughtAsItGoes(t)
+				halts := func(bids bool) string {
+					var first, second bool
+					var halt engine.Halt
+					var flaw error
+					p.look(func() {
+						halt, first = p.engine.Halted(1)
+						_, second = p.engine.Halted(2)
+						flaw = p.account.Check()
+					})
+					require.NoError(t, flaw)
+					require.Equal(t, []bool{bids, false}, []bool{first, second}, halt.Reason)
+					return halt.Reason
+				}
+				require.Contains(t, halts(true), "the exchange has 150.23 EUR less and 0.005 BTC more than the books: "+
+					"a purchase in BTC-EUR as it went would explain it")
+				if strings.HasSuffix(end, "start") {
+					require.NoError(t, p.end())
+					gone.Store(end == "it is written off after a start")
+					p = s.start()
+					time.Sleep(2 * time.Minute)
+				}
+				if strings.HasPrefix(end, "it is back") {
+					gone.Store(false)
+					time.Sleep(2 * time.Minute)
+					var held market.Qty
+					p.look(func() { held = p.account.Position(1, 1).Amount })
+					require.EqualValues(t, 500_000, held)
+				} else {
+					c := &control{r: p.runner, ctx: t.Context()}
+					report, err := c.resolve(t.Context(), &operator.Request{Gone: "BTC-EUR"})
+					require.NoError(t, err)
+					require.Contains(t, report.Words(operator.PathResolve, &operator.Request{Gone: "BTC-EUR"}),
+						"written off, what purchases there seem to have cost: half 150.23")
+				}
+				_, err := (&control{r: p.runner, ctx: t.Context()}).resume(t.Context(), &operator.Request{})
+				require.NoError(t, err)
+				time.Sleep(3 * time.Minute)
+				halts(false)
+				have, quote, total := s.Holdings(), s.Market().Quote, market.Money(0)
+				p.look(func() { total = p.account.Total(quote).Total })
+				require.Equal(t, have[quote], total)
+				require.NoError(t, p.end())
+			})
+		})
+	}
+}
+
+// boughtAsItGoes is a stage of two strategies that have all money of the account. A bid of the
+// first has filled as its market went.
+func boughtAsItGoes(t *testing.T) (*stage, *process, *atomic.Bool) {
+	s := newStage(t, 7, func(c *sandbox.Config) {
+		c.Admin, c.Assets = "open", append(c.Assets, sandbox.Asset{Symbol: "ETH", Decimals: 8})
+		c.Accounts[0].Balances["BTC"], c.Accounts[0].Balances["EUR"] = "0", "6000"
+		c.Markets[0].Source = prices.Fixed("30000")
+		other := c.Markets[0]
+		other.Name = "ETH-EUR"
+		c.Markets = append(c.Markets, other)
+	})
+	s.kinds = append(s.kinds, halfKind)
+	s.config = strings.NewReplacer("strategies.restless", "strategies.half", `"restless"`, `"half"`,
+		"params.seed = 7\n", "", "[poll]\n", "[poll]\nrules = \"30s\"\n").Replace(s.config)
+	s.twins("half", "other", `["ETH-EUR"]`)
+	gone := &atomic.Bool{}
+	s.wrap = func(next http.RoundTripper) http.RoundTripper {
+		return bottest.Delisted{Next: next, Market: "BTC-EUR", Gone: gone}
+	}
+	p := s.start()
+	time.Sleep(time.Minute)
+	require.Len(t, s.OpenAtTheExchange(), 2)
+	gone.Store(true)
+	s.sellInto("0.005")
+	s.admin(http.MethodPost, "cancelOrders", map[string]any{"market": "BTC-EUR", "reason": "cancelOnDelisting"})
+	time.Sleep(4 * time.Minute)
+	return s, p, gone
 }

@@ -82,7 +82,7 @@ func (k *holdingsKeeper) now(at market.Time) *killswitch.Holdings {
 	for _, o := range k.account.Pending(nil) {
 		m := k.plan.Catalog.Market(o.Market)
 		held := killswitch.HeldOrder{Client: o.ClientOrderID, Order: o.ExchangeID, Strategy: k.nameOf(o.Strategy),
-			Market: m.Name, Side: o.Side.String(), Filled: m.FormatQty(o.Booked())}
+			Market: m.Name, Side: o.Side.String(), Filled: m.FormatQty(o.BookedAmount())}
 		if o.InFlight == market.CommandPlace {
 			held.SentMS, held.WindowMS = o.Created.Millis(), time.Duration(k.plan.Config.Exchange.Window).Milliseconds()
 		}

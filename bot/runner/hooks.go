@@ -23,9 +23,6 @@ func (w *watch) journal(j *botJournal) live.Journal {
 	if w == nil {
 		return j
 	}
-	if w.metrics != nil {
-		j.onCommit = func(took time.Duration) { w.metrics.commits.Observe(took.Seconds()) }
-	}
 	return &watchedJournal{j, w}
 }
 
@@ -62,8 +59,8 @@ func (j *botJournal) write() error {
 	if err == nil || errors.Is(err, live.ErrLastRoom) {
 		j.entries, j.commands = j.entries+entries, false
 	}
-	if j.onCommit != nil {
-		j.onCommit(time.Since(began))
+	if w := j.watch; w != nil && w.metrics != nil {
+		w.metrics.commits.Observe(time.Since(began).Seconds())
 	}
 	return err
 }

@@ -3,21 +3,17 @@ package runner
 import (
 	"cmp"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"slices"
-	"sync/atomic"
-	"time"
 
-	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/seal"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
-	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/state/journal"
-	"github.com/tidemark-trading/tidemark/state/recording"
 )
 
 // saveAllEvery is the time between two saves of all parts, prices included.
@@ -26,54 +22,32 @@ const saveAllEvery = market.Time(60e9)
 // botJournal is the live loop's Journal and Findings in the state file. The entries of a turn go
 // into one batch, with the changed parts of the engine, and are committed as one transaction.
 type botJournal struct {
-	store   *journal.Store
-	batch   *journal.Batch
-	engine  *engine.Engine
-	account *state.Account
+	*books
+	batch *journal.Batch
+	inputRecorder
+	entries  uint64  // of the journal, as of the last commit
+	commands bool    // the batch has intents
+	shadow   *shadow // nil: there is no canary
+	reserve  string  // file to remove when the disk is full; empty: none
 
-	recording  *recording.Writer                      // of what enters the engine; nil: none is kept
-	input      recording.Record                       // reused
-	shown      *plots                                 // gets candles and books; nil: nothing is shown
-	dataNumber uint64                                 // of the latest input in the recording; 0: it was no market data
-	entries    uint64                                 // of the journal, as of the last commit
-	commands   bool                                   // the batch has intents
-	day        int64                                  // UTC day of the latest snapshot in the recording
-	begun      bool                                   // trading has begun
-	shadow     *shadow                                // nil: there is no canary
-	raise      func(kind, format string, args ...any) // an alert; nil: none
-	latest     latestCandles                          // for the snapshots
-	describe   func() ([]byte, error)                 // what the engine is made of now: a core.Manifest
-	reserve    string                                 // file to remove when the disk is full; empty: none
-	unrecorded bool                                   // the recording has lost something, which is logged once
-	currency   market.AssetID
-
-	onCommit func(took time.Duration) // called after each commit; nil: not called
-
-	at           market.Time
-	cause        journal.Cause
-	grouped      []market.ID // the markets of the candles of cause
-	halts        int         // how many of the engine's halts are journalled
-	savedAll     market.Time
-	names        []string      // strategies by StrategyID − 1
-	budget       func() []byte // state of the weight budget; nil: there is none
-	banned       *atomic.Bool  // a ban has begun that is not saved yet; nil: no budget
-	onOpenOrders func(int)     // called with the number of open orders; nil: not called
-	// called where a command broke a market's rules; nil: not called
-	askRules       func()
-	agreed         map[string]statedir.BalanceCheckpoint // by symbol
-	explained      bool                                  // a difference of the balances, since they were last kept
-	earned         map[string]market.Money               // by the strategies, as last saved
-	deferred       int                                   // entries of the batch that are no reason for a commit
-	positionsMoved bool                                  // a position has changed since the last commit
-	limits         func(at market.Time) *operator.Risk   // of the bot, with their use; nil: not saved
-	onHoldings     func(at market.Time)                  // writes the holdings for the kill switch; nil: not called
+	at             market.Time
+	cause          journal.Cause
+	grouped        []market.ID // the markets of the candles of cause
+	halts          int         // how many of the engine's halts are journalled
+	savedAll       market.Time
+	names          []string // strategies by StrategyID − 1
+	weights        *weights
+	askRules       func() // called where a command broke a market's rules; nil: not called
+	agreed         checkpoints
+	earned         map[string]market.Money // by the strategies, as last saved
+	deferred       int                     // entries of the batch that are no reason for a commit
+	positionsMoved bool                    // a position has changed since the last commit
+	onHoldings     func(at market.Time)    // writes the holdings for the kill switch; nil: not called
 	seal           *seal.Keeper
 	newer          savedNewer
-	onBroken       func(text string) // called when the promise of the seal is broken
 	refusals
 	notes
 	trimming
-	copying copying
 }
 
 // Event journals an event of the engine, and the last delivered candle of each series.
@@ -237,16 +211,16 @@ func (j *botJournal) Note(at market.Time, kind, text string) {
 func (j *botJournal) Commit(at market.Time) error {
 	j.at = at
 	j.setCause(j.causeOf, j.journalRefusal)
-	if j.onOpenOrders != nil {
-		j.onOpenOrders(j.account.CountPending())
+	if !j.plan.Config.Bot.Paper() {
+		j.weights.SetOpenOrders(j.account.CountPending())
 	}
 	for _, h := range j.engine.Halts()[j.halts:] {
 		j.log.Warn().Str("strategy", h.Name).Str("reason", h.Reason).Msg("halted until bot resume")
 		j.batch.Halt(h.At, &journal.Halt{Scope: "strategy " + h.Name, Reason: h.Reason,
 			By: cmp.Or(j.notes.by, "engine")})
 	}
-	if j.banned != nil && j.budget != nil && j.banned.Swap(false) {
-		j.batch.Blob(statedir.WeightBudgetBlob, j.budget()) // the next process must not send during the ban
+	if j.weights.banned.Swap(false) {
+		j.saveWeights() // the next process must not send during the ban
 	}
 	all := at >= j.savedAll+saveAllEvery
 	snapshot, copied := j.newSnapshot(at, all), j.newCopy()
@@ -307,26 +281,23 @@ func (j *botJournal) saveEngine(all bool, snapshot, copied snapshot) error {
 func (j *botJournal) writeMinute(at market.Time) error {
 	j.judgeCanary(at)
 	j.writeDue(at, false, j.journalRefusal)
-	if len(j.agreed) > 0 {
+	if len(j.agreed.balances) > 0 {
 		j.saveAgreed()
 	}
-	if j.budget != nil {
-		j.batch.Blob(statedir.WeightBudgetBlob, j.budget())
-	}
+	j.saveWeights()
 	if err := j.saveCurves(at); err != nil {
 		return err
 	}
 	if err := j.saveLimits(at); err != nil {
 		return err
 	}
-	if err := j.judge(at); err != nil {
-		return err
-	}
-	if j.recording == nil {
-		return nil
-	}
 	j.flushRecording()
-	return nil
+	return j.judge(at)
+}
+
+func (j *botJournal) saveWeights() {
+	text, _ := json.Marshal(j.weights.Snapshot()) // plain numbers and names
+	j.batch.Blob(statedir.WeightBudgetBlob, text)
 }
 
 // codeOf is the HTTP status and the exchange's code in an error, 0 where it has none.

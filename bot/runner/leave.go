@@ -90,7 +90,7 @@ func (r *runner) logAway(store *journal.Store, catalog *market.Catalog) (told st
 // them, and its trades have not told of it.
 func (r *runner) logUnbooked() (told string) {
 	for _, o := range r.account.Pending(nil) {
-		if rest := o.FilledAmount - o.Booked(); rest > 0 && o.Side == market.Buy && o.Bracket.Any() {
+		if rest := o.FilledAmount - o.BookedAmount(); rest > 0 && o.Side == market.Buy && o.Bracket.Any() {
 			told += r.positionLeft(zerolog.WarnLevel, r.nameOf(o.Strategy), r.plan.Catalog.Market(o.Market), rest,
 				"bought, and the exchange has not listed the trades: it has no exit until the next start")
 		}

@@ -79,6 +79,9 @@ func (b *inside) begin() {
 	if p.meets("power") {
 		b.cut = &powerCut{process: b.process, chance: rand.New(rand.NewPCG(p.seed, uint64(p.starts))),
 			over: make(chan struct{})}
+		if b.paper != nil {
+			b.cut.ends = b.endPaper
+		}
 		b.loop.Journal = &powerJournal{b.loop.Journal, b.cut}
 	}
 	go func() {

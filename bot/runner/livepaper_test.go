@@ -113,11 +113,16 @@ func (p *player) auditorOf(ex *sandbox.Exchange) *bottest.Books {
 	return &bottest.Books{T: p.T, Auditor: client, Units: units, Folder: p.Folder}
 }
 
+// endPaper ends the exchange of a bot on paper: its file stays as it is.
+func (b *inside) endPaper() {
+	b.p.closesPaper()
+	require.NoError(b.p.T, b.paper.Close())
+}
+
 // killPaper is kill for a bot on paper: its exchange's file stays as it is, too.
 func (b *inside) killPaper() {
-	b.p.closesPaper()
 	was := b.p.Folder
-	require.NoError(b.p.T, b.paper.Close())
+	b.endPaper()
 	b.process.kill()
 	from, err := os.Open(filepath.Join(was, statedir.PaperFile))
 	require.NoError(b.p.T, err)

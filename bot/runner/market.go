@@ -47,8 +47,8 @@ func (c *control) market(ctx context.Context, ask *operator.Request) (any, error
 	if err := r.addCandles(v, q, m); err != nil {
 		return nil, err
 	}
-	r.shown.addPlots(v, m)
-	r.shown.addBook(v, m)
+	r.journal.shown.addPlots(v, m)
+	r.journal.shown.addBook(v, m)
 	return v, v.AddOwn(r.store)
 }
 
@@ -93,12 +93,12 @@ func (r *runner) addCandles(v *operator.Market, q *operator.MarketQuery, m *mark
 	if err != nil {
 		return err
 	}
-	all := r.shown.candles[poll.Series{Market: m.ID, Interval: interval}].all()
+	all := r.journal.shown.candles[poll.Series{Market: m.ID, Interval: interval}].all()
 	slices.SortStableFunc(all, func(a, b market.Candle) int { return cmp.Compare(a.Start, b.Start) })
 	all = slices.CompactFunc(all, func(a, b market.Candle) bool { return a.Start == b.Start })
 	v.Span(q, interval.End(0).Millis(), now.Millis())
 	if len(all) > 0 && v.FromMS < all[0].Start.Millis() {
-		older, err := r.shown.older(r.store, m, interval, all[0].Start)
+		older, err := r.journal.shown.older(r.store, m, interval, all[0].Start)
 		if err != nil {
 			return err
 		}

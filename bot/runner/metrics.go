@@ -115,11 +115,11 @@ func (m *metrics) attach(r *runner) {
 	for _, payer := range [...]rest.Payer{rest.PaidByKey, rest.PaidByIP} {
 		budget := prometheus.Labels{"budget": payer.String()}
 		m.function("weight_left", "Weight points that are left in this minute.", budget, func() float64 {
-			points, _ := r.budget.Left(payer)
+			points, _ := r.weights.Left(payer)
 			return float64(points)
 		})
 		m.function("banned", "1 while the exchange answers nothing.", budget,
-			func() float64 { return truth(r.budget.BannedUntil(payer) != 0) })
+			func() float64 { return truth(r.weights.BannedUntil(payer) != 0) })
 	}
 }
 

@@ -17,47 +17,49 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// maxNewerRuns is how many runs of the state file may have sent an order that it does not have: the
-// last one, and those after which a start failed.
-const maxNewerRuns = 4
+// maxNewerRuns is of how many runs orders are looked for that the state file does not have.
+const maxNewerRuns = 8
 
 // newerThan is what shows that an order is this bot's and newer than the state file. last is the
 // file's highest number. Call it before this start writes to the file.
 func (r *runner) newerThan(last market.OrderID) (*live.Newer, error) {
-	n := &live.Newer{Last: last, Owners: r.ownersOf}
+	n := &live.Newer{Owners: r.ownersOf}
 	runs, err := r.store.Runs()
 	if err != nil {
 		return nil, err
-	}
-	for i := range runs[max(0, len(runs)-maxNewerRuns):] {
-		n.Runs = append(n.Runs, runs[len(runs)-1-i].Run)
-	}
-	if len(runs) > 0 {
-		n.First = runs[0].At
 	}
 	saved, err := statedir.ReadNewer(r.store)
 	if err != nil {
 		return nil, err
 	}
-	n.Orders = saved.Orders
+	n.Runs, n.Orders = saved.Runs, saved.Orders
+	if len(runs) > 0 {
+		n.First = runs[0].At
+		n.Runs = slices.Insert(n.Runs, 0, live.Run{ID: runs[len(runs)-1].Run, Last: last})
+	}
+	n.Runs = n.Runs[:min(len(n.Runs), maxNewerRuns)]
+	r.journal.newer.runs = n.Runs
 	if n.Unknown, err = r.savedParts(saved.Unknown); err != nil {
 		return nil, err
 	}
 	if n.Lent, err = r.savedParts(saved.Lent); err != nil {
 		return nil, err
 	}
-	if saved.Since != 0 { // a start has failed since
-		n.Since, n.Last = saved.Since, saved.Last
-		return n, nil
-	}
 	number, err := r.store.LastNumber()
 	if err != nil {
 		return nil, err
 	}
-	return n, r.store.Entries(number, func(e *journal.Entry) error {
+	err = r.store.Entries(number, func(e *journal.Entry) error {
 		n.Since = e.At
+		if end, is := e.Record.(*journal.Stop); is && len(n.Runs) > 0 && end.Run == n.Runs[0].ID {
+			r.journal.newer.runs = n.Runs[1:] // the file has all orders of that run
+		}
 		return nil
 	})
+	if saved.Since != 0 { // a start has failed since
+		n.Since = saved.Since
+	}
+	return n, err
 }
 
 // savedParts are parts of positions that earlier starts have saved. Those of a strategy or a market
@@ -86,6 +88,7 @@ func (r *runner) savedParts(saved []statedir.UnknownExit) (list []live.UnknownEx
 // savedNewer is what the state file has of newer orders.
 type savedNewer struct {
 	newer   *live.Newer // nil: no run came before
+	runs    []live.Run  // those that the next start is to know
 	begun   bool        // this start has saved it
 	settled bool        // the rest is as saved last
 	list    []live.UnknownExit
@@ -106,9 +109,9 @@ func (j *botJournal) saveNewer() {
 	}
 	was.begun, was.settled, was.list, was.orders = true, n.Settled, slices.Clone(left), orders
 	was.lent = slices.Clone(n.Lent)
-	saved := statedir.Newer{Orders: orders}
+	saved := statedir.Newer{Runs: was.runs, Orders: orders}
 	if !n.Settled {
-		saved.Since, saved.Last = n.Since, n.Last
+		saved.Since = n.Since
 	}
 	saved.Unknown, saved.Lent = j.saveParts(left), j.saveParts(n.Lent)
 	if text, err := saved.Append(nil); err == nil { // names and numbers
@@ -157,27 +160,33 @@ func (r *runner) ownersOf(o *market.Order, proven bool) []market.StrategyID {
 	return same
 }
 
+// checkpoints are how the balances of the exchange stand beside the books.
+type checkpoints struct {
+	balances  map[string]statedir.BalanceCheckpoint // by symbol
+	explained bool                                  // a difference, since they were last kept
+}
+
 // Checkpoint keeps how a balance stands beside the books: at once where that is new, or follows a
 // difference that was explained, which the next run is not to explain again; otherwise once a
 // minute.
 func (j *botJournal) Checkpoint(asset market.AssetID, a live.BalanceCheckpoint) {
 	symbol := j.account.Catalog().Asset(asset).Symbol
-	before, known := j.agreed[symbol]
-	j.agreed[symbol] = statedir.BalanceCheckpoint(a)
-	if !known || before.Surplus != a.Surplus || j.explained {
-		j.explained = false
+	before, known := j.agreed.balances[symbol]
+	j.agreed.balances[symbol] = statedir.BalanceCheckpoint(a)
+	if !known || before.Surplus != a.Surplus || j.agreed.explained {
+		j.agreed.explained = false
 		j.saveAgreed()
 	}
 }
 
 func (j *botJournal) saveAgreed() {
-	text, _ := json.Marshal(j.agreed) // names and numbers
+	text, _ := json.Marshal(j.agreed.balances) // names and numbers
 	j.batch.Blob(statedir.AgreedBlob, text)
 }
 
 // Discrepancy journals a difference of the balances.
 func (j *botJournal) Discrepancy(at market.Time, d *state.Discrepancy) {
-	j.explained = true
+	j.agreed.explained = true
 	j.batch.Journal(at, &journal.Difference{Discrepancy: *d})
 }
 
@@ -198,7 +207,7 @@ func (r *runner) agreements() (map[market.AssetID]live.BalanceCheckpoint, error)
 			agreed[asset.ID] = live.BalanceCheckpoint(a)
 		}
 	}
-	r.journal.agreed = noted
+	r.journal.agreed.balances = noted
 	return agreed, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -73,6 +74,80 @@ func TestAStartThatFailsAfterARestoreHidesNoOrder(t *testing.T) {
 		p = s.start()
 		time.Sleep(time.Minute)
 		require.Equal(t, exit.ClientOrderID, s.resting().ClientOrderID)
+		require.NoError(t, p.end())
+		s.onlyExits(p)
+	})
+}
+
+// hidesOrders lets the exchange list no open order.
+func (s *stage) hidesOrders() {
+	s.wrap = func(next http.RoundTripper) http.RoundTripper {
+		return tripper(func(r *http.Request) (*http.Response, error) {
+			if !strings.HasSuffix(r.URL.Path, "/ordersOpen") {
+				return next.RoundTrip(r)
+			}
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Request: r,
+				Body: io.NopCloser(strings.NewReader("[]"))}, nil
+		})
+	}
+}
+
+// A bot whose copy of the state file lacks an order is told of none, and stops or dies, more than
+// once. A later start that is told of the order knows whose it is: it cancels the entry.
+func TestAnOrderThatNoListShowsAfterARestoreIsKnownToLaterStarts(t *testing.T) {
+	for _, killed := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := halfStage(t)
+			p, file := s.boughtAfterACopy("")
+			entry := s.resting()
+			p.kill()
+			p.bury()
+			s.putBack(file)
+			s.hidesOrders()
+			for range 3 {
+				p = s.start()
+				time.Sleep(time.Minute)
+				if killed {
+					p.kill()
+					p.bury()
+				} else {
+					require.NoError(t, p.end())
+				}
+			}
+			s.wrap = nil
+			p = s.start()
+			time.Sleep(3 * time.Minute)
+			p.look(func() { require.Zero(t, p.loop.Foreign()) })
+			require.Equal(t, market.StatusCanceled, s.OrdersAtTheExchange()[entry.ClientOrderID].Order.Status)
+			require.NoError(t, p.end())
+			s.onlyExits(p)
+		})
+	}
+}
+
+// Two runs have each sent an order of one number that the copy of the state file lacks. The start
+// books both before its strategies act.
+func TestNewerOrdersOfTwoRunsWithOneNumberAreBothBooked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := halfStage(t)
+		p, file := s.boughtAfterACopy("")
+		p.kill()
+		p.bury()
+		s.putBack(file)
+		s.hidesOrders()
+		p, file = s.boughtAfterACopy("")
+		p.kill()
+		p.bury()
+		require.Len(t, s.OpenAtTheExchange(), 2)
+		s.putBack(file)
+		s.wrap = nil
+		p, err := s.open()
+		require.NoError(t, err)
+		p.loop.Ready = func() { require.Len(t, p.loop.Newer.Orders, 2) }
+		ctx := p.ctx()
+		go func() { p.done <- p.trade(ctx) }()
+		time.Sleep(3 * time.Minute)
+		p.look(func() { require.Zero(t, p.loop.Foreign()) })
 		require.NoError(t, p.end())
 		s.onlyExits(p)
 	})

@@ -17,7 +17,6 @@ const byOperator = "operator"
 
 // notes are the journal's memory for the log and the socket. They belong to the loop's goroutine.
 type notes struct {
-	log      zerolog.Logger
 	by       string // author of the halts of this turn; empty: the engine
 	passed   map[market.OrderID]approval
 	received map[feedKey]market.Time
@@ -42,48 +41,48 @@ type feedKey struct {
 }
 
 // onEvent notes when a feed last sent an event.
-func (n *notes) onEvent(ev *market.Event) {
+func (j *botJournal) onEvent(ev *market.Event) {
 	switch ev.Kind {
 	case market.KindCandles:
 		for i := range ev.Candles {
-			n.received[feedKey{ev.Kind, ev.Candles[i].Market, ev.Candles[i].Interval}] = ev.At
+			j.received[feedKey{ev.Kind, ev.Candles[i].Market, ev.Candles[i].Interval}] = ev.At
 		}
 	case market.KindTicker:
-		n.received[feedKey{kind: ev.Kind, market: ev.Ticker.Market}] = ev.At
+		j.received[feedKey{kind: ev.Kind, market: ev.Ticker.Market}] = ev.At
 	case market.KindMarketStatus:
-		n.logRules(ev)
+		j.logRules(ev)
 		fallthrough
 	case market.KindBook, market.KindTrade:
-		n.received[feedKey{kind: ev.Kind, market: ev.Market}] = ev.At
+		j.received[feedKey{kind: ev.Kind, market: ev.Market}] = ev.At
 	}
 }
 
 // logRules logs changes of a market's status and tick. A market that trades at the start is not
 // logged.
-func (n *notes) logRules(ev *market.Event) {
+func (j *botJournal) logRules(ev *market.Event) {
 	if ev.Rules == nil {
 		return
 	}
 	now := *ev.Rules
-	before, known := n.rules[now.ID]
-	n.rules[now.ID] = now
-	if n.delisted != nil {
-		n.delisted(now.ID, now.Status)
+	before, known := j.rules[now.ID]
+	j.rules[now.ID] = now
+	if j.delisted != nil {
+		j.delisted(now.ID, now.Status)
 	}
-	n.ruled = n.ruled || !known || now != before
+	j.ruled = j.ruled || !known || now != before
 	switch {
 	case now.Status == market.Delisted && (!known || now.Status != before.Status):
-		n.log.Warn().Str("market", now.Name).
+		j.log.Warn().Str("market", now.Name).
 			Msg("the exchange lists the market no more: nothing is traded there, its orders are booked as ended, and " +
 				"bot resolve --gone " + now.Name + " writes off what is held")
 	case now.Status != market.Trading && (!known || now.Status != before.Status):
-		n.log.Warn().Str("market", now.Name).Stringer("status", now.Status).
+		j.log.Warn().Str("market", now.Name).Stringer("status", now.Status).
 			Msg("the market does not trade: what it would refuse is not sent")
 	case known && now.Status != before.Status:
-		n.log.Info().Str("market", now.Name).Stringer("status", now.Status).Msg("the market trades again")
+		j.log.Info().Str("market", now.Name).Stringer("status", now.Status).Msg("the market trades again")
 	}
 	if known && now.TickSize != before.TickSize {
-		n.log.Info().Str("market", now.Name).Str("tick_size", now.FormatPrice(now.TickSize)).
+		j.log.Info().Str("market", now.Name).Str("tick_size", now.FormatPrice(now.TickSize)).
 			Str("before", before.FormatPrice(before.TickSize)).
 			Msg("the market's prices have other steps: new ones are rounded to them")
 	}

@@ -45,6 +45,7 @@ type powerCut struct {
 	nth    int // write of its kind
 	chance *rand.Rand
 	over   chan struct{}
+	ends   func()        // what else ends with the power; nil: nothing
 	step   powercut.Step // that the commit was cut at; 0: the power failed between commits
 
 	mu    sync.Mutex // of commits, and of what follows
@@ -115,7 +116,10 @@ func (c *powerCut) leave(image []byte) {
 	dir := fmt.Sprintf("%s-%d", strings.TrimSuffix(s.Folder, filepath.Ext(s.Folder)), s.starts)
 	require.NoError(s.T, os.MkdirAll(filepath.Join(dir, statedir.RecordingFolder), 0o700))
 	require.NoError(s.T, os.WriteFile(filepath.Join(dir, statedir.StateFile), image, 0o600))
-	for _, synced := range []string{killswitch.LogFile, killswitch.HoldingsFile} {
+	if c.ends != nil {
+		c.ends()
+	}
+	for _, synced := range []string{killswitch.LogFile, killswitch.HoldingsFile, statedir.PaperFile} {
 		if data, err := os.ReadFile(filepath.Join(s.Folder, synced)); err == nil {
 			require.NoError(s.T, os.WriteFile(filepath.Join(dir, synced), data, 0o600))
 		}

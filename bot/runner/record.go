@@ -2,6 +2,7 @@ package runner
 
 import (
 	"bytes"
+	"sync"
 
 	"github.com/tidemark-trading/tidemark/bot/rerun/core"
 	"github.com/tidemark-trading/tidemark/bot/rerun/replay"
@@ -13,57 +14,74 @@ import (
 // historyPart is how many candles of a warm-up are one record.
 const historyPart = 4096
 
+// inputRecorder records what enters the engine of a bot, and keeps what a snapshot or a reload
+// needs of it. It belongs to the loop's goroutine.
+type inputRecorder struct {
+	*books
+	recording  *recording.Writer // nil: none is kept
+	packing    sync.WaitGroup    // of its blocks, which leave the loop's goroutine to be compressed
+	input      recording.Record  // reused
+	dataNumber uint64            // of the latest input in the recording; 0: it was no market data
+	day        int64             // UTC day of the latest snapshot in the recording
+	begun      bool              // trading has begun
+	unrecorded bool              // the recording has lost something, which is logged once
+	manifest   *core.Manifest    // what engine, account and gate are made of
+	latest     latestCandles     // for the snapshots
+	shown      *plots            // gets candles and books, for pictures
+	copying    copying
+}
+
 // record adds a record to the recording, where there is one, and returns its number; 0: it is not
 // recorded.
-func (j *botJournal) record(r *recording.Record) uint64 {
-	if j.recording == nil {
+func (r *inputRecorder) record(one *recording.Record) uint64 {
+	if r.recording == nil {
 		return 0
 	}
-	number, err := j.recording.Write(r)
+	number, err := r.recording.Write(one)
 	if err != nil {
-		j.notRecorded(err)
+		r.notRecorded(err)
 	}
 	return number
 }
 
 // Input records what enters the engine: a live.Recorder.
-func (j *botJournal) Input(in *market.Input) {
-	j.input.Kind, j.input.Input = recording.KindInput, *in
-	number := j.record(&j.input)
-	if in.Event != nil && j.shown != nil {
-		j.shown.input(in.Event)
+func (r *inputRecorder) Input(in *market.Input) {
+	r.input.Kind, r.input.Input = recording.KindInput, *in
+	number := r.record(&r.input)
+	if in.Event != nil {
+		r.shown.input(in.Event)
 	}
 	if in.Event != nil && in.Event.Kind == market.KindCandles {
-		j.latest.add(in.Event.Candles)
-		if j.copying.catching {
-			j.copying.caught = append(j.copying.caught, in.Event.Candles...)
+		r.latest.add(in.Event.Candles)
+		if r.copying.catching {
+			r.copying.caught = append(r.copying.caught, in.Event.Candles...)
 		}
 	}
-	if j.dataNumber = 0; in.Event != nil && recording.MarketData(in.Event.Kind) {
-		j.dataNumber = number
+	if r.dataNumber = 0; in.Event != nil && recording.MarketData(in.Event.Kind) {
+		r.dataNumber = number
 	}
 }
 
 // Withheld records a command that never becomes an intent: a live.Recorder.
-func (j *botJournal) Withheld(c *market.Command) {
-	j.record(&recording.Record{Kind: recording.KindWithheld, At: j.engine.Now(), Order: c.Order.ID, Command: c.Kind})
+func (r *inputRecorder) Withheld(c *market.Command) {
+	r.record(&recording.Record{Kind: recording.KindWithheld, At: r.engine.Now(), Order: c.Order.ID, Command: c.Kind})
 }
 
 // Begun records that the commands of the start are asked for now: a live.Recorder.
-func (j *botJournal) Begun() {
-	j.begun = true
-	j.record(&recording.Record{Kind: recording.KindBegun, At: j.engine.Now()})
+func (r *inputRecorder) Begun() {
+	r.begun = true
+	r.record(&recording.Record{Kind: recording.KindBegun, At: r.engine.Now()})
 }
 
 // begin records the start of a process: what its engine is made of, what it begins with, and that
 // it begins. What is journalled before the first event has this time.
-func (j *botJournal) begin(at market.Time, m *core.Manifest, parts map[string][]byte, history []market.Candle) error {
+func (j *botJournal) begin(at market.Time, parts map[string][]byte, history []market.Candle) error {
 	j.at = at
 	j.shown.addCandles(history)
 	if j.recording == nil {
 		return nil
 	}
-	text, err := m.Encode()
+	text, err := j.manifest.Encode()
 	if err != nil {
 		return err
 	}
@@ -76,10 +94,10 @@ func (j *botJournal) begin(at market.Time, m *core.Manifest, parts map[string][]
 }
 
 // recordHistory records the candles of a warm-up.
-func (j *botJournal) recordHistory(at market.Time, history []market.Candle) {
+func (r *inputRecorder) recordHistory(at market.Time, history []market.Candle) {
 	for len(history) > 0 {
 		n := min(historyPart, len(history))
-		j.record(&recording.Record{Kind: recording.KindHistory, At: at, Candles: history[:n]})
+		r.record(&recording.Record{Kind: recording.KindHistory, At: at, Candles: history[:n]})
 		history = history[n:]
 	}
 }
@@ -100,11 +118,17 @@ func (j *botJournal) recordTurn() {
 	j.batch.Blob(statedir.RecordingBlob, statedir.AppendNextRecord(nil, j.recording.Next()))
 }
 
-func (j *botJournal) flushRecording() {
-	if err := j.recording.Flush(); err != nil {
-		j.notRecorded(err)
+func (r *inputRecorder) flushRecording() {
+	if r.recording == nil {
+		return
+	}
+	if err := r.recording.Flush(); err != nil {
+		r.notRecorded(err)
 	}
 }
+
+// describe is what the engine is made of now.
+func (r *inputRecorder) describe() ([]byte, error) { return r.manifest.At(r.engine).Encode() }
 
 // snapshot is the saved parts of the engine by name; nil: none is taken.
 type snapshot map[string][]byte
@@ -116,8 +140,8 @@ func (s snapshot) add(part string, data []byte) {
 }
 
 // newSnapshot begins a snapshot with the first save of all parts on a UTC day.
-func (j *botJournal) newSnapshot(at market.Time, all bool) snapshot {
-	if j.recording == nil || !all || at.Day() == j.day || j.engine.Brackets().Held() {
+func (r *inputRecorder) newSnapshot(at market.Time, all bool) snapshot {
+	if r.recording == nil || !all || at.Day() == r.day || r.engine.Brackets().Held() {
 		return nil
 	}
 	return snapshot{}
@@ -126,30 +150,30 @@ func (j *botJournal) newSnapshot(at market.Time, all bool) snapshot {
 // recordSnapshot records the snapshot of a commit, at the beginning of a block. Once trading has
 // begun it has what the engine is made of, and the candles of the warm-up follow: a replay may go
 // on there after a loss.
-func (j *botJournal) recordSnapshot(at market.Time, s snapshot) {
+func (r *inputRecorder) recordSnapshot(at market.Time, s snapshot) {
 	if s == nil {
 		return
 	}
-	j.day = at.Day()
-	r := recording.Record{Kind: recording.KindSnapshot, At: at, Parts: s}
-	if !j.begun {
-		j.record(&r)
+	r.day = at.Day()
+	record := recording.Record{Kind: recording.KindSnapshot, At: at, Parts: s}
+	if !r.begun {
+		r.record(&record)
 		return
 	}
 	var err error
-	if r.Manifest, err = j.describe(); err != nil {
-		j.notRecorded(err)
+	if record.Manifest, err = r.describe(); err != nil {
+		r.notRecorded(err)
 	}
-	j.flushRecording()
-	j.record(&r)
-	j.recordHistory(at, j.latest.all())
+	r.flushRecording()
+	r.record(&record)
+	r.recordHistory(at, r.latest.all())
 }
 
 // notRecorded logs, once, why the recording has lost something.
-func (j *botJournal) notRecorded(err error) {
-	if !j.unrecorded {
-		j.unrecorded = true
-		j.log.Error().Err(err).Msg("the recording has lost events: bot replay cannot check what followed from them")
+func (r *inputRecorder) notRecorded(err error) {
+	if !r.unrecorded {
+		r.unrecorded = true
+		r.log.Error().Err(err).Msg("the recording has lost events: bot replay cannot check what followed from them")
 	}
 }
 

@@ -123,7 +123,7 @@ func (j *botJournal) refused(asked, rounded *market.Command, why *risk.Refusal) 
 	} else {
 		refusal.Command.Order.Market = 0 // a journal knows markets by name
 	}
-	currency := catalog.Asset(j.currency)
+	currency := j.plan.Currency
 	refusal.Have, refusal.Limit = why.Values(m, currency)
 	refusal.Detail = why.Words(m, currency)
 	key := refusalKey{o.Strategy, refusal.Command.Order.Market, asked.Kind, o.Side, refusal.Reason}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tidemark-trading/tidemark/backtest"
@@ -36,6 +38,12 @@ type settings struct {
 	at   market.Time // of the reload that brought them; 0: the start did
 }
 
+// reloadable are the settings that hold now; nil: those of the plan.
+type reloadable struct {
+	atomic.Pointer[settings]
+	swapping sync.Mutex // a reload is under way
+}
+
 // config is the config of the settings that hold now. Any goroutine may call it.
 func (r *runner) config() *config.Run {
 	if now := r.settings.Load(); now != nil {
@@ -62,28 +70,28 @@ type copying struct {
 }
 
 // newCopy begins a copy with a commit; nil: none is wanted.
-func (j *botJournal) newCopy() snapshot {
-	if !j.copying.wanted {
+func (r *inputRecorder) newCopy() snapshot {
+	if !r.copying.wanted {
 		return nil
 	}
 	return snapshot{}
 }
 
 // keepCopy keeps a copy of what a commit has saved; nil: none was wanted.
-func (j *botJournal) keepCopy(at market.Time, parts snapshot) {
+func (r *inputRecorder) keepCopy(at market.Time, parts snapshot) {
 	if parts == nil {
 		return
 	}
-	text, err := j.describe()
+	text, err := r.describe()
 	var m *core.Manifest
 	if err == nil {
 		m, err = core.DecodeManifest(text) // memory of its own
 	}
-	if j.copying = (copying{failed: err}); err != nil {
+	if r.copying = (copying{failed: err}); err != nil {
 		return
 	}
-	j.copying = copying{catching: true,
-		copied: &engineCopy{at: at, parts: parts, manifest: m, latest: j.latest.series()}}
+	r.copying = copying{catching: true,
+		copied: &engineCopy{at: at, parts: parts, manifest: m, latest: r.latest.series()}}
 }
 
 // reload answers `bot reload`.
@@ -117,10 +125,10 @@ func (c *control) reloadNow(ctx context.Context, by string, check bool) (report 
 	if r.Reread == nil {
 		return nil, config.Usagef("this bot was not started from a config file: restart it with other settings")
 	}
-	if !r.reloading.TryLock() {
+	if !r.settings.swapping.TryLock() {
 		return nil, errors.New("another reload is under way: ask again when it is done")
 	}
-	defer r.reloading.Unlock()
+	defer r.settings.swapping.Unlock()
 	report, err = c.tryReload(ctx, by, check)
 	switch {
 	case check:
@@ -167,7 +175,7 @@ func (c *control) tryReload(ctx context.Context, by string, check bool) (*operat
 	if check {
 		return s.report, nil
 	}
-	return s.report, s.carryOut(ctx)
+	return s.report, s.swap(ctx)
 }
 
 // settingsSwap is a reload under way.
@@ -290,8 +298,8 @@ func (s *settingsSwap) fetch(ctx context.Context, series *poll.Series, have []ma
 	return s.r.feed.History(ctx, *series, end, count)
 }
 
-// carryOut lets the new settings take over between two turns of the loop.
-func (s *settingsSwap) carryOut(ctx context.Context) error {
+// swap lets the new settings take over between two turns of the loop.
+func (s *settingsSwap) swap(ctx context.Context) error {
 	var failed error
 	var old *alert.Sender
 	if err := s.do(ctx, func(at market.Time) (commands []market.Command) {
@@ -329,7 +337,7 @@ func (s *settingsSwap) takeOver(at market.Time) ([]market.Command, error) {
 	}
 	r.fault("reload taken over")
 	s.report.Cancelled = len(commands)
-	r.manifest = s.prepared.Manifest
+	j.manifest = s.prepared.Manifest
 	if len(s.report.Strategies) > 0 {
 		j.latest = r.newLatestCandles(s.next.Strategies)
 		j.latest.add(s.prepared.History)
@@ -339,13 +347,13 @@ func (s *settingsSwap) takeOver(at market.Time) ([]market.Command, error) {
 }
 
 // later are the candles since the copy that a history lacks.
-func (j *botJournal) later(history []market.Candle) (later []market.Candle) {
+func (r *inputRecorder) later(history []market.Candle) (later []market.Candle) {
 	newest := map[poll.Series]market.Time{}
 	for i := range history {
 		c := &history[i]
 		newest[poll.Series{Market: c.Market, Interval: c.Interval}] = c.Start
 	}
-	for _, c := range j.copying.caught {
+	for _, c := range r.copying.caught {
 		if last, known := newest[poll.Series{Market: c.Market, Interval: c.Interval}]; !known || c.Start > last {
 			later = append(later, c)
 		}

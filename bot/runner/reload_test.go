@@ -305,10 +305,10 @@ func TestAReloadThatFailsChangesNothing(t *testing.T) {
 		p.look(func() { entered = len(p.engine.Halts()) })
 		require.Zero(t, entered)
 
-		p.runner.reloading.Lock()
+		p.runner.settings.swapping.Lock()
 		_, err = p.reload(false)
 		require.ErrorContains(t, err, "another reload is under way")
-		p.runner.reloading.Unlock()
+		p.runner.settings.swapping.Unlock()
 		s.edit("params.seed = 4", "params.seed = 5")
 		report, err := p.reload(false)
 		require.NoError(t, err)

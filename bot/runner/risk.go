@@ -3,8 +3,6 @@ package runner
 import (
 	"context"
 	"errors"
-	"strconv"
-	"time"
 
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
@@ -21,13 +19,13 @@ type limitUses struct {
 }
 
 // uses reads the limits. Only the loop's goroutine may call it.
-func (r *runner) uses(at market.Time) *limitUses {
-	strategies := r.plan.Strategies
+func (b *books) uses(at market.Time) *limitUses {
+	strategies := b.plan.Strategies
 	u := &limitUses{at: at, all: make([]risk.LimitUse, 0, 16+16*len(strategies)), of: make([]int, 0, len(strategies)+1)}
-	u.all = r.gate.AccountUse(u.all, r.account)
+	u.all = b.gate.AccountUse(u.all, b.account)
 	u.of = append(u.of, len(u.all))
 	for i := range strategies {
-		u.all = r.gate.StrategyUse(u.all, r.account, strategyID(i+1), strategies[i].Markets, at)
+		u.all = b.gate.StrategyUse(u.all, b.account, strategyID(i+1), strategies[i].Markets, at)
 		u.of = append(u.of, len(u.all))
 	}
 	return u
@@ -54,27 +52,26 @@ func (c *control) risk(ctx context.Context, _ *operator.Request) (any, error) {
 }
 
 // riskOf is the document of the limits, without halts.
-func (r *runner) riskOf(u *limitUses) *operator.Risk {
-	info := &operator.Risk{AtMS: u.at.Millis(), Currency: r.plan.Currency.Symbol,
+func (b *books) riskOf(u *limitUses) *operator.Risk {
+	info := &operator.Risk{AtMS: u.at.Millis(), Currency: b.plan.Currency.Symbol,
 		Limits: make([]operator.Limit, 0, len(u.all))}
-	scope, names, group := "account", r.plan.Names(), 0
+	scope, names, group := "account", b.plan.Names(), 0
 	for i := range u.all {
 		for i >= u.of[group] {
 			scope = operator.HaltScope(names[group])
 			group++
 		}
-		info.Limits = append(info.Limits, r.limitOf(scope, &u.all[i]))
+		info.Limits = append(info.Limits, b.limitOf(scope, &u.all[i]))
 	}
 	return info
 }
 
 // limitOf is a limit as text.
-func (r *runner) limitOf(scope string, u *risk.LimitUse) operator.Limit {
-	text := func(n int64) string { return unitText(u.Unit, n, r.plan.Currency.Digits) }
-	l := operator.Limit{Scope: scope, Name: u.Name, Unit: unitNames[u.Unit], Reached: u.Reached,
-		UntilMS: u.Until.Millis()}
+func (b *books) limitOf(scope string, u *risk.LimitUse) operator.Limit {
+	text := func(n int64) string { return u.Unit.Text(n, b.plan.Currency.Digits) }
+	l := operator.Limit{Scope: scope, Name: u.Name, Unit: u.Unit, Reached: u.Reached, UntilMS: u.Until.Millis()}
 	if u.Market != 0 {
-		l.Market = r.plan.Catalog.Market(u.Market).Name
+		l.Market = b.plan.Catalog.Market(u.Market).Name
 	}
 	if u.Limit != 0 {
 		l.Max = text(u.Limit)
@@ -86,7 +83,7 @@ func (r *runner) limitOf(scope string, u *risk.LimitUse) operator.Limit {
 	if u.Mark != 0 {
 		l.From = text(u.Mark)
 		if u.Unit == risk.UnitRate {
-			l.From = unitText(risk.UnitMoney, u.Mark, r.plan.Currency.Digits)
+			l.From = risk.UnitMoney.Text(u.Mark, b.plan.Currency.Digits)
 		}
 	}
 	if u.Limit > 0 {
@@ -96,31 +93,9 @@ func (r *runner) limitOf(scope string, u *risk.LimitUse) operator.Limit {
 	return l
 }
 
-var unitNames = [...]string{risk.UnitCount: operator.UnitCount, risk.UnitMoney: operator.UnitMoney,
-	risk.UnitRate: operator.UnitFraction, risk.UnitDuration: operator.UnitDuration,
-	risk.UnitSwitch: operator.UnitSwitch}
-
-// unitText is a figure as text; digits are those of the account's currency.
-func unitText(unit risk.Unit, n int64, digits uint8) string {
-	switch unit {
-	case risk.UnitMoney:
-		return market.FormatFixed(n, digits)
-	case risk.UnitRate:
-		return market.FormatFixed(n, market.RateDigits)
-	case risk.UnitDuration:
-		return time.Duration(n).Round(time.Millisecond).String()
-	case risk.UnitSwitch:
-		return "on"
-	}
-	return strconv.FormatInt(n, 10)
-}
-
 // saveLimits saves the limits with their use: the answer to `bot risk` of a bot that has stopped.
 func (j *botJournal) saveLimits(at market.Time) error {
-	if j.limits == nil {
-		return nil
-	}
-	text, err := operator.AppendRisk(nil, j.limits(at))
+	text, err := operator.AppendRisk(nil, j.riskOf(j.uses(at)))
 	if err != nil {
 		return err
 	}

@@ -20,10 +20,6 @@ func (r *runner) openSeal() error {
 	k := seal.NewKeeper(r.account, r.plan.Currency.ID, seal.StrategiesOf(r.plan.Strategies),
 		version.Of(debug.ReadBuildInfo()))
 	r.journal.seal = k
-	r.journal.onBroken = func(text string) {
-		r.log.Warn().Msg(text)
-		r.watch.raise(alert.Seal, "%s", text)
-	}
 	rows, err := r.store.Kept()
 	if err != nil {
 		return err
@@ -50,7 +46,9 @@ func (j *botJournal) judge(at market.Time) error {
 	}
 	j.batch.Verdict(at, verdict)
 	if verdict.Broken && !before {
-		j.onBroken(j.seal.Standing().Sentence())
+		text := j.seal.Standing().Sentence()
+		j.log.Warn().Msg(text)
+		j.watch.raise(alert.Seal, "%s", text)
 	}
 	return nil
 }

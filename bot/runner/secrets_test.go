@@ -69,7 +69,7 @@ func TestKeyAndSecretAreInNothingThatTheBotWrites(t *testing.T) {
 		require.Positive(t, files)
 		require.NotContains(t, written, bottest.BotKey)
 		require.NotContains(t, written, bottest.BotSecret)
-		written += fmt.Sprintf("%v %+v %#v", p.client, p.client, p.budget.Snapshot())
+		written += fmt.Sprintf("%v %+v %#v", p.client, p.client, p.weights.Snapshot())
 		require.NotContains(t, written, bottest.BotSecret)
 	})
 }

@@ -74,7 +74,7 @@ func (r *runner) ready() {
 				Msg("it does not trade: it is halted until bot resume")
 		}
 	}
-	if len(r.formerGroups) > 0 { // their timers are stopped
+	if len(r.earlier.groups) > 0 { // their timers are stopped
 		r.saveGroups(r.plan.Groups())
 	}
 	r.watch.started()

@@ -110,13 +110,13 @@ func (r *runner) keepGroups() error {
 		return err
 	}
 	if text != nil {
-		if err := json.Unmarshal(text, &r.formerGroups); err != nil {
+		if err := json.Unmarshal(text, &r.earlier.groups); err != nil {
 			return fmt.Errorf("cancel-on-disconnect groups in the state file: %w", err)
 		}
 	}
 	groups := r.plan.Groups()
-	r.formerGroups = slices.DeleteFunc(r.formerGroups, func(g uint16) bool { return slices.Contains(groups, g) })
-	r.saveGroups(append(groups, r.formerGroups...))
+	r.earlier.groups = slices.DeleteFunc(r.earlier.groups, func(g uint16) bool { return slices.Contains(groups, g) })
+	r.saveGroups(append(groups, r.earlier.groups...))
 	return nil
 }
 

@@ -39,9 +39,7 @@ func (j *botJournal) trimmed(at market.Time) {
 	case done.Damaged != nil:
 		t.keep = 0
 		j.log.Error().Err(done.Damaged).Msg("the journal is not trimmed any more; bot state check says what is damaged")
-		if j.raise != nil {
-			j.raise(alert.Difference, "bot.db is damaged: %v; nothing more is removed from it", done.Damaged)
-		}
+		j.watch.raise(alert.Difference, "bot.db is damaged: %v; nothing more is removed from it", done.Damaged)
 	case done.More:
 		t.next = at.Add(trimEvery)
 	default:

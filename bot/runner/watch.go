@@ -296,7 +296,7 @@ func (w *watch) ready() error {
 	if !w.trading.Load() {
 		return fmt.Errorf("the bot has not reconciled with the exchange, or is stopping")
 	}
-	if until := w.r.budget.BannedUntil(rest.PaidByKey); until != 0 {
+	if until := w.r.weights.BannedUntil(rest.PaidByKey); until != 0 {
 		return fmt.Errorf("the exchange has banned the key until %s", until)
 	}
 	last := int64(0)

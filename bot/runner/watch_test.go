@@ -114,7 +114,7 @@ func TestHaltsAndResumesAreToldAsTheyCome(t *testing.T) {
 		Slots: []engine.StrategyConfig{{Name: "trend", Strategy: strategy.Base{}}}})
 	w := &watch{now: time.Now, halted: make([]bool, 2), alerts: m,
 		r: &runner{books: books{plan: &plan.Live{Plan: plan.Plan{
-			Strategies: []backtest.StrategyPlan{{Name: "trend"}}}}, engine: seats}, gate: gate}}
+			Strategies: []backtest.StrategyPlan{{Name: "trend"}}}}, engine: seats, gate: gate}}}
 	w.checkHalts()
 	seats.Enter(&market.Input{Kind: market.InputHalt, At: 1, Strategy: 1, Reason: "by hand"})
 	w.checkHalts()

@@ -71,10 +71,12 @@ const newerVersion = 1
 
 // Newer is what starts have kept of orders that are newer than the copy of a restored state file.
 type Newer struct {
-	// Since and Last are the last entry and the highest order number of the file before a start
-	// that has not ended yet, or has failed; 0: the last start knows all newer orders.
-	Since market.Time    `json:"since,omitzero"`
-	Last  market.OrderID `json:"last,omitzero"`
+	// Runs are runs before the last one of which the file may lack orders, the latest first: they
+	// did not end in it.
+	Runs []live.Run `json:"runs,omitempty"`
+	// Since is when the last entry before a start was made that has not ended yet, or has failed.
+	// 0: the last start knows all newer orders that the exchange has shown.
+	Since market.Time `json:"since,omitzero"`
 	// Orders are those in the books that may still fill or are to be cancelled, by their numbers in
 	// this file.
 	Orders  []market.OrderID `json:"orders,omitempty"`

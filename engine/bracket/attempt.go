@@ -15,7 +15,7 @@ func (s *Set) Due() (at market.Time, any bool) {
 	at = s.departs.due()
 	for _, entry := range s.bare {
 		if b := &s.all[s.placeOf(entry)]; s.waits(b) {
-			at = min(at, b.next)
+			at = min(at, b.Next)
 		}
 	}
 	for i := 0; s.following > 0 && i < len(s.all); i++ {
@@ -26,10 +26,10 @@ func (s *Set) Due() (at market.Time, any bool) {
 
 // waits reports whether a bracket waits for its next attempt.
 func (s *brackets) waits(b *bracket) bool {
-	if b.withdrawn || b.bareSince == 0 || b.kept() <= 0 || b.swapping || b.ending {
+	if b.withdrawn || b.UnprotectedSince == 0 || b.kept() <= 0 || b.swapping || b.ending {
 		return false
 	}
-	if b.exit == 0 || b.cause != strategy.CausePartly {
+	if b.exit == 0 || b.Cause != strategy.CausePartly {
 		return b.exit == 0
 	}
 	o := s.orders.Own(b.exit)
@@ -59,7 +59,7 @@ func (s *Set) retryBare() {
 	now := s.now()
 	s.places = s.places[:0]
 	for _, entry := range s.bare {
-		if at := s.placeOf(entry); s.waits(&s.all[at]) && s.all[at].next <= now {
+		if at := s.placeOf(entry); s.waits(&s.all[at]) && s.all[at].Next <= now {
 			s.places = append(s.places, at)
 		}
 	}
@@ -68,8 +68,8 @@ func (s *Set) retryBare() {
 		b, before := &s.all[at], len(s.all)
 		s.settle(b)
 		// an attempt that changed nothing is not repeated at once
-		if len(s.all) == before && s.waits(b) && b.next <= now {
-			b.next = now.Add(maxWait)
+		if len(s.all) == before && s.waits(b) && b.Next <= now {
+			b.Next = now.Add(maxWait)
 		}
 	}
 }
@@ -79,7 +79,7 @@ func (s *Set) RulesChanged(m market.ID) {
 	for i := len(s.all) - 1; i >= 0; i-- {
 		if b := &s.all[i]; b.market == m {
 			s.touch(b)
-			b.next, b.refusedLegs, b.least = 0, 0, b.least.with(leastOf(s.catalog.Market(m)))
+			b.Next, b.RefusedLegs, b.least = 0, 0, b.least.with(leastOf(s.catalog.Market(m)))
 			s.settle(b)
 		}
 	}
@@ -96,11 +96,11 @@ func (s *Set) RulesChanged(m market.ID) {
 // refusal where one left the bracket bare.
 func (s *Set) attempt(b *bracket, inPath bool) (err error) {
 	wanted := b.leg
-	if b.bareSince == 0 {
+	if b.UnprotectedSince == 0 {
 		s.expose(b, strategy.CauseArriving)
 	}
 	for _, leg := range [...]market.Leg{wanted, other(wanted)} {
-		if leg != wanted && b.noBuyers || !s.canTry(b, leg) {
+		if leg != wanted && b.NoBuyers || !s.canTry(b, leg) {
 			continue
 		}
 		if fault := s.fault(b, wanted); leg != wanted && fault.Found() && b.level(wanted) != 0 {
@@ -114,7 +114,7 @@ func (s *Set) attempt(b *bracket, inPath bool) (err error) {
 		}
 		err = refused
 		b.fail(s.now(), 0)
-		b.refusedLegs |= 1 << leg
+		b.RefusedLegs |= 1 << leg
 		s.reportRefused(b, strategy.CauseRefused, err)
 	}
 	b.leg = wanted
@@ -124,7 +124,7 @@ func (s *Set) attempt(b *bracket, inPath bool) (err error) {
 
 // canTry reports whether a leg may be tried now.
 func (s *Set) canTry(b *bracket, leg market.Leg) bool {
-	return b.level(leg) != 0 && !(b.refusedLegs.has(leg) && s.now() < b.next) && !s.fault(b, leg).Found()
+	return b.level(leg) != 0 && !(b.RefusedLegs.has(leg) && s.now() < b.Next) && !s.fault(b, leg).Found()
 }
 
 // stayBare handles a bracket of which no leg can rest now.
@@ -136,16 +136,18 @@ func (s *Set) stayBare(b *bracket) {
 	fault := s.fault(b, firstLeg(b.levels))
 	switch {
 	case fits: // a refused exit is tried again later
-		b.next = max(b.next, s.now()+1)
+		b.Next = max(b.Next, s.now()+1)
+	case b.closed && s.dust(b) && b.leaving > 0: // its Close has sold nothing yet, and may fail
+		b.Next = never
+		s.expose(b, strategy.CauseClose)
 	case b.closed && s.dust(b): // dust is flat: the bracket ends
 		if !b.sold {
 			s.report(b, strategy.CauseTooSmall, 0, s.faultText(b, fault)+"; dust, which counts as nothing")
 		}
-		if b.amount = b.leaving; b.amount == 0 {
-			s.protect(b)
-		}
+		b.amount = 0
+		s.protect(b)
 	default:
-		b.next = never
+		b.Next = never
 		s.report(b, causeOf(fault), 0, s.faultText(b, fault))
 	}
 }
@@ -165,7 +167,7 @@ func (s *Set) dust(b *bracket) bool {
 	if b.sold {
 		price = max(b.levels.Stop, b.levels.Target)
 	}
-	m.MinOrderInBase, m.MinOrderInQuote = b.least.base, b.least.quote
+	m.MinOrderInBase, m.MinOrderInQuote = b.least.LeastBase, b.least.LeastQuote
 	return price != 0 && risk.LevelFault(&m, b.leg, market.FloorTo(price, m.TickSize), b.kept()).TooSmall()
 }
 
@@ -208,10 +210,10 @@ func (s *Set) place(b *bracket, inPath bool) error {
 		return err
 	}
 	s.setExit(b, id)
-	if b.next == never { // the amount was too small, and no longer is
-		b.next = 0
+	if b.Next == never { // the amount was too small, and no longer is
+		b.Next = 0
 	}
-	if b.cause != strategy.CauseSwap {
+	if b.Cause != strategy.CauseSwap {
 		s.expose(b, strategy.CauseArriving)
 	}
 	return nil

@@ -31,7 +31,7 @@ type bracket struct {
 	ending   bool           // a Close has cancelled the exit
 	reducing bool           // a Close has reduced the exit to what is kept
 	sold     bool           // an exit has sold some: a rest too small to sell is dust
-	least    least          // what was too small to sell then is dust
+	least                   // what was too small to sell then is dust
 	// withdrawn: a person has cancelled all orders, and the bracket places no exit
 	withdrawn bool
 	standIn   bool // the resting exit stands in for the other leg, which could not rest
@@ -39,40 +39,36 @@ type bracket struct {
 	watched market.Watch // its part of brackets.watches
 
 	exposure
-	attempts
+	met bool // self-trade prevention has cancelled the last exit, for the first time
 	trail
 	parting
 }
 
-// exposure is the time in which the amount of a bracket, or a part of it, has no exit at the venue.
+// exposure is the time in which the amount of a bracket, or a part of it, has no exit at the venue,
+// and the attempts to end it: to place an exit, or to change one. It is saved.
 type exposure struct {
-	bareSince    market.Time    // 0: it has one
-	countedUntil market.Time    // end of the counted part of that time
-	cause        strategy.Cause // of the uncounted part
-	reported     strategy.Cause // the cause last reported to the strategy; 0: none since there was an exit
-}
-
-// attempts are the attempts to place or to change an exit.
-type attempts struct {
-	failures    int         // failed ones in a row
-	refusedLegs legs        // legs that failed again: they wait for next, and the other leg is tried
-	next        market.Time // time of the next attempt
-	noBuyers    bool        // the last exit expired without a fill
-	met         bool        // self-trade prevention has cancelled the last exit, for the first time
+	UnprotectedSince market.Time    `json:"unprotectedSince,omitzero"` // 0: all of the amount has an exit
+	Failures         int            `json:"failures,omitzero"`         // failed attempts in a row
+	NoBuyers         bool           `json:"noBuyers,omitzero"`         // the last exit expired without a fill
+	Counted          market.Time    `json:"counted,omitzero"`          // end of the counted part of that time
+	Cause            strategy.Cause `json:"cause,omitzero"`            // of the uncounted part
+	Reported         strategy.Cause `json:"reported,omitzero"`         // last reported to the strategy; 0: none since an exit
+	RefusedLegs      legs           `json:"refusedLegs,omitzero"`      // failed again: they wait, the other leg is tried
+	Next             market.Time    `json:"next,omitzero"`             // of the next attempt
 }
 
 // least are the lowest minimums of a market in the life of a bracket. What is above them is no
 // dust: minimums that have risen may fall again.
 type least struct {
-	base  market.Qty
-	quote market.Money
+	LeastBase  market.Qty   `json:"leastBase,omitzero"`
+	LeastQuote market.Money `json:"leastQuote,omitzero"`
 }
 
 func leastOf(m *market.Market) least { return least{m.MinOrderInBase, m.MinOrderInQuote} }
 
 // with are the lower ones of two.
 func (l least) with(other least) least {
-	return least{min(l.base, other.base), min(l.quote, other.quote)}
+	return least{min(l.LeastBase, other.LeastBase), min(l.LeastQuote, other.LeastQuote)}
 }
 
 // legs is a set of market.Leg.
@@ -94,27 +90,27 @@ const never = market.Time(math.MaxInt64)
 
 // wait is the time between the latest failed attempt and the next.
 func (b *bracket) wait() market.Duration {
-	if b.failures < 2 {
+	if b.Failures < 2 {
 		return 0
 	}
 	longest := maxWait
-	if b.noBuyers {
+	if b.NoBuyers {
 		longest = maxNoBuyersWait
 	}
-	return min(market.Duration(time.Second)<<min(b.failures-2, 10), longest)
+	return min(market.Duration(time.Second)<<min(b.Failures-2, 10), longest)
 }
 
 // fail counts a failed attempt.
 func (b *bracket) fail(now market.Time, lasted market.Duration) {
 	if lasted >= lastingExit {
-		b.failures, b.refusedLegs = 0, 0
+		b.Failures, b.RefusedLegs = 0, 0
 	}
-	b.failures++
-	b.next = now.Add(b.wait())
+	b.Failures++
+	b.Next = now.Add(b.wait())
 }
 
 func (b *bracket) resetFailures() {
-	b.failures, b.refusedLegs, b.next, b.noBuyers = 0, 0, 0, false
+	b.Failures, b.RefusedLegs, b.Next, b.NoBuyers = 0, 0, 0, false
 }
 
 // firstLeg is the exit that rests first: the one to keep, or the only one.

@@ -11,20 +11,20 @@ import (
 func (s *brackets) expose(b *bracket, cause strategy.Cause) {
 	s.touch(b)
 	now := s.now()
-	if b.bareSince == 0 && now != 0 {
-		b.bareSince, b.countedUntil = now, now
+	if b.UnprotectedSince == 0 && now != 0 {
+		b.UnprotectedSince, b.Counted = now, now
 		s.bare = append(s.bare, b.entry)
 	}
 	s.count(b, now)
-	b.cause = cause
+	b.Cause = cause
 }
 
 // protect ends the time without an exit.
 func (s *brackets) protect(b *bracket) {
-	if b.bareSince != 0 {
+	if b.UnprotectedSince != 0 {
 		s.touch(b)
 		s.count(b, s.now())
-		b.bareSince, b.countedUntil, b.cause, b.reported = 0, 0, 0, 0
+		b.UnprotectedSince, b.Counted, b.Cause, b.Reported = 0, 0, 0, 0
 		at, last := len(s.bare)-1, len(s.bare)-1
 		for s.bare[at] != b.entry { // mostly it is a late one
 			at--
@@ -34,19 +34,19 @@ func (s *brackets) protect(b *bracket) {
 }
 
 func (s *brackets) count(b *bracket, now market.Time) {
-	if b.bareSince != 0 && now > b.countedUntil {
-		s.unprotected[b.cause] += now.Sub(b.countedUntil)
-		b.countedUntil = now
+	if b.UnprotectedSince != 0 && now > b.Counted {
+		s.unprotected[b.Cause] += now.Sub(b.Counted)
+		b.Counted = now
 	}
 }
 
 // report is expose with a report to the strategy, once for each cause until there is an exit again.
 func (s *brackets) report(b *bracket, cause strategy.Cause, code int, why string) {
 	s.expose(b, cause)
-	if b.reported == cause {
+	if b.Reported == cause {
 		return
 	}
-	b.reported = cause
+	b.Reported = cause
 	s.reports = append(s.reports, strategy.Unprotected{
 		Bracket: b.entry, Strategy: b.strategy, Market: b.market, Amount: s.uncovered(b), Levels: b.levels,
 		Cause: cause, Code: code, Why: why,
@@ -75,7 +75,7 @@ func (s *brackets) unheld(b *bracket) market.Qty {
 func (s *brackets) loose(b *bracket) market.Qty {
 	missing := market.Qty(0)
 	if o := s.orders.Own(b.exit); o != nil {
-		missing = max(0, o.FilledAmount-o.Booked())
+		missing = max(0, o.FilledAmount-o.BookedAmount())
 	}
 	return max(0, s.unheld(b)-missing)
 }

@@ -53,7 +53,7 @@ func (s *Set) follow(o *state.Order, r *market.Report, fresh []market.Fill, held
 		b.follow(o, fresh)
 		s.pay(b, fresh)
 		s.leaveBought(b, fresh)
-		if exit := s.orders.Own(b.exit); exit != nil && len(fresh) > 0 && b.bareSince == 0 {
+		if exit := s.orders.Own(b.exit); exit != nil && len(fresh) > 0 && b.UnprotectedSince == 0 {
 			s.exposeRest(b, exit)
 		}
 		if o.ID != b.entry && o.ID != b.buyer && o.Over() {
@@ -113,7 +113,7 @@ func (s *Set) followExit(b *bracket, o *state.Order, r *market.Report, fresh []m
 	}
 	if !s.exposeRest(b, o) {
 		s.protect(b)
-		b.noBuyers = false // buyers may be back when the other exit is due
+		b.NoBuyers = false // buyers may be back when the other exit is due
 	}
 }
 
@@ -133,7 +133,7 @@ func (s *Set) restated(b *bracket, exit *state.Order) {
 func (s *Set) exposeRest(b *bracket, exit *state.Order) bool {
 	cause := strategy.CausePartly
 	switch {
-	case exit.AmountRemaining >= b.amount || exit.Booked() != exit.FilledAmount:
+	case exit.AmountRemaining >= b.amount || exit.BookedAmount() != exit.FilledAmount:
 		return false
 	case exit.AmountRemaining >= b.kept():
 		cause = strategy.CauseClose
@@ -156,8 +156,8 @@ func (s *Set) changeRefused(b *bracket, o *state.Order, command market.CommandKi
 	}
 	b.undoChange(&o.Order, command)
 	b.fail(s.now(), 0)
-	if swap && b.failures > 1 {
-		b.refusedLegs |= 1 << other(b.leg)
+	if swap && b.Failures > 1 {
+		b.RefusedLegs |= 1 << other(b.leg)
 	}
 }
 
@@ -183,15 +183,15 @@ func (s *Set) ended(b *bracket, o *state.Order) {
 	case o.State != state.Expired && s.cancelEntry(b):
 		s.expose(b, strategy.CauseCancelled)
 	default:
-		b.noBuyers = o.State == state.Expired
+		b.NoBuyers = o.State == state.Expired
 		b.fail(now, now.Sub(o.Created))
-		b.met = b.failures == 1 && o.RestatementReason == market.CancelOnSelfTradePrevention
-		if b.failures > 1 {
-			b.refusedLegs |= 1 << leg
+		b.met = b.Failures == 1 && o.RestatementReason == market.CancelOnSelfTradePrevention
+		if b.Failures > 1 {
+			b.RefusedLegs |= 1 << leg
 		}
 		if o.Code == exchange.CodeInsufficientBalance { // the base may have left: the books are compared first
-			b.next = max(b.next, now.Add(market.Duration(time.Second)))
-			b.refusedLegs = 1<<market.KeepStop | 1<<market.KeepTarget
+			b.Next = max(b.Next, now.Add(market.Duration(time.Second)))
+			b.RefusedLegs = 1<<market.KeepStop | 1<<market.KeepTarget
 		}
 		s.report(b, endCause(o), o.Code, endText(o, "exit"))
 	}
@@ -217,23 +217,23 @@ func (s *Set) settle(b *bracket) {
 	s.touch(b)
 	switch {
 	case b.withdrawn:
-		if b.exit == 0 && b.kept() > 0 && b.reported != strategy.CauseCancelled {
+		if b.exit == 0 && b.kept() > 0 && b.Reported != strategy.CauseCancelled {
 			s.report(b, strategy.CauseCancelled, 0, withdrawnText)
 		}
 	case s.silent():
-		if b.kept() > 0 && b.exit == 0 && b.bareSince == 0 {
+		if b.kept() > 0 && b.exit == 0 && b.UnprotectedSince == 0 {
 			s.expose(b, strategy.CauseStopped)
 		}
 	case b.kept() <= 0:
-		if b.leaving > 0 && b.bareSince == 0 && s.uncovered(b) > 0 { // its base waits for its sale without an exit
+		if b.leaving > 0 && b.UnprotectedSince == 0 && s.uncovered(b) > 0 { // its base waits for its sale
 			s.expose(b, strategy.CauseClose)
 		}
 	case b.exit == 0 && len(s.outside) > 0 && s.soldOutside(b):
 		s.expose(b, strategy.CauseClose)
-		b.next = s.now().Add(outsidePause)
+		b.Next = s.now().Add(outsidePause)
 	case b.exit == 0:
 		// a second attempt waits for the next open: at the same moment it would be refused again
-		_ = s.attempt(b, b.failures == 0 || b.cause == strategy.CauseSwap || b.met)
+		_ = s.attempt(b, b.Failures == 0 || b.Cause == strategy.CauseSwap || b.met)
 	case b.swapping || b.ending:
 	case b.standIn && s.swappable(b):
 		s.swap(b)
@@ -245,7 +245,7 @@ func (s *Set) settle(b *bracket) {
 		return
 	}
 	if !s.stopped && !s.held {
-		s.move(b, b.high)
+		s.move(b, b.High)
 	}
 	s.rewatch(b)
 }
@@ -262,8 +262,8 @@ func (s *Set) resize(b *bracket) {
 	wanted := max(s.portion(b, b.leg), min(o.AmountRemaining, b.kept()))
 	whole := s.catalog.Market(b.market).RoundAmount(o.FilledAmount + wanted)
 	same := o.AmountRemaining == wanted || o.AmountRemaining < wanted && whole <= o.FilledAmount+o.AmountRemaining
-	if o.InFlight != 0 || same || o.Booked() < o.FilledAmount ||
-		now < b.next && b.leaving == 0 || b.leaving > 0 && (c == nil || c.failed || b.reducing) {
+	if o.InFlight != 0 || same || o.BookedAmount() < o.FilledAmount ||
+		now < b.Next && b.leaving == 0 || b.leaving > 0 && (c == nil || c.failed || b.reducing) {
 		return
 	}
 	if o.AmountRemaining < wanted {

@@ -21,7 +21,7 @@ func (s *Set) Terms(id market.StrategyID, order market.OrderID) (t Terms, found 
 	if b == nil || b.strategy != id {
 		return t, false
 	}
-	t = Terms{Market: b.market, Levels: b.levels, Amount: b.amount, Untouched: b.untouched(), Follow: b.terms}
+	t = Terms{Market: b.market, Levels: b.levels, Amount: b.amount, Untouched: b.untouched(), Follow: b.Follow}
 	if !b.closed {
 		t.Entry = b.buying()
 	}
@@ -39,7 +39,7 @@ func (s *Set) SetLevels(order market.OrderID, stop, target market.Price) error {
 	switch {
 	case b.swapping:
 	case b.exit == 0:
-		b.leg, b.next, b.refusedLegs = firstLeg(b.levels), 0, 0
+		b.leg, b.Next, b.RefusedLegs = firstLeg(b.levels), 0, 0
 		s.settle(b)
 		return nil
 	case b.level(b.leg) == 0:

@@ -11,16 +11,17 @@ import (
 // the price has reached, less what they have sold: so an amount that was too small by itself, or
 // not wholly sold, comes with the next part.
 type parting struct {
-	passed int         // parts that are done
-	wanted int         // parts that the price has reached
-	parted market.Qty  // sold by them
-	partAt market.Time // the earliest next attempt
+	Passed int         `json:"passed,omitzero"` // parts that are done
+	Wanted int         `json:"wanted,omitzero"` // parts that the price has reached
+	Parted market.Qty  `json:"parted,omitzero"` // sold by them
+	PartAt market.Time `json:"partAt,omitzero"` // the earliest next attempt
 }
 
 // nextPart is the level of the next partial target, 0 for none now.
 func (b *bracket) nextPart() market.Price {
-	if p := b.terms.Parts; !b.withdrawn && p != nil && b.passed < len(*p) && b.exit != 0 && !b.swapping && b.follows() {
-		return (*p)[b.passed].Price
+	p := b.Follow.Parts
+	if !b.withdrawn && p != nil && b.Passed < len(*p) && b.exit != 0 && !b.swapping && b.follows() {
+		return (*p)[b.Passed].Price
 	}
 	return 0
 }
@@ -29,24 +30,24 @@ func (b *bracket) nextPart() market.Price {
 // all by it.
 func (s *follower) want(b *bracket, price market.Price) {
 	level := b.nextPart()
-	if level == 0 || price < level || s.now() < b.partAt || b.leg == market.KeepTarget && price >= b.levels.Target {
+	if level == 0 || price < level || s.now() < b.PartAt || b.leg == market.KeepTarget && price >= b.levels.Target {
 		return
 	}
 	s.touch(b)
-	b.wanted, _ = b.terms.Parts.Reached(price)
+	b.Wanted, _ = b.Follow.Parts.Reached(price)
 }
 
 // part begins to sell the partial targets that the price has reached. Where the gate refuses it
 // now, or it fails, it is tried again after leavePause, when a price has reached them again.
 func (s *follower) part(b *bracket) {
 	s.touch(b)
-	count := b.wanted
-	level := (*b.terms.Parts)[count-1].Price
-	_, share := b.terms.Parts.Reached(level)
-	amount := min(s.shareOf(b, share)-b.parted, b.amount)
+	count := b.Wanted
+	level := (*b.Follow.Parts)[count-1].Price
+	_, share := b.Follow.Parts.Reached(level)
+	amount := min(s.shareOf(b, share)-b.Parted, b.amount)
 	reached := strategy.PartReached{Bracket: b.entry, Strategy: b.strategy, Market: b.market, Amount: amount,
-		Price: (*b.terms.Parts)[b.passed].Price, Stop: b.levels.Stop}
-	b.wanted, b.partAt = 0, s.now().Add(leavePause)
+		Price: (*b.Follow.Parts)[b.Passed].Price, Stop: b.levels.Stop}
+	b.Wanted, b.PartAt = 0, s.now().Add(leavePause)
 	if reached.Why = s.inseparable(b, amount, level); reached.Why != "" {
 		if b.closed { // otherwise the entry may buy more
 			s.pass(b, count)
@@ -63,13 +64,13 @@ func (s *follower) part(b *bracket) {
 // pass notes that the first parts are done.
 func (s *brackets) pass(b *bracket, count int) {
 	s.touch(b)
-	b.passed, b.wanted, b.partAt = count, 0, 0
+	b.Passed, b.Wanted, b.PartAt = count, 0, 0
 	s.rewatch(b)
 }
 
 // shareOf is a share of what the entry bought, rounded down to the market's decimals.
 func (s *brackets) shareOf(b *bracket, share market.Rate) market.Qty {
-	part, err := market.ValueOf(int64(b.bought)).Part(int64(share), int64(market.Whole)).FloorMoney(0)
+	part, err := market.ValueOf(int64(b.Bought)).Part(int64(share), int64(market.Whole)).FloorMoney(0)
 	if err != nil {
 		return 0
 	}

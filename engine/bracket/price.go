@@ -60,7 +60,7 @@ func (s *Set) swappable(b *bracket) bool {
 // swap cancels the resting exit; the other is placed when the cancel is confirmed.
 func (s *Set) swap(b *bracket) {
 	s.touch(b)
-	b.swapping, b.standIn, b.wanted = true, false, 0
+	b.swapping, b.standIn, b.Wanted = true, false, 0
 	b.leg = other(b.leg)
 	s.orders.Cancel(b.exit, true)
 }
@@ -105,8 +105,8 @@ func (s *brackets) watchOf(b *bracket) (w market.Watch) {
 	if level := b.nextPart(); level != 0 && (w.Above == 0 || level < w.Above) {
 		w.Above = level
 	}
-	if b.terms.ByPrices && b.follows() {
-		w.Peak = max(1, b.high)
+	if b.Follow.ByPrices && b.follows() {
+		w.Peak = max(1, b.High)
 	}
 	return w
 }

@@ -57,7 +57,7 @@ func (s *Set) Enclose(name market.OrderID, stop *state.Order) {
 	b := s.add(bracket{entry: name, strategy: stop.Strategy, market: stop.Market,
 		levels: market.Bracket{Stop: stop.TriggerAmount}, leg: market.KeepStop, amount: stop.Amount, closed: true,
 		least: leastOf(s.catalog.Market(stop.Market))})
-	b.began, b.bought, b.paid = s.now(), stop.Amount, s.orders.Cost(stop.Strategy, stop.Market, stop.Amount)
+	b.Began, b.Bought, b.Paid = s.now(), stop.Amount, s.orders.Cost(stop.Strategy, stop.Market, stop.Amount)
 	s.setExit(b, stop.ID)
 	s.rewatch(b)
 }

@@ -116,7 +116,7 @@ func (s *closer) followSale(c *closing, o *state.Order, fresh []market.Fill) {
 	for i := range fresh {
 		s.sold(c, fresh[i].Amount)
 	}
-	if !o.State.Terminal() || o.Booked() < o.FilledAmount {
+	if !o.State.Terminal() || o.BookedAmount() < o.FilledAmount {
 		return
 	}
 	rest := s.total(c)
@@ -146,7 +146,7 @@ func (s *closer) sold(c *closing, amount market.Qty) {
 		b.amount, b.leaving, amount = b.amount-less, b.leaving-less, amount-less
 		b.sold = true
 		if c.parts > 0 {
-			b.parted += less
+			b.Parted += less
 		}
 		s.shrunk(b)
 	}
@@ -185,7 +185,7 @@ func (s *brackets) risen(b *bracket) bool {
 	if b.least == leastOf(&m) || last == 0 {
 		return false
 	}
-	m.MinOrderInBase, m.MinOrderInQuote = b.least.base, b.least.quote
+	m.MinOrderInBase, m.MinOrderInQuote = b.least.LeastBase, b.least.LeastQuote
 	return !risk.LevelFault(&m, market.KeepStop, market.FloorTo(last, m.TickSize), b.amount).TooSmall()
 }
 

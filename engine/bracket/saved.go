@@ -9,54 +9,33 @@ import (
 )
 
 // Saved is a bracket in an engine's snapshot: strategy and market by name, amounts in the units of
-// the saved account.
+// the saved account. The parts of a bracket that are saved as they are stand in both.
 type Saved struct {
-	Entry            market.OrderID `json:"entry"`
-	Strategy         string         `json:"strategy"`
-	Market           string         `json:"market"`
-	Stop             market.Price   `json:"stop,omitzero"`
-	Target           market.Price   `json:"target,omitzero"`
-	Keep             market.Leg     `json:"keep,omitzero"`
-	Amount           market.Qty     `json:"amount,omitzero"` // bought and not yet sold
-	Exit             market.OrderID `json:"exit,omitzero"`   // at the venue or in flight
-	Leg              market.Leg     `json:"leg,omitzero"`    // of the exit, present or next
-	Swapping         bool           `json:"swapping,omitzero"`
-	Closed           bool           `json:"closed,omitzero"`           // the entry can fill no more
-	UnprotectedSince market.Time    `json:"unprotectedSince,omitzero"` // since when Amount has no exit at the venue
-	Failures         int            `json:"failures,omitzero"`
-	NoBuyers         bool           `json:"noBuyers,omitzero"`
-
-	Counted     market.Time    `json:"counted,omitzero"`     // end of the counted time since UnprotectedSince
-	Cause       strategy.Cause `json:"cause,omitzero"`       // of the time since Counted
-	Reported    strategy.Cause `json:"reported,omitzero"`    // last reported to the strategy
-	RefusedLegs uint8          `json:"refusedLegs,omitzero"` // bit 0: the stop, bit 1: the target
-	Next        market.Time    `json:"next,omitzero"`        // of the next attempt
-	Sold        bool           `json:"sold,omitzero"`
-	LeastBase   market.Qty     `json:"leastBase,omitzero"` // the lowest minimums of the market in its life
-	LeastQuote  market.Money   `json:"leastQuote,omitzero"`
-	StandIn     bool           `json:"standIn,omitzero"` // the exit stands in for the other leg
+	Entry    market.OrderID `json:"entry"`
+	Strategy string         `json:"strategy"`
+	Market   string         `json:"market"`
+	Stop     market.Price   `json:"stop,omitzero"`
+	Target   market.Price   `json:"target,omitzero"`
+	Keep     market.Leg     `json:"keep,omitzero"`
+	Amount   market.Qty     `json:"amount,omitzero"` // bought and not yet sold
+	Exit     market.OrderID `json:"exit,omitzero"`   // at the venue or in flight
+	Leg      market.Leg     `json:"leg,omitzero"`    // of the exit, present or next
+	Swapping bool           `json:"swapping,omitzero"`
+	Closed   bool           `json:"closed,omitzero"` // the entry can fill no more
+	exposure
+	Sold bool `json:"sold,omitzero"`
+	least
+	StandIn bool `json:"standIn,omitzero"` // the exit stands in for the other leg
 
 	Withdrawn bool       `json:"withdrawn,omitzero"`
 	Leaving   market.Qty `json:"leaving,omitzero"`  // the part of Amount that a Close sells
 	Ending    bool       `json:"ending,omitzero"`   // a Close has cancelled the exit
 	Reducing  bool       `json:"reducing,omitzero"` // a Close has reduced the exit
 
-	Follow  strategy.Follow `json:"follow,omitzero"`
-	High    market.Price    `json:"high,omitzero"`    // highest price since the entry bought
-	Top     market.Price    `json:"top,omitzero"`     // highest price of the candles since then
-	Bought  market.Qty      `json:"bought,omitzero"`  // by the entry
-	Paid    market.Value    `json:"paid,omitzero"`    // for it, fees included
-	Began   market.Time     `json:"began,omitzero"`   // when the entry first bought
-	Candles int             `json:"candles,omitzero"` // of the main interval since then
-	Moved   market.Time     `json:"moved,omitzero"`   // when the resting stop was last moved
-	LeaveAt market.Time     `json:"leaveAt,omitzero"` // the earliest next attempt to close
-
-	Buyer  market.OrderID `json:"buyer,omitzero"`  // the order of a tactic that buys now, where it is not the entry
-	More   bool           `json:"more,omitzero"`   // a tactic may send more orders
-	Passed int            `json:"passed,omitzero"` // partial targets that are done
-	Wanted int            `json:"wanted,omitzero"` // partial targets that the price has reached
-	Parted market.Qty     `json:"parted,omitzero"` // sold by them
-	PartAt market.Time    `json:"partAt,omitzero"` // the earliest next attempt to sell one
+	trail
+	Buyer market.OrderID `json:"buyer,omitzero"` // the order of a tactic that buys now, where it is not the entry
+	More  bool           `json:"more,omitzero"`  // a tactic may send more orders
+	parting
 }
 
 // SavedClose is a Close under way in an engine's snapshot.
@@ -108,14 +87,9 @@ func (s *Set) Save(names []string) (all []Saved) {
 		all = append(all, Saved{
 			Entry: b.entry, Strategy: names[b.strategy-1], Market: s.catalog.Market(b.market).Name,
 			Stop: b.levels.Stop, Target: b.levels.Target, Keep: b.levels.Keep, Amount: b.amount, Exit: b.exit,
-			Leg: b.leg, Swapping: b.swapping, Closed: b.closed, UnprotectedSince: b.bareSince, Failures: b.failures,
-			NoBuyers: b.noBuyers, Counted: b.countedUntil, Cause: b.cause, Reported: b.reported,
-			RefusedLegs: uint8(b.refusedLegs), Next: b.next,
-			Sold: b.sold, LeastBase: b.least.base, LeastQuote: b.least.quote,
+			Leg: b.leg, Swapping: b.swapping, Closed: b.closed, exposure: b.exposure, Sold: b.sold, least: b.least,
 			StandIn: b.standIn, Withdrawn: b.withdrawn, Leaving: b.leaving, Ending: b.ending, Reducing: b.reducing,
-			Follow: b.terms, High: b.high, Top: b.top, Bought: b.bought, Paid: b.paid, Began: b.began,
-			Candles: b.candles, Moved: b.moved, LeaveAt: b.leaveAt, Buyer: b.buyer, More: b.more,
-			Passed: b.passed, Wanted: b.wanted, Parted: b.parted, PartAt: b.partAt,
+			trail: b.trail, Buyer: b.buyer, More: b.more, parting: b.parting,
 		})
 	}
 	return all
@@ -252,20 +226,14 @@ func (s *Set) restore(from *Saved, names []string, last market.OrderID) error {
 	case from.Keep > market.KeepTarget || from.Leg > market.KeepTarget:
 		return fmt.Errorf("keeps %d and has %d of two exits", from.Keep, from.Leg)
 	}
+	from.Counted = max(from.Counted, from.UnprotectedSince)
 	s.all = append(s.all, bracket{
 		entry: from.Entry, strategy: market.StrategyID(at + 1), market: m.ID,
 		levels: market.Bracket{Stop: from.Stop, Target: from.Target, Keep: from.Keep},
 		amount: from.Amount, exit: from.Exit, leg: from.Leg, swapping: from.Swapping, closed: from.Closed,
-		exposure: exposure{bareSince: from.UnprotectedSince, countedUntil: max(from.Counted, from.UnprotectedSince),
-			cause: from.Cause, reported: from.Reported},
-		attempts: attempts{failures: from.Failures, noBuyers: from.NoBuyers, refusedLegs: legs(from.RefusedLegs),
-			next: from.Next},
-		sold: from.Sold, least: least{from.LeastBase, from.LeastQuote}.with(leastOf(m)),
+		exposure: from.exposure, sold: from.Sold, least: from.least.with(leastOf(m)),
 		buyer: from.Buyer, more: from.More, standIn: from.StandIn, withdrawn: from.Withdrawn,
-		leaving: from.Leaving, ending: from.Ending, reducing: from.Reducing,
-		trail: trail{terms: from.Follow, high: from.High, top: from.Top, bought: from.Bought, paid: from.Paid,
-			began: from.Began, candles: from.Candles, moved: from.Moved, leaveAt: from.LeaveAt},
-		parting: parting{passed: from.Passed, wanted: from.Wanted, parted: from.Parted, partAt: from.PartAt},
+		leaving: from.Leaving, ending: from.Ending, reducing: from.Reducing, trail: from.trail, parting: from.parting,
 	})
 	return nil
 }
@@ -274,7 +242,7 @@ func (s *Set) restore(from *Saved, names []string, last market.OrderID) error {
 // targets.
 func (s *closer) fitsParts(c *SavedClose) bool {
 	b := s.of(c.Only)
-	return c.Parts >= 0 && (b == nil || c.Parts <= b.terms.Parts.Len())
+	return c.Parts >= 0 && (b == nil || c.Parts <= b.Follow.Parts.Len())
 }
 
 // fitsParts reports whether a bracket can have a number of partial targets behind it.

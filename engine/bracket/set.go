@@ -130,7 +130,7 @@ func (s *Set) Hold() { s.held = true }
 // while no bot ran.
 func (s *Set) Resume() {
 	for i := range s.all {
-		if b := &s.all[i]; b.bareSince != 0 {
+		if b := &s.all[i]; b.UnprotectedSince != 0 {
 			b.resetFailures()
 		}
 	}
@@ -156,7 +156,7 @@ func (s *Set) Protect(name market.OrderID, id market.StrategyID, m market.ID, am
 		entry: name, strategy: id, market: m, levels: levels, leg: firstLeg(levels), amount: amount, closed: true,
 		least: leastOf(s.catalog.Market(m)),
 	}), len(s.reports)
-	b.began, b.bought, b.paid = s.now(), amount, s.orders.Cost(id, m, amount)
+	b.Began, b.Bought, b.Paid = s.now(), amount, s.orders.Cost(id, m, amount)
 	if err := s.attempt(b, false); b.exit == 0 {
 		s.reports = s.reports[:news] // the refusal says it
 		s.remove(b)
@@ -364,7 +364,7 @@ func (s *brackets) reindex() {
 		for _, order := range s.buyers(b) {
 			s.entryOf[order] = b.entry
 		}
-		if b.bareSince != 0 {
+		if b.UnprotectedSince != 0 {
 			s.bare = append(s.bare, b.entry)
 		}
 		s.countFollowing(b, 1)

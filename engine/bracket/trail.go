@@ -15,15 +15,15 @@ import (
 // from the terms, the highest price and the cost alone, so that a move that had to wait is made up
 // for by the next.
 type trail struct {
-	terms   strategy.Follow
-	high    market.Price // highest price since the entry bought: of closes, or of all prices; 0: none yet
-	top     market.Price // highest price of the candles since then: high, should prices be followed later
-	bought  market.Qty   // by the entry
-	paid    market.Value // for it, fees included
-	began   market.Time  // of the entry's first fill; 0: none yet
-	candles int          // of the main interval, delivered since
-	moved   market.Time  // when the resting stop was last moved
-	leaveAt market.Time  // the earliest next attempt to close; 0: at once
+	Follow  strategy.Follow `json:"follow,omitzero"`
+	High    market.Price    `json:"high,omitzero"`    // highest since the entry bought: of closes, or all; 0: none yet
+	Top     market.Price    `json:"top,omitzero"`     // highest of the candles since then: High, should prices be followed
+	Bought  market.Qty      `json:"bought,omitzero"`  // by the entry
+	Paid    market.Value    `json:"paid,omitzero"`    // for it, fees included
+	Began   market.Time     `json:"began,omitzero"`   // of the entry's first fill; 0: none yet
+	Candles int             `json:"candles,omitzero"` // of the main interval, delivered since
+	Moved   market.Time     `json:"moved,omitzero"`   // when the resting stop was last moved
+	LeaveAt market.Time     `json:"leaveAt,omitzero"` // the earliest next attempt to close; 0: at once
 }
 
 const (
@@ -41,7 +41,7 @@ type follower struct {
 
 // follows reports whether exits follow anything now.
 func (b *bracket) follows() bool {
-	return b.terms != (strategy.Follow{}) && b.began != 0 && b.amount > 0 && b.leaving == 0 && !b.ending
+	return b.Follow != (strategy.Follow{}) && b.Began != 0 && b.amount > 0 && b.leaving == 0 && !b.ending
 }
 
 // Follows sets what the exits of an order's bracket follow.
@@ -52,23 +52,23 @@ func (s *follower) Follows(order market.OrderID, f strategy.Follow) {
 	}
 	s.touch(b)
 	s.countFollowing(b, -1)
-	if f.Parts != b.terms.Parts {
+	if f.Parts != b.Follow.Parts {
 		b.parting = parting{}
 		if c := s.closes.of(b.strategy, b.market); c != nil && c.only == b.entry {
 			c.parts = 0 // its partial targets are gone
 		}
 	}
-	if f.ByPrices && !b.terms.ByPrices {
-		b.high = max(b.high, b.top)
+	if f.ByPrices && !b.Follow.ByPrices {
+		b.High = max(b.High, b.Top)
 	}
-	b.terms = f
+	b.Follow = f
 	s.countFollowing(b, 1)
 	s.rewatch(b)
 }
 
 // countFollowing adds to the number of brackets with terms where b has some.
 func (s *brackets) countFollowing(b *bracket, by int) {
-	if b.terms != (strategy.Follow{}) {
+	if b.Follow != (strategy.Follow{}) {
 		s.following += by
 	}
 }
@@ -79,8 +79,8 @@ func (s *follower) pay(b *bracket, fresh []market.Fill) {
 	m := s.catalog.Market(b.market)
 	for i := range fresh {
 		f := &fresh[i]
-		if b.began == 0 {
-			b.began = cmp.Or(f.Time, s.now())
+		if b.Began == 0 {
+			b.Began = cmp.Or(f.Time, s.now())
 		}
 		value, err := m.Value(f.Price, f.Amount)
 		fee := f.Fee
@@ -93,10 +93,10 @@ func (s *follower) pay(b *bracket, fresh []market.Fill) {
 			value, err = value.Add(fee)
 		}
 		if err == nil {
-			value, err = b.paid.Add(value)
+			value, err = b.Paid.Add(value)
 		}
 		if err == nil {
-			b.paid, b.bought = value, b.bought+f.Amount
+			b.Paid, b.Bought = value, b.Bought+f.Amount
 		}
 	}
 }
@@ -104,28 +104,28 @@ func (s *follower) pay(b *bracket, fresh []market.Fill) {
 // rule is what moves the bracket's stop.
 func (s *follower) rule(b *bracket) strategy.StopRule {
 	m := s.catalog.Market(b.market)
-	r := strategy.StopRule{Follow: b.terms, Tick: m.TickSize}
-	cost := m.PriceFor(b.paid, b.bought)
-	if b.terms.BreakEven == 0 || cost == 0 || cost > math.MaxInt64/1000 {
+	r := strategy.StopRule{Follow: b.Follow, Tick: m.TickSize}
+	cost := m.PriceFor(b.Paid, b.Bought)
+	if b.Follow.BreakEven == 0 || cost == 0 || cost > math.MaxInt64/1000 {
 		return r
 	}
-	if value, err := m.Value(cost, b.bought); err != nil || value.Cmp(b.paid) < 0 {
+	if value, err := m.Value(cost, b.Bought); err != nil || value.Cmp(b.Paid) < 0 {
 		cost++ // PriceFor rounds down
 	}
 	r.BreakEvenPrice = market.CeilTo(b.breakEven(m, cost, s.orders.TakerFee(b.market)), m.TickSize)
-	r.Armed = max(cost.Above(b.terms.BreakEven), r.BreakEvenPrice+1)
+	r.Armed = max(cost.Above(b.Follow.BreakEven), r.BreakEvenPrice+1)
 	return r
 }
 
 // breakEven is the least price at which all that was bought brings what it cost, after a fee:
 // exact, and rounded up once. cost is the price that it cost, rounded up.
 func (b *bracket) breakEven(m *market.Market, cost market.Price, fee market.Rate) market.Price {
-	paid, err := b.paid.ScaleUp(market.RateDigits)
+	paid, err := b.Paid.ScaleUp(market.RateDigits)
 	if err != nil {
 		return afterFee(cost, fee) // too large for an exact value
 	}
-	price := m.PriceFor(paid.QuoInt(int64(market.Whole-fee)), b.bought)
-	value, err := m.Value(price, b.bought)
+	price := m.PriceFor(paid.QuoInt(int64(market.Whole-fee)), b.Bought)
+	value, err := m.Value(price, b.Bought)
 	if err == nil {
 		value, err = value.MulRate(market.Whole - fee)
 	}
@@ -162,10 +162,10 @@ func (s *follower) Count(series []market.Candle) {
 		if b.strategy != of { // mostly many brackets of one strategy follow each other
 			of, follows = b.strategy, first.Interval == s.orders.Main(b.strategy)
 		}
-		if !follows || b.market != first.Market || b.began == 0 || b.amount <= 0 {
+		if !follows || b.market != first.Market || b.Began == 0 || b.amount <= 0 {
 			continue
 		}
-		if len(series) == 1 || first.Start < b.began {
+		if len(series) == 1 || first.Start < b.Began {
 			for k := range series {
 				b.count(&series[k])
 			}
@@ -176,34 +176,34 @@ func (s *follower) Count(series []market.Candle) {
 				high, closed = max(high, series[k].High), max(closed, series[k].Close)
 			}
 		}
-		b.candles += len(series)
-		b.top = max(b.top, closed, high)
-		if !b.terms.ByPrices {
-			b.high = max(b.high, closed)
+		b.Candles += len(series)
+		b.Top = max(b.Top, closed, high)
+		if !b.Follow.ByPrices {
+			b.High = max(b.High, closed)
 		}
 	}
 }
 
 // count lets a bracket see a candle.
 func (b *bracket) count(c *market.Candle) {
-	if c.End() <= b.began {
+	if c.End() <= b.Began {
 		return
 	}
-	b.candles++
-	if b.top = max(b.top, c.Close); c.Start >= b.began {
-		b.top = max(b.top, c.High)
+	b.Candles++
+	if b.Top = max(b.Top, c.Close); c.Start >= b.Began {
+		b.Top = max(b.Top, c.High)
 	}
-	if !b.terms.ByPrices {
-		b.high = max(b.high, c.Close)
+	if !b.Follow.ByPrices {
+		b.High = max(b.High, c.Close)
 	}
 }
 
 // peak lets brackets follow a price that is higher than those before.
 func (s *follower) peak(m market.ID, price market.Price) {
 	for i := range s.all {
-		if b := &s.all[i]; b.market == m && b.terms.ByPrices && b.follows() && price > b.high {
-			before := b.high
-			b.high = price
+		if b := &s.all[i]; b.market == m && b.Follow.ByPrices && b.follows() && price > b.High {
+			before := b.High
+			b.High = price
 			s.move(b, before)
 		}
 	}
@@ -225,8 +225,8 @@ func (s *follower) move(b *bracket, before market.Price) {
 		if !s.send(b, to) {
 			return
 		}
-	case b.next == never: // the amount was too small for the lower stop
-		b.next = 0
+	case b.Next == never: // the amount was too small for the lower stop
+		b.Next = 0
 	}
 	b.levels.Stop = to
 	s.rewatch(b)
@@ -237,22 +237,22 @@ func (s *follower) move(b *bracket, before market.Price) {
 // has now: otherwise the next price would raise it again. A stop that was raised stays where it is
 // until the terms pass it.
 func (s *follower) loosen(b *bracket, stop market.Price) {
-	if b.high == 0 {
-		b.high = s.orders.Last(b.market)
+	if b.High == 0 {
+		b.High = s.orders.Last(b.market)
 	}
-	f := &b.terms
+	f := &b.Follow
 	if f.BreakEven != 0 && s.rule(b).BreakEvenPrice > stop {
 		f.BreakEven = 0
 	}
-	if stop >= b.high {
+	if stop >= b.High {
 		return
 	}
 	if f.TrailBy != 0 {
-		f.TrailBy = max(f.TrailBy, b.high-stop)
+		f.TrailBy = max(f.TrailBy, b.High-stop)
 	}
 	if f.Trail != 0 {
 		over, under := bits.Mul64(uint64(stop), uint64(market.Whole))
-		share, _ := bits.Div64(over, under, uint64(b.high)) // below the whole, because the stop is below the price
+		share, _ := bits.Div64(over, under, uint64(b.High)) // below the whole, because the stop is below the price
 		f.Trail = max(f.Trail, market.Whole-market.Rate(share))
 	}
 }
@@ -262,15 +262,15 @@ func (b *bracket) stopRests() bool { return b.exit != 0 && b.leg == market.KeepS
 
 // nextStop is the stop that a bracket waits for; false: none, or one that could not be sent now.
 func (s *follower) nextStop(b *bracket) (to market.Price, waits bool) {
-	if !b.follows() || b.high == 0 || s.leaveTime(b) <= s.now() {
+	if !b.follows() || b.High == 0 || s.leaveTime(b) <= s.now() {
 		return 0, false // what is about to be closed needs no better stop
 	}
 	rule, stop := s.rule(b), b.levels.Stop
 	if !b.stopRests() {
-		to = rule.Aim(stop, b.high)
+		to = rule.Aim(stop, b.High)
 		return to, to > stop
 	}
-	to = rule.Next(stop, b.high)
+	to = rule.Next(stop, b.High)
 	o := s.orders.Own(b.exit)
 	return to, to > stop && o != nil && o.InFlight == 0 && o.State != state.Unknown && !o.Triggered &&
 		!s.faultAt(b, market.KeepStop, to, b.kept()).Found()
@@ -281,7 +281,7 @@ func (s *follower) moveTime(b *bracket) market.Time {
 	if !b.stopRests() {
 		return 0
 	}
-	return max(b.moved.Add(leastPause), b.next)
+	return max(b.Moved.Add(leastPause), b.Next)
 }
 
 // send asks for a move of the resting stop.
@@ -290,9 +290,9 @@ func (s *follower) send(b *bracket, to market.Price) bool {
 	*x = market.Command{Kind: market.CommandUpdate, Changed: market.ChangeTriggerAmount, At: s.now(), Attached: true}
 	x.Order.ID, x.Order.Strategy, x.Order.TriggerAmount = b.exit, b.strategy, to
 	s.moving = true
-	err := s.orders.Update(x, b.terms.ByPrices) // a close is known when the candle is over
+	err := s.orders.Update(x, b.Follow.ByPrices) // a close is known when the candle is over
 	s.moving = false
-	b.moved = s.now()
+	b.Moved = s.now()
 	if err != nil {
 		b.fail(s.now(), 0)
 	}
@@ -311,17 +311,17 @@ func (s *follower) Moving() *strategy.StopMoved {
 func (s *follower) leaveTime(b *bracket) market.Time {
 	switch {
 	case !b.follows() || b.withdrawn || s.Closing(b.strategy, b.market):
-	case b.terms.Candles != 0 && b.candles >= b.terms.Candles:
-		return b.leaveAt
-	case b.terms.Time != 0:
-		return max(b.leaveAt, b.began.Add(b.terms.Time))
+	case b.Follow.Candles != 0 && b.Candles >= b.Follow.Candles:
+		return b.LeaveAt
+	case b.Follow.Time != 0:
+		return max(b.LeaveAt, b.Began.Add(b.Follow.Time))
 	}
 	return never
 }
 
 // followDue is when a bracket is to move its stop, or to be closed.
 func (s *follower) followDue(b *bracket) market.Time {
-	if b.terms == (strategy.Follow{}) {
+	if b.Follow == (strategy.Follow{}) {
 		return never
 	}
 	at := s.leaveTime(b)
@@ -334,13 +334,13 @@ func (s *follower) followDue(b *bracket) market.Time {
 // followAll moves stops that had to wait, and closes brackets whose time is over.
 func (s *follower) followAll() {
 	for i := len(s.all) - 1; i >= 0; i-- {
-		if i >= len(s.all) || s.all[i].terms == (strategy.Follow{}) {
+		if i >= len(s.all) || s.all[i].Follow == (strategy.Follow{}) {
 			continue
 		}
-		s.move(&s.all[i], s.all[i].high)
+		s.move(&s.all[i], s.all[i].High)
 		if s.leaveTime(&s.all[i]) <= s.now() {
 			s.leave(&s.all[i])
-		} else if b := &s.all[i]; b.wanted > b.passed && b.nextPart() != 0 && !s.Closing(b.strategy, b.market) {
+		} else if b := &s.all[i]; b.Wanted > b.Passed && b.nextPart() != 0 && !s.Closing(b.strategy, b.market) {
 			s.part(b)
 		}
 	}
@@ -363,9 +363,9 @@ func (s *follower) mayClose(b *bracket, amount market.Qty) (last market.OrderID,
 // leave begins to close the amount of one bracket. Where the gate refuses it now, or the Close
 // fails, it is tried again after leavePause.
 func (s *follower) leave(b *bracket) {
-	atClose := b.leaveAt == 0 && b.terms.Candles != 0 && b.candles >= b.terms.Candles
+	atClose := b.LeaveAt == 0 && b.Follow.Candles != 0 && b.Candles >= b.Follow.Candles
 	s.touch(b)
-	b.leaveAt = s.now().Add(leavePause)
+	b.LeaveAt = s.now().Add(leavePause)
 	if last, may := s.mayClose(b, b.amount); may {
 		s.begin(b, b.amount, &closing{last: last, tag: "exit after", atClose: atClose})
 	}

@@ -37,8 +37,8 @@ func (v View) Unprotected() (total market.Duration) {
 func (v View) UnprotectedBy() (list []strategy.CauseTime) {
 	times := v.set.unprotected
 	for i := range v.set.all {
-		if b := &v.set.all[i]; b.bareSince != 0 {
-			times[b.cause] += max(0, v.set.now().Sub(b.countedUntil))
+		if b := &v.set.all[i]; b.UnprotectedSince != 0 {
+			times[b.Cause] += max(0, v.set.now().Sub(b.Counted))
 		}
 	}
 	for _, c := range strategy.Causes() {
@@ -52,10 +52,10 @@ func (v View) UnprotectedBy() (list []strategy.CauseTime) {
 // Bare lists the positions that have no exit now, or too small a one, with their causes.
 func (v View) Bare() (list []strategy.Unprotected) {
 	for i := range v.set.all {
-		if b := &v.set.all[i]; b.bareSince != 0 {
+		if b := &v.set.all[i]; b.UnprotectedSince != 0 {
 			list = append(list, strategy.Unprotected{
 				Bracket: b.entry, Strategy: b.strategy, Market: b.market, Amount: v.set.uncovered(b), Levels: b.levels,
-				Cause: b.cause, Since: b.bareSince,
+				Cause: b.Cause, Since: b.UnprotectedSince,
 			})
 		}
 	}
@@ -75,7 +75,7 @@ func (v View) Guarding(until market.Time) bool {
 	}
 	for i := range v.set.all {
 		b := &v.set.all[i]
-		if v.set.waits(b) && b.next <= until || !b.withdrawn && v.set.missesPurchase(b) {
+		if v.set.waits(b) && b.Next <= until || !b.withdrawn && v.set.missesPurchase(b) {
 			return v.set.guards
 		}
 	}
@@ -108,7 +108,7 @@ func (v View) Watched(m market.ID) (list []Watched) {
 		}
 		one := Watched{Bracket: b.entry, Strategy: b.strategy, Market: m}
 		if b.nextPart() != 0 {
-			for _, part := range (*b.terms.Parts)[b.passed:] {
+			for _, part := range (*b.Follow.Parts)[b.Passed:] {
 				one.Price, one.Amount, one.Part = part.Price, min(v.set.shareOf(b, part.Share), b.kept()), true
 				list = append(list, one)
 			}
@@ -127,7 +127,7 @@ func (v View) Watched(m market.ID) (list []Watched) {
 // booked.
 func (s *brackets) missesPurchase(b *bracket) bool {
 	for _, id := range append(s.buyers(b), b.entry) {
-		if o := s.orders.Own(id); o != nil && o.Booked() < o.FilledAmount {
+		if o := s.orders.Own(id); o != nil && o.BookedAmount() < o.FilledAmount {
 			return true
 		}
 	}

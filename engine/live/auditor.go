@@ -39,8 +39,8 @@ func newAuditor(c base, x *index, open *openList) auditor {
 	if j.restatements.changed == nil {
 		j.restatements.changed = map[market.OrderID]string{}
 	}
-	if c.Booked != nil {
-		c.Booked(func(f *market.Fill) { j.owners.add(f) })
+	if c.BookedFills != nil {
+		c.BookedFills(func(f *market.Fill) { j.owners.add(f) })
 		for _, o := range c.Account.Pending(nil) {
 			j.fills[o.ID] = slices.Clone(c.FillsOf(o.ID))
 			for i := range j.fills[o.ID] {
@@ -82,8 +82,8 @@ func (w *owners) add(f *market.Fill) {
 	}
 }
 
-// booked keeps the fills of an event that the engine has folded.
-func (j *auditor) booked(a *state.Account, ev *market.Event) {
+// keepFills keeps the fills of an event that the account has booked.
+func (j *auditor) keepFills(a *state.Account, ev *market.Event) {
 	for i := range ev.Fills {
 		f := &ev.Fills[i]
 		j.owners.add(f)
@@ -177,7 +177,7 @@ func (j *auditor) knownOf(own *state.Order, r *reply) *verify.Order {
 		fills = j.FillsOf(own.ID)
 	}
 	known := &verify.Order{Order: &own.Order, Ended: own.State.Terminal(), Fills: fills,
-		Counted: max(own.Booked(), sumOf(fills))}
+		Counted: max(own.BookedAmount(), sumOf(fills))}
 	if own.InFlight == market.CommandUpdate {
 		known.Change = j.changeOf(own, r)
 	} else if own.InFlight == 0 {

@@ -7,8 +7,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// carryOut does a step: its outcome, its effect on the account, the time of the next query.
-func (l *Loop) carryOut(q *query, r *reply, s step) {
+// carryOutStep notes the outcome of a step, changes the account and sets the time of the next
+// query.
+func (l *Loop) carryOutStep(q *query, r *reply, s step) {
 	var command *market.Command // that the reply answers or resolves
 	if r.write != nil {
 		command = &r.write.command
@@ -17,7 +18,7 @@ func (l *Loop) carryOut(q *query, r *reply, s step) {
 	}
 	l.channel.owes(q, r, s.do)
 	l.prove(q.id, r, s.do)
-	l.enter(q, r, s.next)
+	l.noteUnresolved(q, r, s.next)
 	l.carryEffect(q, r, s.do, command)
 	q.cancelling = s.next == endedCancelling
 	if q.listed = s.next == endedListed || q.cancelling; !q.listed {
@@ -27,8 +28,9 @@ func (l *Loop) carryOut(q *query, r *reply, s step) {
 	l.schedule(q, r.asked, s.then)
 }
 
-// enter notes an unresolved write. The account knows all other outcomes.
-func (l *Loop) enter(q *query, r *reply, next resolution) {
+// noteUnresolved keeps the order's write while its outcome is unresolved. The account knows all
+// other outcomes.
+func (l *Loop) noteUnresolved(q *query, r *reply, next resolution) {
 	switch next {
 	case placeInFlight, updateInFlight, cancelInFlight:
 	default:

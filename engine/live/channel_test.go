@@ -541,7 +541,7 @@ func TestATrueEndThatWasNotAskedForIsBookedAfterAQuery(t *testing.T) {
 		p.box.mu.Lock()
 		p.box.teller.keeping = false
 		gone := market.Command{Kind: market.CommandCancel, Order: market.Order{ID: p.box.next, Market: 1}}
-		refused, err := p.box.venue.Perform(0, boxNow(), &gone)
+		refused, err := p.box.venue.Submit(0, boxNow(), &gone)
 		p.box.mu.Unlock()
 		require.NoError(t, err)
 		require.Nil(t, refused)

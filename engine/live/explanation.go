@@ -20,8 +20,9 @@ type explanation struct {
 	moved           market.Money // by all movements found
 	count           int
 	kinds           []movedKind
-	refusal         error // the exchange's error, where it does not give the history
-	doubted         bool  // of an inquiry
+	refusal         error                           // the exchange's error, where it does not give the history
+	doubted         bool                            // of an inquiry
+	untold          map[market.AssetID]market.Money // of an inquiry
 }
 
 // movedKind is the sum of the movements of one kind.
@@ -93,12 +94,15 @@ func (h *holdings) conclude(x *explanation) {
 	case x.surplus >= 0:
 		h.logDiscrepancy(x, x.text()+"; the surplus is unallocated, and is not traded")
 	case x.explained() && h.canCorrect(x.asset.ID, -x.surplus):
-		h.logDiscrepancy(x, x.text()+"; taken out of the books: "+h.correct(x.asset, -x.surplus))
+		h.logDiscrepancy(x, x.text()+"; taken out of the books: "+h.correct(x.asset, -x.surplus, nil))
 		x.surplus = 0
 	case short && said == x.surplus:
 		return
 	case x.doubted || h.untold(x.asset.ID):
 		h.postpone(x, x.text())
+		return
+	case len(h.boughtIn(x)) > 0:
+		h.haltBuyers(x)
 		return
 	default:
 		h.halt(x)
@@ -127,9 +131,9 @@ func (h *holdings) canCorrect(asset market.AssetID, lack market.Money) bool {
 }
 
 // correct books money that has left the exchange's account: of a base asset from the positions of
-// its holders first; then from the shared money, then from the strategies' own in their order. It
-// returns whose money it was.
-func (h *holdings) correct(asset *market.Asset, lack market.Money) string {
+// its holders first; then from the first strategies, from the shared money, and from the
+// strategies' own in their order. It returns whose money it was.
+func (h *holdings) correct(asset *market.Asset, lack market.Money, first []market.StrategyID) string {
 	owners := h.Account.Strategies() + 1
 	taken := make([]market.Money, owners)
 	take := func(owner market.StrategyID, m market.ID, most market.Money) {
@@ -147,6 +151,9 @@ func (h *holdings) correct(asset *market.Asset, lack market.Money) string {
 				take(owner, m.ID, market.Money(h.unheld(owner, m.ID)))
 			}
 		}
+	}
+	for _, owner := range first {
+		take(owner, 0, lack)
 	}
 	for owner := range market.StrategyID(owners) {
 		take(owner, 0, lack)
@@ -170,6 +177,78 @@ func (h *holdings) unheld(owner market.StrategyID, m market.ID) market.Qty {
 		}
 	}
 	return free
+}
+
+// boughtIn are the markets that have gone in which a purchase explains a shortfall: what it has
+// bought is in the account, and cost about what is missing. The exchange tells no trade of them.
+func (h *holdings) boughtIn(x *explanation) (in []*market.Market) {
+	worth := market.Money(0)
+	for _, m := range h.Account.Catalog().Markets() {
+		amount := market.Qty(x.untold[m.Base])
+		if m.Quote != x.asset.ID || amount <= 0 || !h.untold(m.Base) {
+			continue
+		}
+		in = append(in, m)
+		if value, err := m.Notional(h.Account.Last(m.ID), amount); err == nil {
+			worth += value
+		}
+	}
+	if short := x.before + x.moved - x.surplus; short > worth+worth/4 {
+		return nil
+	}
+	return in
+}
+
+// buyers are the strategies that trade one of some markets.
+func (h *holdings) buyers(in []*market.Market) (list []market.StrategyID) {
+	for id := range market.StrategyID(len(h.Engine.Names())) {
+		if slices.ContainsFunc(in, func(m *market.Market) bool { return h.Engine.Trades(id+1, m.ID) }) {
+			list = append(list, id+1)
+		}
+	}
+	return list
+}
+
+// haltBuyers halts the strategies of markets in which a purchase explains a shortfall: their books
+// have money that they have spent. The others go on.
+func (h *holdings) haltBuyers(x *explanation) {
+	h.reported[x.asset.ID], h.bought[x.asset.ID] = x.surplus, x
+	in := h.boughtIn(x)
+	var more, names, cures []string
+	for _, m := range in {
+		more = append(more, m.FormatQty(market.Qty(x.untold[m.Base]))+" "+h.Account.Catalog().Asset(m.Base).Symbol)
+		names, cures = append(names, m.Name), append(cures, "bot resolve --gone "+m.Name)
+	}
+	text := fmt.Sprintf("the exchange has %s %s less and %s more than the books: a purchase in %s as it went would "+
+		"explain it, and the exchange tells no trade there", x.format(-x.surplus), x.asset.Symbol,
+		strings.Join(more, ", "), strings.Join(names, ", "))
+	h.logDiscrepancy(x, text+"; its strategies are halted")
+	h.Log.Error().Str("asset", x.asset.Symbol).Msg(text + ": its strategies are halted")
+	for _, id := range h.buyers(in) {
+		h.loop.halt(id, text+". It is booked when the market is back, then bot resume; "+strings.Join(cures, ", ")+
+			" writes it off")
+	}
+}
+
+// WriteOff takes out of the books what purchases in a market that has gone seem to have cost, and
+// returns whose money that was; what they have bought is unallocated then. Call it within Do.
+func (l *Loop) WriteOff(m *market.Market) (whose string) {
+	h := &l.holdings
+	x := h.bought[m.Quote]
+	if x == nil {
+		return ""
+	}
+	in := h.boughtIn(x)
+	if !slices.Contains(in, m) || !h.canCorrect(m.Quote, -x.surplus) {
+		return ""
+	}
+	for _, m := range in {
+		h.checkpoint(m.Base, BalanceCheckpoint{At: x.to, Surplus: h.checkpoints[m.Base].Surplus + x.untold[m.Base]})
+	}
+	whose = h.correct(x.asset, -x.surplus, h.buyers(in))
+	h.logDiscrepancy(x, "written off by the operator with "+m.Name+": "+whose)
+	h.checkpoint(m.Quote, BalanceCheckpoint{At: x.to})
+	return whose
 }
 
 // halt halts all strategies: money is missing, and no movement explains it.

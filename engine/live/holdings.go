@@ -33,6 +33,7 @@ type holdings struct {
 	reported map[market.AssetID]market.Money // shortfalls that have halted already
 	// postponed are shortfalls that were told, and are neither booked nor halted for yet.
 	postponed map[market.AssetID]market.Money
+	bought    map[market.AssetID]*explanation // shortfalls that purchases in markets that have gone explain
 	newer     *newer
 	open      *openList
 	doubted   bool // the exchange has refused a sale for lack of base: asked at once
@@ -87,8 +88,8 @@ func (h *holdings) count(ev *market.Event, catalog *market.Catalog) {
 // balances a shortfall is inquired into at once, and counts where it is explained.
 func (h *holdings) differences(asked market.Time, books map[market.AssetID]int, held []exchange.Holding,
 	doubted bool) *inquiry {
-	q, differ := &inquiry{asked: asked, books: books, doubted: doubted,
-		surplus: map[market.AssetID]market.Money{}}, map[market.AssetID]market.Money{}
+	q, differ := &inquiry{asked: asked, books: books, doubted: doubted, surplus: map[market.AssetID]market.Money{},
+		untold: map[market.AssetID]market.Money{}}, map[market.AssetID]market.Money{}
 	there := map[market.AssetID]market.Money{}
 	for _, one := range held {
 		total, err := market.Add(one.Available, one.Orders)
@@ -117,6 +118,7 @@ func (h *holdings) differences(asked market.Time, books map[market.AssetID]int, 
 				q.surplus[asset] = surplus
 			}
 		case surplus >= 0 && h.untold(asset): // fills of own orders may be missing
+			q.untold[asset] = surplus - last.Surplus
 		default:
 			if differ[asset] = surplus; seen && before == surplus {
 				q.surplus[asset] = surplus
@@ -159,7 +161,7 @@ func (h *holdings) untold(asset market.AssetID) bool {
 // comparison settles the rest.
 func (h *holdings) reconcile(ctx context.Context) {
 	if !h.loop.quiet() { // as after a kill, or in a copy that was made while an order was on its way
-		h.newer.adoptDiffering(ctx)
+		h.newer.adoptDiffering(ctx, h.stamp())
 	}
 	for again := true; again && h.loop.quiet() && (h.holds() || len(h.Newer.Runs) > 0); {
 		asked, books := h.stamp(), h.books()
@@ -169,13 +171,13 @@ func (h *holdings) reconcile(ctx context.Context) {
 			return
 		}
 		q := h.differences(asked, books, held, true)
-		if again = q.differs && h.newer.adoptDiffering(ctx); again {
+		since, markets := h.extent(q)
+		if again = q.differs && h.newer.adoptDiffering(ctx, since); again {
 			continue
 		}
 		if h.fitted(q); len(q.surplus) == 0 {
 			continue
 		}
-		since, markets := h.extent(q)
 		h.fetched(q, q.fetch(ctx, h.Trading, since, markets))
 	}
 }
@@ -197,6 +199,7 @@ func (h *holdings) checkpoint(asset market.AssetID, now BalanceCheckpoint) {
 	h.checkpoints[asset] = now
 	delete(h.reported, asset)
 	delete(h.postponed, asset)
+	delete(h.bought, asset)
 	h.ReconcileLog.Checkpoint(asset, now)
 }
 
@@ -215,7 +218,8 @@ type inquiry struct {
 	asked   market.Time            // before the balances to be explained were queried
 	books   map[market.AssetID]int // number of moves by then
 	surplus map[market.AssetID]market.Money
-	fits    []market.AssetID // their balances are as the checkpoints say
+	untold  map[market.AssetID]market.Money // by how much balances of which no trade is told have risen
+	fits    []market.AssetID                // their balances are as the checkpoints say
 	moved   []exchange.Movement
 	trades  []exchange.Trade // of the whole account, in the markets of the assets
 	markets []market.ID      // of each of the trades
@@ -359,7 +363,7 @@ func (h *holdings) explanationOf(q *inquiry, asset market.AssetID, refusal error
 	last, compared := h.checkpoints[asset]
 	return &explanation{compared: compared, asset: h.Account.Catalog().Asset(asset), from: h.since(asset), to: q.asked,
 		books: h.Account.Total(asset).Total, surplus: q.surplus[asset], before: last.Surplus, refusal: refusal,
-		doubted: q.doubted}
+		doubted: q.doubted, untold: q.untold}
 }
 
 // lack is what trades lack to explain a difference.

@@ -184,7 +184,7 @@ func TestWhatOrdersHoldIsNotTakenOutOfTheBooks(t *testing.T) {
 			OrderState: market.OrderState{Amount: 8}}, all-10)
 		require.False(t, p.loop.holdings.canCorrect(1, 11))
 		require.True(t, p.loop.holdings.canCorrect(1, 10))
-		require.Equal(t, "shared 0.1", p.loop.holdings.correct(p.account.Catalog().Asset(1), 10))
+		require.Equal(t, "shared 0.1", p.loop.holdings.correct(p.account.Catalog().Asset(1), 10, nil))
 		require.Equal(t, all-10, p.account.Total(1).Total)
 	})
 }

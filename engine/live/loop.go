@@ -90,9 +90,9 @@ type Earlier struct {
 	Newer *Newer
 	// Ended is the own order with this client order id as it ended; nil: none is kept.
 	Ended func(client uuid.UUID) *state.Order
-	// Booked visits fills that earlier runs have booked, at least the latest; nil: none. It needs
-	// FillsOf.
-	Booked func(visit func(*market.Fill))
+	// BookedFills visits the fills that earlier runs have booked, at least the latest; nil: none.
+	// It needs FillsOf.
+	BookedFills func(visit func(*market.Fill))
 	// FillsOf are all fills of an order that earlier runs have booked.
 	FillsOf func(id market.OrderID) []market.Fill
 	// OrderOf is the own order, of any run, with this exchange id; 0: none; nil: unknown.
@@ -179,7 +179,7 @@ func New(c Config) *Loop {
 	l.verify = l.auditor.audit
 	l.holdings = holdings{base: b, newer: &l.newer, open: &l.open, checkpoints: c.Checkpoints,
 		moves: map[market.AssetID]int{}, reported: map[market.AssetID]market.Money{},
-		postponed: map[market.AssetID]market.Money{}}
+		postponed: map[market.AssetID]market.Money{}, bought: map[market.AssetID]*explanation{}}
 	l.channel = channel{base: b, index: &l.index, auditor: &l.auditor, open: &l.open, holdings: &l.holdings,
 		owed: map[uuid.UUID]owed{}}
 	if c.Account != nil {
@@ -382,11 +382,11 @@ func (l *Loop) step(ev *market.Event) {
 	}
 	l.Journal.Event(ev)
 	l.holdings.count(ev, l.Account.Catalog())
-	l.auditor.booked(l.Account, ev)
+	l.auditor.keepFills(l.Account, ev)
 	l.open.proof.ended(ev, l.now)
 	l.queueCommands(commands)
 	l.queryReached(ev)
-	l.newer.booked(bought)
+	l.newer.takeBackLoan(bought)
 }
 
 // fireTimers steps the engine for its due timers.

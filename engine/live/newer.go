@@ -28,10 +28,9 @@ const newerNumbers = 1 << 15
 // file's runs prove whose such an order is. An order of a run that the file does not know has only
 // the operator id of a strategy: that is no proof, but reason enough to place no second exit.
 type Newer struct {
-	Runs  []uuid.UUID    // of the file, those that may have sent it
-	Last  market.OrderID // the highest number in the file
-	First market.Time    // of the file's first entry: an older order is of no copy of this file
-	Since market.Time    // of the file's last entry before this start, and before failed ones
+	Runs  []Run       // of the file, those that may have sent it, the latest first
+	First market.Time // of the file's first entry: an older order is of no copy of this file
+	Since market.Time // of the file's last entry before this start, and before failed ones
 	// Settled says that all newer orders are known: the start has not failed.
 	Settled bool
 	// Owners are the strategies that an order may be of, the likeliest first: by its operator id
@@ -46,22 +45,34 @@ type Newer struct {
 	Lent []UnknownExit
 }
 
+// Run is a run of which the state file may lack orders: the file can be a copy from within it.
+type Run struct {
+	ID   uuid.UUID      `json:"id"`
+	Last market.OrderID `json:"last"` // the highest number in the file when the next run began
+}
+
+// sent is the place of a newer order among all that the runs of the file have sent.
+type sent struct {
+	run    int // index in Newer.Runs
+	number market.OrderID
+}
+
 // newer takes the orders that Newer tells of into the books. It places no second exit beside one of
 // them: strategies whose exits are not known are halted.
 type newer struct {
 	base
 	*Newer
-	numbers  map[uuid.UUID]market.OrderID
-	taken    map[market.OrderID]bool        // old numbers of orders that this start has booked
+	sent     map[uuid.UUID]sent             // by client order id
+	taken    map[uuid.UUID]bool             // orders that this start has booked
 	doubts   map[market.StrategyID][]string // by what may be exits of their positions
 	shared   map[market.StrategyID][]string // orders in the books that may be of another strategy
 	asked    map[uuid.UUID]bool             // names of trades whose orders have been asked for
-	searched bool                           // all trades have been looked through
+	searched market.Time                    // all trades since then have been looked through; 0: none
 	ends     retry                          // of cancelRest
 }
 
 func newNewer(b base) newer {
-	return newer{base: b, Newer: b.Config.Newer, taken: map[market.OrderID]bool{},
+	return newer{base: b, Newer: b.Config.Newer, taken: map[uuid.UUID]bool{},
 		doubts: map[market.StrategyID][]string{}, shared: map[market.StrategyID][]string{}, asked: map[uuid.UUID]bool{}}
 }
 
@@ -103,9 +114,9 @@ func (n *newer) lend(fills []market.Fill) {
 		Owner: own.Strategy, Price: max(1, n.Account.Last(m.ID))})
 }
 
-// booked acts on a newer purchase that the books have now: base goes out of them again as far as it
-// was lent, and after the start its strategy is halted.
-func (n *newer) booked(bought UnknownExit) {
+// takeBackLoan acts on a newer purchase that has been booked: the base that lend has booked for it
+// leaves the books again, and after the start its strategy is halted.
+func (n *newer) takeBackLoan(bought UnknownExit) {
 	if at := slices.IndexFunc(n.Lent, bought.Same); at >= 0 {
 		lent := &n.Lent[at]
 		amount := min(lent.Amount, bought.Amount)
@@ -120,18 +131,18 @@ func (n *newer) booked(bought UnknownExit) {
 	}
 }
 
-// number is the number under which a run of the state file has sent an order.
-func (n *newer) number(client uuid.UUID) (number market.OrderID, is bool) {
-	if n.numbers == nil {
-		n.numbers = make(map[uuid.UUID]market.OrderID, len(n.Runs)*newerNumbers)
-		for _, run := range n.Runs {
-			for number := n.Last + 1; number <= n.Last+newerNumbers; number++ {
-				n.numbers[market.ClientOrderID(run, number)] = number
+// sentBy tells as which of its orders a run of the state file has sent an order.
+func (n *newer) sentBy(client uuid.UUID) (as sent, is bool) {
+	if n.sent == nil {
+		n.sent = make(map[uuid.UUID]sent, len(n.Runs)*newerNumbers)
+		for i, run := range n.Runs {
+			for number := run.Last + 1; number <= run.Last+newerNumbers; number++ {
+				n.sent[market.ClientOrderID(run.ID, number)] = sent{i, number}
 			}
 		}
 	}
-	number, is = n.numbers[client]
-	return number, is
+	as, is = n.sent[client]
+	return as, is
 }
 
 // made reports whether a client order id may be one of this program: ids of others are rarely of
@@ -154,14 +165,14 @@ func (n *newer) strange(client uuid.UUID) bool {
 // adoptOpen takes orders of the bot into the books that its state file does not know: open ones of
 // a list, and with the first of them all that have traded.
 func (n *newer) adoptOpen(ctx context.Context, open []exchange.WireOrder) error {
-	found := map[market.OrderID]*market.Order{}
+	found := map[sent]*market.Order{}
 	for i := range open {
 		o := &open[i].Order
 		if !n.strange(o.ClientOrderID) {
 			continue
 		}
-		if number, is := n.number(o.ClientOrderID); is {
-			found[number] = o
+		if as, is := n.sentBy(o.ClientOrderID); is {
+			found[as] = o
 		} else {
 			n.doubt(o, "rests")
 		}
@@ -169,20 +180,20 @@ func (n *newer) adoptOpen(ctx context.Context, open []exchange.WireOrder) error 
 	if len(found) == 0 {
 		return nil
 	}
-	return n.adoptTraded(ctx, found)
+	return n.adoptTraded(ctx, found, n.Since.Add(-clockError))
 }
 
-// adoptTraded adopts found orders and those with trades, in the order of their numbers.
-func (n *newer) adoptTraded(ctx context.Context, found map[market.OrderID]*market.Order) error {
+// adoptTraded adopts found orders and those with trades since a time, the oldest run's first.
+func (n *newer) adoptTraded(ctx context.Context, found map[sent]*market.Order, since market.Time) error {
 	var others []market.Order
 	for _, m := range n.Account.Catalog().Markets() {
-		err := eachTrade(ctx, n.Trading, m.ID, max(1, n.Since.Add(-clockError)), func(t *exchange.Trade) {
+		err := eachTrade(ctx, n.Trading, m.ID, max(1, since), func(t *exchange.Trade) {
 			if !n.strange(t.ClientOrderID) {
 				return
 			}
 			o := market.Order{Market: m.ID, ClientOrderID: t.ClientOrderID, ExchangeID: t.ExchangeID}
-			if number, is := n.number(t.ClientOrderID); is && found[number] == nil {
-				found[number] = &o
+			if as, is := n.sentBy(t.ClientOrderID); is && found[as] == nil {
+				found[as] = &o
 			} else if !is && !n.asked[t.ClientOrderID] {
 				n.asked[t.ClientOrderID] = true
 				others = append(others, o)
@@ -192,12 +203,14 @@ func (n *newer) adoptTraded(ctx context.Context, found map[market.OrderID]*marke
 			return err
 		}
 	}
-	for _, number := range slices.Sorted(maps.Keys(found)) {
-		if err := n.adopt(ctx, number, found[number]); err != nil {
+	for _, as := range slices.SortedFunc(maps.Keys(found), func(a, b sent) int {
+		return cmp.Or(cmp.Compare(b.run, a.run), cmp.Compare(a.number, b.number))
+	}) {
+		if err := n.adopt(ctx, as.number, found[as]); err != nil {
 			return err
 		}
 	}
-	n.searched = true
+	n.searched = since
 	for i := range others {
 		record, err := n.Trading.Order(ctx, others[i].Market, others[i].ClientOrderID, others[i].ExchangeID)
 		if err == nil {
@@ -210,14 +223,16 @@ func (n *newer) adoptTraded(ctx context.Context, found map[market.OrderID]*marke
 }
 
 // adoptDiffering is adoptTraded once, where the balances are others than the books know or cannot
-// be compared with them. It reports whether the books have changed.
-func (n *newer) adoptDiffering(ctx context.Context) bool {
+// be compared with them. since is when they fitted last: an earlier start may have missed what came
+// before the file's last entry. It reports whether the books have changed.
+func (n *newer) adoptDiffering(ctx context.Context, since market.Time) bool {
 	before := len(n.taken)
-	if len(n.Runs) == 0 || n.searched {
+	since = min(since, n.Since.Add(-clockError))
+	if len(n.Runs) == 0 || n.searched != 0 && n.searched <= since {
 		return false
 	}
 	err := RetryUntilReached(ctx, n.Log, func() error {
-		return n.adoptTraded(ctx, map[market.OrderID]*market.Order{})
+		return n.adoptTraded(ctx, map[sent]*market.Order{}, since)
 	})
 	if err != nil {
 		n.Log.Warn().Err(err).Msg("trades since the last entry of the state file could not be asked for")
@@ -227,16 +242,16 @@ func (n *newer) adoptDiffering(ctx context.Context) bool {
 
 // adopt takes one order into the books, as its record says.
 func (n *newer) adopt(ctx context.Context, number market.OrderID, o *market.Order) error {
-	if n.taken[number] {
+	if n.taken[o.ClientOrderID] {
 		return nil
 	}
 	asked := n.stamp()
 	record, err := n.Trading.Order(ctx, o.Market, o.ClientOrderID, o.ExchangeID)
-	return n.enter(number, o, asked, record, err)
+	return n.bookFound(number, o, asked, record, err)
 }
 
-// enter takes one order into the books, as the answer to its query says.
-func (n *newer) enter(number market.OrderID, o *market.Order, asked market.Time, record exchange.WireOrder,
+// bookFound takes one order into the books, as the answer to its query says.
+func (n *newer) bookFound(number market.OrderID, o *market.Order, asked market.Time, record exchange.WireOrder,
 	err error) error {
 	var owners []market.StrategyID
 	if err == nil {
@@ -276,7 +291,7 @@ func (n *newer) enter(number market.OrderID, o *market.Order, asked market.Time,
 	}
 	n.Log.Warn().Int64("order", int64(own.ID)).Msg(text + "; it is in the books")
 	n.ReconcileLog.Note(n.stamp(), "newer than the state file", text)
-	n.taken[number] = true
+	n.taken[o.ClientOrderID] = true
 	n.Orders = append(n.Orders, own.ID)
 	q := n.loop.queryOf(own.ID)
 	q.unresolved = &unresolved{outcome: placeUnresolved,
@@ -292,7 +307,7 @@ func (n *newer) adoptLate(work context.Context, seen *market.Order) bool {
 	if !n.Settled || n.asked[o.ClientOrderID] || !n.strange(o.ClientOrderID) {
 		return false
 	}
-	number, is := n.number(o.ClientOrderID)
+	as, is := n.sentBy(o.ClientOrderID)
 	if !is {
 		return false
 	}
@@ -300,7 +315,7 @@ func (n *newer) adoptLate(work context.Context, seen *market.Order) bool {
 	n.ask(func() func() {
 		record, err := n.Trading.Order(work, o.Market, o.ClientOrderID, o.ExchangeID)
 		return func() {
-			if err = n.enter(number, &o, asked, record, err); err != nil {
+			if err = n.bookFound(as.number, &o, asked, record, err); err != nil {
 				delete(n.asked, o.ClientOrderID) // the next comparison asks again
 				n.Log.Warn().Err(err).Msg("an order that is newer than the state file could not be asked for")
 			}

@@ -62,7 +62,7 @@ func TestAnOrderThatTheExchangeNeitherFindsNorListsHasEndedWithWhatItsTradesTell
 				r.box.move(100_00)
 			} else {
 				r.box.mu.Lock()
-				refused, err := r.box.venue.Perform(0, boxNow(),
+				refused, err := r.box.venue.Submit(0, boxNow(),
 					&market.Command{Kind: market.CommandCancel, Order: market.Order{ID: r.box.ids[name], Market: 1}})
 				r.box.mu.Unlock()
 				require.NoError(t, err)

@@ -126,7 +126,7 @@ func (c *channel) noticeFill(n *exchange.Notice) {
 	if fresh := own.Fresh([]market.Fill{t.Fill}); len(fresh) == 0 {
 		return
 	}
-	d := doubt{told: n.At, updated: t.Time, filled: own.Booked()}
+	d := doubt{told: n.At, updated: t.Time, filled: own.BookedAmount()}
 	if !own.Knows(&t.Fill) {
 		d.filled += t.Amount
 	}

@@ -85,7 +85,7 @@ func (l *Loop) receive(q *query, r *reply) {
 	if a.finds() {
 		q.notFoundSince = 0
 	}
-	l.carryOut(q, r, s)
+	l.carryOutStep(q, r, s)
 }
 
 // finds reports whether an answer shows that the exchange has the order.

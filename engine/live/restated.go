@@ -122,7 +122,7 @@ func covers(account *state.Account, own *state.Order, got *market.Order) bool {
 		need = 0
 	}
 	if own.Side == market.Sell {
-		need += market.Money(got.FilledAmount - own.Booked())
+		need += market.Money(got.FilledAmount - own.BookedAmount())
 	} else {
 		cost, err := got.FilledAmountQuote.Sub(own.FilledAmountQuote)
 		if err == nil {

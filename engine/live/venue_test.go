@@ -296,7 +296,7 @@ func (s *sender) carryOut(i *exchange.Intent) (exchange.WireOrder, error) {
 	if r := s.records[name]; r != nil {
 		mark = len(r.Fills)
 	}
-	refused, err := s.venue.Perform(0, boxNow(), &c)
+	refused, err := s.venue.Submit(0, boxNow(), &c)
 	require.NoError(s.t, err)
 	if refused != nil {
 		if c.Kind == market.CommandPlace {

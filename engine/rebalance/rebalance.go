@@ -95,7 +95,7 @@ func (s *Set) Len() int { return s.waiting }
 func (s *Set) Begin(id market.StrategyID, p *strategy.Portfolio) error {
 	plan, err := s.planned(id, p)
 	if err == nil {
-		err = s.gate.CheckPlan(s.account, id, *s.clock, len(plan.sells), len(plan.buys))
+		err = s.gate.CheckRebalance(s.account, id, *s.clock, len(plan.sells), len(plan.buys))
 	}
 	if err != nil {
 		return err

@@ -108,7 +108,7 @@ func (s *Set) replacing(id market.StrategyID, old market.OrderID, c *market.Comm
 	case own == nil || own.Strategy != id || own.Market != c.Order.Market || waits == nil && own.State.Terminal():
 		s.refusal = risk.Refusal{Reason: risk.ReasonNoSuchOrder, Have: int64(old)}
 		return nil, &s.refusal
-	case waits == nil && own.Booked() < own.FilledAmount: // what it has paid is not known yet
+	case waits == nil && own.BookedAmount() < own.FilledAmount: // what it has paid is not known yet
 		s.refusal = risk.Refusal{Reason: risk.ReasonInFlight, Have: int64(old)}
 		return nil, &s.refusal
 	case own.Side != c.Order.Side:
@@ -117,9 +117,9 @@ func (s *Set) replacing(id market.StrategyID, old market.OrderID, c *market.Comm
 		return nil, s.gate.NotReplaced(id, fmt.Sprintf("order %d is an exit of a bracket", old))
 	case s.core.OwnsTactic(id, old):
 		return nil, s.gate.NotReplaced(id, fmt.Sprintf("order %d is of a MakerFirst or TWAP: cancel that", old))
-	case waits == nil && s.of(old) != nil:
+	case waits == nil && s.replacementOf(old) != nil:
 		return nil, s.gate.NotReplaced(id, fmt.Sprintf("order %d waits for the end of order %d already",
-			s.of(old).order.ID, old))
+			s.replacementOf(old).order.ID, old))
 	}
 	r := &replacement{asked: c.Order, old: old, filled: filledOf(own)}
 	if err := s.approve(r, waits, own, c); err != nil {
@@ -128,7 +128,7 @@ func (s *Set) replacing(id market.StrategyID, old market.OrderID, c *market.Comm
 	r.claim = max(0, r.needs-own.OnHold)
 	if waits != nil {
 		r.filled = waits.filled
-		if own.Booked() < own.FilledAmount {
+		if own.BookedAmount() < own.FilledAmount {
 			r.claim = max(r.claim, waits.claim) // the missing fills have to be paid
 		}
 		s.drop(waits, fmt.Sprintf("order %d replaces it", s.core.Newest()+1), market.ExecCanceled)
@@ -159,7 +159,7 @@ func (s *Set) approve(r, waits *replacement, own *state.Order, c *market.Command
 }
 
 // filledOf is what an order has filled, as far as is known.
-func filledOf(o *state.Order) market.Qty { return max(o.FilledAmount, o.Booked()) }
+func filledOf(o *state.Order) market.Qty { return max(o.FilledAmount, o.BookedAmount()) }
 
 // setClaim holds what a replacement needs beyond what its old order holds, and its slot once that
 // is free.
@@ -178,15 +178,15 @@ func (s *Set) waiting(by market.StrategyID, id market.OrderID) *replacement {
 	return nil
 }
 
-// Holds reports whether an update has to wait for a replacement: it changes a waiting order, or the
-// terms of the order that it replaces.
-func (s *Set) Holds(by market.StrategyID, c *market.Command) bool {
+// MustWait reports whether a replacement that is under way forbids an update: the update is of the
+// new order, or of the terms of the old one.
+func (s *Set) MustWait(by market.StrategyID, c *market.Command) bool {
 	terms := c.Changed&^(market.ChangeExits|market.ChangeSells) != 0
-	return s.waiting(by, c.Order.ID) != nil || terms && s.of(c.Order.ID) != nil
+	return s.waiting(by, c.Order.ID) != nil || terms && s.replacementOf(c.Order.ID) != nil
 }
 
-// of is what waits for the end of an order, or nil.
-func (s *Set) of(old market.OrderID) *replacement {
+// replacementOf is the replacement that waits for the end of an order, or nil.
+func (s *Set) replacementOf(old market.OrderID) *replacement {
 	for _, r := range s.all {
 		if r.old == old {
 			return r
@@ -205,7 +205,7 @@ func (s *Set) Apply(ev *market.Event) (state.Applied, error) {
 	case ev.Kind == market.KindFill && len(ev.Fills) > 0:
 		old = ev.Fills[0].Order
 	}
-	r := s.of(old)
+	r := s.replacementOf(old)
 	if r == nil {
 		return s.account.Apply(ev)
 	}
@@ -239,7 +239,7 @@ func (s *Set) totalOf(o *market.Order) market.Money {
 //
 //go:noinline
 func (s *Set) Follow(o *state.Order, report *market.Report) {
-	r := s.of(o.ID)
+	r := s.replacementOf(o.ID)
 	switch {
 	case r == nil:
 	case s.account.Known(o.ID).Over():
@@ -328,7 +328,7 @@ func (s *Set) DropIn(id market.StrategyID, m market.ID, whole bool, why string) 
 	}
 }
 
-// Drop drops what waits of a strategy, 0 for all.
+// Drop drops the waiting replacements of a strategy, 0 for all.
 func (s *Set) Drop(id market.StrategyID, why string) {
 	for i := len(s.all) - 1; i >= 0; i-- {
 		if r := s.all[i]; id == 0 || r.order.Strategy == id {

@@ -325,7 +325,7 @@ func (s *Set) cancelMaker(t *tactic) {
 // moveMaker moves the maker order to the best price.
 func (s *Set) moveMaker(t *tactic) {
 	o := s.account.Own(t.order)
-	if o == nil || o.InFlight != 0 || o.CancelWanted || o.State == state.Unknown || o.Booked() < o.FilledAmount {
+	if o == nil || o.InFlight != 0 || o.CancelWanted || o.State == state.Unknown || o.BookedAmount() < o.FilledAmount {
 		return
 	}
 	c := &s.command

@@ -216,7 +216,7 @@ func (w *honest) place(account sim.AccountID) {
 		w.account.Send(o, 0)
 		w.records[o.ID] = &exchange.WireOrder{}
 	}
-	refused, err := w.venue.Perform(account, w.now, &c)
+	refused, err := w.venue.Submit(account, w.now, &c)
 	require.NoError(w.t, err)
 	if account == 1 {
 		w.theirs = append(w.theirs, o.ID)
@@ -352,7 +352,7 @@ func (w *honest) cancel() {
 		account = 1
 	}
 	if id != 0 {
-		_, err := w.venue.Perform(account, w.now,
+		_, err := w.venue.Submit(account, w.now,
 			&market.Command{Kind: market.CommandCancel, At: w.now, Order: market.Order{ID: id, Market: 1}})
 		require.NoError(w.t, err)
 	}
@@ -379,7 +379,7 @@ func (w *honest) change() {
 	whole := own.Order
 	exchange.ApplyChange(&whole, &c)
 	before := len(w.records[id].Fills)
-	refused, err := w.venue.Perform(0, w.now, &c)
+	refused, err := w.venue.Submit(0, w.now, &c)
 	require.NoError(w.t, err)
 	if refused != nil {
 		return

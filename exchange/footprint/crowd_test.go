@@ -88,7 +88,7 @@ func (c *crowd) do(account sim.AccountID, kind market.CommandKind, o market.Orde
 		o.TimeInForce = market.GTC
 	}
 	o.SelfTradePrevention = market.DecrementAndCancel
-	_, err := c.venue.Perform(account, c.now, &market.Command{Kind: kind, Order: o})
+	_, err := c.venue.Submit(account, c.now, &market.Command{Kind: kind, Order: o})
 	require.NoError(c.t, err)
 }
 

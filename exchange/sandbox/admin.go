@@ -115,7 +115,7 @@ func (ex *Exchange) serveAdmin(w http.ResponseWriter, r *http.Request) {
 		refusal = ex.door.Decode(&v.Call, "", r.URL.RawQuery, v.Body)
 	}
 	if refusal == nil {
-		refusal = ex.carryOut(&v.Call)
+		refusal = ex.callEndpoint(&v.Call)
 	}
 	if refusal != nil {
 		w.WriteHeader(refusal.Status)

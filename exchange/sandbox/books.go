@@ -13,12 +13,12 @@ func (b *bank) transfer(id sim.AccountID, asset market.AssetID, money market.Mon
 	if err := b.venue.Transfer(id, asset, money); err != nil {
 		return err
 	}
-	b.transferred = book(b.transferred, asset, money)
+	b.transferred = addMoney(b.transferred, asset, money)
 	return nil
 }
 
-// book adds money to the line of an asset.
-func book(lines []market.Value, asset market.AssetID, money market.Money) []market.Value {
+// addMoney adds money to the line of an asset.
+func addMoney(lines []market.Value, asset market.AssetID, money market.Money) []market.Value {
 	return addLine(lines, asset, market.ValueOf(int64(money)))
 }
 
@@ -31,8 +31,8 @@ func addLine(lines []market.Value, asset market.AssetID, sum market.Value) []mar
 	return lines
 }
 
-// lineOf returns the line of an asset.
-func lineOf(lines []market.Value, asset market.AssetID) market.Value {
+// sumOf returns the sum in the line of an asset, 0 without a line.
+func sumOf(lines []market.Value, asset market.AssetID) market.Value {
 	if int(asset) < len(lines) {
 		return lines[asset]
 	}
@@ -63,8 +63,8 @@ func (b *bank) adminLedger(c *api.Call) *exchange.Error {
 			w.Open('{')
 			w.Text("symbol", v.Symbol)
 			w.Text("accounts", total.Format(v.Digits))
-			w.Text("liquidity", lineOf(b.liquidity, v.ID).Format(v.Digits))
-			w.Text("transferred", lineOf(b.transferred, v.ID).Format(v.Digits))
+			w.Text("liquidity", sumOf(b.liquidity, v.ID).Format(v.Digits))
+			w.Text("transferred", sumOf(b.transferred, v.ID).Format(v.Digits))
 			w.Close('}')
 		}
 		w.Close(']')

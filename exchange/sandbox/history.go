@@ -58,8 +58,8 @@ func (b *bank) traded(a *account, f *market.Fill) {
 	}
 	// the house has what the account sent, and has given what it received; of a trade between two
 	// accounts the fees remain
-	b.liquidity = book(b.liquidity, t.Sent.Asset, t.Sent.Money)
-	b.liquidity = book(b.liquidity, t.Received.Asset, -t.Received.Money)
+	b.liquidity = addMoney(b.liquidity, t.Sent.Asset, t.Sent.Money)
+	b.liquidity = addMoney(b.liquidity, t.Received.Asset, -t.Received.Money)
 	b.addTransaction(a, t)
 }
 

@@ -155,7 +155,7 @@ func balanced(t testing.TB, ex *Exchange) {
 	}
 	require.NoError(t, json.Unmarshal(c.Out, &ledger))
 	for i, v := range ex.bank.assetsBySymbol {
-		sum, row := lineOf(ex.bank.liquidity, v.ID), ledger.Assets[i]
+		sum, row := sumOf(ex.bank.liquidity, v.ID), ledger.Assets[i]
 		for _, a := range ex.accounts {
 			balance := ex.venue.BalanceOf(a.id, v.ID)
 			require.True(t, balance.Held >= 0 && balance.Held <= balance.Total, "%s of %s: %+v", v.Symbol, a.name,

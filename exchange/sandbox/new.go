@@ -232,8 +232,9 @@ func (ex *Exchange) openDoor() (err error) {
 	if err == nil {
 		s := &ex.streams
 		s.catalog, s.venue, s.listings, s.settles = ex.catalog, ex.venue, ex.listings, ex.settles
-		s.hub = ws.NewHub(ex.door, ex.catalog, ws.Host{Now: ex.clock.Now, CarryOut: ex.carryOut, Wait: ex.clock.wait,
-			Requests: ex.requestFaults.Load, Sockets: ex.socketFaults.Load, Exclusive: ex.exclusive})
+		s.hub = ws.NewHub(ex.door, ex.catalog, ws.Host{Now: ex.clock.Now, CarryOut: ex.callEndpoint,
+			Wait: ex.clock.wait, Requests: ex.requestFaults.Load, Sockets: ex.socketFaults.Load,
+			Exclusive: ex.exclusive})
 	}
 	return err
 }

@@ -53,8 +53,8 @@ func (s *store) writeAbout(tx *bbolt.Tx) error {
 		Timers: ex.disconnects.timers, Late: ex.late.orders,
 		Transferred: map[string]market.Value{}, House: map[string]market.Value{}}
 	for _, asset := range ex.catalog.Assets() {
-		l.Transferred[asset.Symbol] = lineOf(ex.bank.transferred, asset.ID)
-		l.House[asset.Symbol] = lineOf(ex.bank.liquidity, asset.ID)
+		l.Transferred[asset.Symbol] = sumOf(ex.bank.transferred, asset.ID)
+		l.House[asset.Symbol] = sumOf(ex.bank.liquidity, asset.ID)
 	}
 	return encode(tx.Bucket(bucketAbout), keyLife, &l)
 }

@@ -82,7 +82,7 @@ func (ex *Exchange) serve(w http.ResponseWriter, r *http.Request, v *api.Request
 		refusal = decided.Refuse(ex.clock.Now())
 	}
 	if refusal == nil {
-		refusal = ex.carryOut(&v.Call)
+		refusal = ex.callEndpoint(&v.Call)
 	}
 	if refusal != nil {
 		v.Out, v.More, v.Status = exchange.AppendError(v.Out[:0], refusal), nil, refusal.Status
@@ -108,9 +108,10 @@ func (ex *Exchange) pause(decided *fault.Decision, d market.Duration) {
 	}
 }
 
-// carryOut carries out all due events and then calls the endpoint. A panic there is our mistake:
-// the answer is 101, outcome unknown, and the lock is released.
-func (ex *Exchange) carryOut(c *api.Call) (refusal *exchange.Error) {
+// callEndpoint brings the exchange up to now, calls the endpoint of a request and saves. An
+// endpoint that panics is our mistake: the answer is 101, outcome unknown, and the lock is
+// released.
+func (ex *Exchange) callEndpoint(c *api.Call) (refusal *exchange.Error) {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
 	defer func() {

@@ -160,7 +160,7 @@ func TestAPanicLeavesTheFileWhole(t *testing.T) {
 		ex.store.markAccount(ex.accounts[0])
 		panic("half of it is done")
 	}}}
-	require.Equal(t, 101, r.ex.carryOut(c).Code)
+	require.Equal(t, 101, r.ex.callEndpoint(c).Code)
 	r.send("alice", "GET", "/balance", "").refused(t, 503, 111)
 	require.ErrorContains(t, r.ex.Err(), "half of it is done")
 	require.NoError(t, r.ex.store.db.Close())

@@ -42,7 +42,7 @@ func newDealer(b *testing.B, change ...func(*Config)) *dealer {
 func (t *dealer) place(account int, order string) {
 	c := &api.Call{Account: account, Endpoint: t.post}
 	require.Nil(t.t, t.ex.door.Decode(c, "", "", []byte(order)))
-	require.Nil(t.t, t.ex.carryOut(c))
+	require.Nil(t.t, t.ex.callEndpoint(c))
 }
 
 // trade makes one trade: bob takes a little from alice's order.

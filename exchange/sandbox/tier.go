@@ -156,7 +156,7 @@ func (b *bank) rates(level int, category string) exchange.Fees {
 
 // addTurnover adds a fill to the volume of its day.
 func (b *bank) addTurnover(a *account, m *market.Market, f *market.Fill) {
-	worth, err := b.notional(m, f)
+	worth, err := b.fillWorth(m, f)
 	if err != nil {
 		worth = math.MaxInt64
 	}
@@ -171,9 +171,9 @@ func (b *bank) addTurnover(a *account, m *market.Market, f *market.Fill) {
 	a.days = append(a.days, dayVolume{Day: today, Volume: worth})
 }
 
-// notional returns the value of a fill in the currency of the tiers, rounded down: another
-// quote is converted at the latest price of the market QUOTE-EUR, without one at 1.
-func (b *bank) notional(m *market.Market, f *market.Fill) (market.Money, error) {
+// fillWorth returns the value of a fill in the currency of the tiers, rounded down. Another quote
+// is converted at the latest price of its market with that currency, or at 1 without such a market.
+func (b *bank) fillWorth(m *market.Market, f *market.Fill) (market.Money, error) {
 	money, err := m.Notional(f.Price, f.Amount)
 	if err != nil || m.Quote == b.currency {
 		return money, err

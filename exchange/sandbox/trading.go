@@ -228,10 +228,10 @@ func (ex *Exchange) perform(c *api.Call) *exchange.Error {
 	var refused *exchange.Error
 	var err error
 	if c.FillLater > 0 {
-		refused, err = ex.venue.PerformLate(ex.accounts.caller(c).id, c.Now, &ex.command)
+		refused, err = ex.venue.SubmitLate(ex.accounts.caller(c).id, c.Now, &ex.command)
 		ex.late.add(lateOrder{At: later(c.Now, c.FillLater), Order: ex.command.Order.ID, Settle: c.SettleLater})
 	} else {
-		refused, err = ex.venue.Perform(ex.accounts.caller(c).id, c.Now, &ex.command)
+		refused, err = ex.venue.Submit(ex.accounts.caller(c).id, c.Now, &ex.command)
 	}
 	switch {
 	case err != nil:

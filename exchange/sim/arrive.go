@@ -13,7 +13,7 @@ func (v *matching) arrive(point int) {
 	if len(v.waiting) > 0 {
 		v.takeDue(point)
 		for _, a := range v.due {
-			v.carryOut(a, point)
+			v.carryOutArrival(a, point)
 		}
 	}
 }
@@ -58,12 +58,15 @@ func (in *inbox) splitDue(point int) {
 	in.waiting, in.due = in.waiting[:late], due
 }
 
-// carryOut carries out a command that has arrived. point is where the path stands, -1 for anywhere
-// between.
-func (v *matching) carryOut(a *arrival, point int) {
+// anywhere is the point of a command that arrives between two points of the path, or without one.
+const anywhere = -1
+
+// carryOutArrival carries out a command that has arrived. point is the point of the path at which
+// the price stands, or anywhere.
+func (v *matching) carryOutArrival(a *arrival, point int) {
 	if a.kind != market.CommandPlace {
 		v.revise(a.book, a.change, &a.origin)
-	} else if _, admitted := v.place(a.book, a.placed, &a.origin, point); admitted {
+	} else if v.place(a.book, a.placed, &a.origin, point) {
 		v.accept(a.book, a.placed, market.ExecNew)
 	}
 }
@@ -94,7 +97,7 @@ func (v *matching) arriveInPath(b *book) {
 			}
 			a := v.takeOut(i)
 			b.waiting--
-			v.carryOut(&a, -1)
+			v.carryOutArrival(&a, anywhere)
 			v.match(b)
 			i = -1 // its effects may have brought more commands
 		}

@@ -85,9 +85,9 @@ func (s *stage) among(words []string) {
 		if c.Order.Market == 0 {
 			c.Order.Market = 1
 		}
-		perform := s.open().Perform
+		perform := s.open().Submit
 		if words[0] == "late" {
-			perform = s.open().PerformLate
+			perform = s.open().SubmitLate
 		}
 		refused, err := perform(AccountID(s.id(words[1])), s.now, &c)
 		require.NoError(s.t, err)

@@ -182,7 +182,7 @@ func (w *twins) hear(ev *market.Event) {
 func (w *twins) command(account AccountID, c market.Command) {
 	w.at++
 	c.Order.Market = 1
-	refused, err := w.venue.Perform(account, w.at, &c)
+	refused, err := w.venue.Submit(account, w.at, &c)
 	require.NoError(w.t, err)
 	require.Nil(w.t, refused, "%+v", c)
 }

@@ -372,7 +372,7 @@ func playVenue(b *testing.B, resting int) func(operations int) {
 		next++
 		limit.Order.ID, limit.Order.Side, limit.Order.Price, limit.Order.Amount = next, market.Side(side+1), price,
 			market.Qty(amount)
-		v.Perform(AccountID(next&7), 1, &limit)
+		v.Submit(AccountID(next&7), 1, &limit)
 		if last.Order == next && !last.Status.Terminal() {
 			alive = append(alive, last.ExchangeID)
 		}
@@ -381,12 +381,12 @@ func playVenue(b *testing.B, resting int) func(operations int) {
 		alive.cancel(f.chance, func(name uuid.UUID) bool {
 			id := countOf(name) // all orders are taken, so that the venue's count is ours
 			cancel.Order.ID = id
-			refused, _ := v.Perform(AccountID(id&7), 1, &cancel)
+			refused, _ := v.Submit(AccountID(id&7), 1, &cancel)
 			return refused == nil
 		})
 	}, func() {
 		next++
 		atMarket.Order.ID, atMarket.Order.Side = next, market.Side(f.chance.Uint64()&1+1)
-		v.Perform(AccountID(next&7), 1, &atMarket)
+		v.Submit(AccountID(next&7), 1, &atMarket)
 	})
 }

@@ -207,7 +207,7 @@ func (e *edge) perform() {
 	} else {
 		a = e.owner[c.Order.ID]
 	}
-	_, err := e.venue.Perform(a, e.at, c)
+	_, err := e.venue.Submit(a, e.at, c)
 	require.NoError(e.t, err)
 }
 

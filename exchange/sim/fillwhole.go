@@ -8,8 +8,9 @@ import (
 // fillWhole fills an order at market over an amount of base, which it takes all, by one trade with
 // the house: what trade does to most orders of a backtest, without the steps for a part of an order
 // or an earlier fill. An order at market trades as it arrives, at the price of its hold: it has no
-// earlier fill, and the hold covers this one. fillWhole reports whether it filled. It changes
-// nothing where the volume does not suffice or a number leaves its range: these are trade's.
+// earlier fill, and the hold covers this one. fillWhole reports whether it filled: the caller tells
+// of it. It changes nothing where the volume does not suffice or a number leaves its range: these
+// are trade's.
 func (v *matching) fillWhole(b *book, o *order, price market.Price) bool {
 	if o.Amount > b.volume {
 		return false
@@ -45,6 +46,5 @@ func (v *matching) fillWhole(b *book, o *order, price market.Price) bool {
 	}
 	b.filled++
 	v.tellFill(b, o, price, o.Amount, fee, true)
-	v.emit(b, o, market.ExecTrade, 1)
 	return true
 }

@@ -5,13 +5,13 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// PerformLate carries out a command as Perform does, but an order that would now trade or rest in
+// SubmitLate carries out a command as Submit does, but an order that would now trade or rest in
 // the book stands aside, open and invisible, until Release. It can be cancelled meanwhile; an
 // update brings it to the book.
-func (v *Venue) PerformLate(id AccountID, at market.Time, c *market.Command) (refused *exchange.Error, err error) {
+func (v *Venue) SubmitLate(id AccountID, at market.Time, c *market.Command) (refused *exchange.Error, err error) {
 	v.late = true
 	defer func() { v.late = false }()
-	return v.Perform(id, at, c)
+	return v.Submit(id, at, c)
 }
 
 // standAside keeps an order from the book.

@@ -23,7 +23,7 @@ type house struct {
 	Liquidity
 	market   *market.Market
 	price    market.Price    // the middle of its levels; 0: none yet
-	sequence int64           // of the anchoring: later orders stand behind it at the same price
+	sequence int64           // of the latest moveTo: later orders stand behind the house at the same price
 	step     market.Price    // between two levels
 	best     [2]market.Price // by the taker's side
 	quoted   [2]market.Price // by the taker's side, bid and ask of a ticker; 0: computed from price
@@ -77,15 +77,16 @@ func (b *book) crossedBy(side *depth) *order {
 	return l.first
 }
 
-// anchorAt moves the house to another price and refills its levels.
-func (v *matching) anchorAt(b *book, price market.Price) {
+// moveHouse moves the house of a Book to another price and refills its levels.
+func (v *matching) moveHouse(b *book, price market.Price) {
 	if b.bids != nil && b.house.Levels != 0 {
 		v.sequence++
-		b.house.anchor(price, v.sequence)
+		b.house.moveTo(price, v.sequence)
 	}
 }
 
-func (h *house) anchor(price market.Price, sequence int64) {
+// moveTo sets the middle of the levels, works out the best bid and ask and refills all levels.
+func (h *house) moveTo(price market.Price, sequence int64) {
 	tick := max(1, h.market.TickSize)
 	h.price, h.sequence = price, sequence
 	spread := exchange.Spread{Half: h.HalfSpread}
@@ -109,12 +110,12 @@ func (v *Venue) Requote(id market.ID) {
 	if b.house.price == 0 {
 		return
 	}
-	v.anchorAt(b, b.house.price)
+	v.moveHouse(b, b.house.price)
 	v.fireTriggers(b)
 }
 
 // level returns level i of the house for a taker of that side, with the amount that is
-// left; a price of 0 is no level. The size is a hash of the price, so it stays when the anchor
+// left; a price of 0 is no level. The size is a hash of the price, so it stays when the house
 // moves.
 func (h *house) level(taker market.Side, i int) market.Level {
 	if h.price == 0 || i >= h.Levels {

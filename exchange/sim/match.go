@@ -17,9 +17,22 @@ func (v *matching) revise(b *book, c *market.Command, from *origin) {
 	}
 }
 
-// place admits a new order or refuses it; accept gives an admitted order its place. point is where
-// the path stands, -1 for anywhere between. reference is what an order at market would pay or get.
-func (v *matching) place(b *book, o *order, from *origin, point int) (reference market.Price, admitted bool) {
+// place admits a new order or refuses it, and lists it among the open ones; accept gives an
+// admitted order its place.
+func (v *matching) place(b *book, o *order, from *origin, point int) (admitted bool) {
+	if _, admitted = v.admit(b, o, from, point); admitted {
+		v.orders.Put(o.ID, o)
+		if o.Type != market.TypeMarket {
+			o.in.open++
+		}
+	}
+	return admitted
+}
+
+// admit accepts a new order and holds its funds, or refuses it. point is the point of the path at
+// which the price stands, or anywhere. reference is the price that an order at market would pay or
+// get.
+func (v *matching) admit(b *book, o *order, from *origin, point int) (reference market.Price, admitted bool) {
 	o.belongTo(from.account)
 	o.sequence, o.level = from.sequence, b.last
 	if point > 0 && o.Type == market.TypeMarket {
@@ -36,7 +49,13 @@ func (v *matching) place(b *book, o *order, from *origin, point int) (reference 
 		v.reject(b, market.CommandPlace, o.ID, refused)
 		return 0, false
 	}
-	v.admit(b, o, hold)
+	b.placed++
+	setName(&o.ExchangeID, b.market.ID, 1, b.placed)
+	o.Status = market.StatusNew
+	o.Created, o.Updated = b.time, b.time
+	o.Visible = true
+	o.FeeCurrency, o.OnHoldCurrency = b.market.Quote, exchange.HoldAsset(b.market, o.Side)
+	o.hold(hold)
 	return reference, true
 }
 
@@ -270,6 +289,7 @@ func (v *matching) take(b *book, o *order, price market.Price) {
 // reports whether a part of it is left.
 func (v *matching) takeMarket(b *book, o *order, offered, paid market.Price) bool {
 	if b.empty() && o.Type == market.TypeMarket && !o.ByQuote() && v.fillWhole(b, o, paid) {
+		v.emit(b, o, market.ExecTrade, 1)
 		return false
 	}
 	if !b.empty() && !v.preventSelfTrade(b, o, offered) {

@@ -2,27 +2,49 @@ package sim
 
 import "github.com/tidemark-trading/tidemark/market"
 
-// meetsOpen reports whether a command, the only one on its way, is an order at market that meets
-// the open of a candle, the only one of its instant, in a market where nothing else waits: nothing
-// can come between its arrival and its fill.
-func (v *Venue) meetsOpen(a *arrival, c *market.Candle) bool {
-	b := a.book
-	return a.kind == market.CommandPlace && a.placed.Type == market.TypeMarket && b.market.ID == c.Market &&
-		a.at <= c.Start && !a.attached && a.movement < v.movement && b.market.Status == market.Trading &&
-		b.empty() && !b.watch.Any() && b.shown == nil && len(b.takers) == 0 &&
-		!v.rings && !v.across && v.config.LimitFill != Queue && !v.follows(b)
+// meetOpen reports whether the commands on their way are orders at market that meet the open of a
+// candle, the only one of its instant, in a market where nothing else waits: nothing can come
+// between their arrival and their fills.
+func (v *Venue) meetOpen(b *book, c *market.Candle) bool {
+	if b.waiting != len(v.waiting) || b.market.Status != market.Trading ||
+		!b.empty() || b.watch.Any() || b.shown != nil || len(b.takers) > 0 ||
+		v.rings || v.across || v.config.LimitFill == Queue || v.follows(b) {
+		return false
+	}
+	for _, a := range v.waiting {
+		if a.kind != market.CommandPlace || a.placed.Type != market.TypeMarket || a.at > c.Start || a.attached ||
+			a.movement == v.movement {
+			return false
+		}
+	}
+	return true
 }
 
-// openAlone walks a candle whose open a command meets: see meetsOpen. It does what pathFrom does
-// from the first point on, without looking for anything else that waits there.
-func (v *Venue) openAlone(a *arrival, c *market.Candle) {
-	b, o, from := a.book, a.placed, a.origin
+// openAlone walks a candle whose open the commands meet: see meetOpen. It does what pathFrom does
+// from the first point on, without looking for anything else that waits there. An order that the
+// open fills whole is not among the open ones before.
+func (v *Venue) openAlone(b *book, c *market.Candle) {
 	v.begin(b, c)
 	v.activate(b)
 	b.last, b.time = c.Open, c.Start
-	v.waiting, b.waiting = v.waiting[:0], 0
-	if paid, admitted := v.place(b, o, &from, 0); admitted {
-		if o.exec = market.ExecNew; o.ByQuote() || !v.fillWhole(b, o, paid) {
+	v.waiting, v.due, b.waiting = v.due[:0], v.waiting, 0
+	for _, a := range v.due {
+		var admitted bool
+		if a.paid, admitted = v.admit(b, a.placed, &a.origin, 0); !admitted {
+			a.placed = nil
+		}
+	}
+	for _, a := range v.due {
+		o := a.placed
+		switch {
+		case o == nil:
+		case !o.ByQuote() && v.fillWhole(b, o, a.paid):
+			v.report.Describe(&o.Order, market.ExecTrade)
+			v.deliver(b, 1)
+			v.orders.done = append(v.orders.done, o)
+		default:
+			o.exec = market.ExecNew
+			v.orders.Put(o.ID, o)
 			v.take(b, o, b.last)
 		}
 	}

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -19,7 +20,7 @@ const farID = market.OrderID(1)
 // an order rests far away: openAlone and fillWhole are not for it, and each order goes the way that
 // all orders can go.
 func TestAnOrderMeetsAnOpenAloneAsBesideOthers(t *testing.T) {
-	alone, whole, parts, rejected := 0, 0, 0, 0
+	alone, together, whole, parts, rejected := 0, 0, 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		one, other := newOpener(t), &opener{}
 		*other = *one
@@ -33,8 +34,8 @@ func TestAnOrderMeetsAnOpenAloneAsBesideOthers(t *testing.T) {
 			}
 			c := randomCandle(t, one.now)
 			c.Volume = market.Volume(rapid.SampledFrom([]int64{10, 70, 90, 100_000}).Draw(t, "volume"))
-			if len(one.venue.waiting) == 1 {
-				alone++
+			if waiting := one.venue.waiting; !slices.ContainsFunc(waiting, notAtMarket) {
+				alone, together = alone+min(1, len(waiting)), together+min(1, len(waiting)/2)
 			}
 			one.now = one.now.Add(time.Minute)
 			ev := market.Event{At: one.now, Kind: market.KindCandles, Candles: []market.Candle{c}}
@@ -53,10 +54,19 @@ func TestAnOrderMeetsAnOpenAloneAsBesideOthers(t *testing.T) {
 		}
 		whole, parts, rejected = whole+one.whole, parts+one.parts, rejected+one.rejected
 	})
+	if testing.Short() { // too few cases to have each kind in every run
+		return
+	}
 	require.Positive(t, alone, "no order was alone")
+	require.Positive(t, together, "no orders met an open together")
 	require.Positive(t, whole, "no order was filled whole")
 	require.Positive(t, parts, "no order was filled in parts")
 	require.Positive(t, rejected, "no order was rejected")
+}
+
+// notAtMarket reports whether a command is not a new order at market.
+func notAtMarket(a *arrival) bool {
+	return a.kind != market.CommandPlace || a.placed.Type != market.TypeMarket
 }
 
 // opener is a venue with the reports that it has sent.

@@ -8,9 +8,11 @@ import "github.com/tidemark-trading/tidemark/market"
 func (v *Venue) candles(group []market.Candle) {
 	v.active = v.active[:0]
 	v.rings = v.tactics()
-	if len(v.waiting) == 1 && len(group) == 1 && v.meetsOpen(v.waiting[0], &group[0]) {
-		v.openAlone(v.waiting[0], &group[0])
-		return
+	if len(group) == 1 && len(v.waiting) > 0 {
+		if b := &v.books[group[0].Market]; v.meetOpen(b, &group[0]) {
+			v.openAlone(b, &group[0])
+			return
+		}
 	}
 	calm := !v.rings
 	for i := range group {
@@ -133,7 +135,7 @@ func (v *Venue) point(point int) {
 		}
 	}
 	for _, b := range v.active {
-		v.anchorAt(b, b.last)
+		v.moveHouse(b, b.last)
 	}
 	v.arrive(point)
 	for _, b := range v.active {

@@ -26,28 +26,24 @@ func (v *Venue) makeBook(b *book) {
 	}
 }
 
-// Perform carries out an account's command at once, at a time that never decreases: it arrives,
-// matches, and rests or ends. The command names the market. The sink gets the reports of the order
-// and of those it met. refused says why the exchange refused the command; the sink then gets
-// nothing. err is the first arithmetic error, after which the venue stands still. The venue must
-// have a Book.
-func (v *Venue) Perform(id AccountID, at market.Time, c *market.Command) (refused *exchange.Error, err error) {
+// Submit carries out an account's command without latency; Do lets it arrive later. Times never
+// decrease, and the venue must have a Book. The sink gets the reports of the order and of the
+// orders that it trades with. A refused command is returned as refused, and the sink gets nothing.
+// err is the venue's first arithmetic error; the venue does nothing more after it.
+func (v *Venue) Submit(id AccountID, at market.Time, c *market.Command) (refused *exchange.Error, err error) {
 	v.orders.recycle()
+	v.sequence++
 	b := &v.books[c.Order.Market]
 	b.time = max(b.time, at)
-	v.sequence++
-	v.performing, v.refused = true, nil
-	from := origin{account: v.accounts.list[id], at: at, sequence: v.sequence}
+	arrived := arrival{kind: c.Kind, book: b, change: c,
+		origin: origin{account: v.accounts.list[id], at: at, sequence: v.sequence}}
 	if c.Kind == market.CommandPlace {
-		o := v.orders.fresh()
-		o.Order = c.Order
-		if _, admitted := v.place(b, o, &from, -1); admitted {
-			v.accept(b, o, market.ExecNew)
-		}
-	} else {
-		v.revise(b, c, &from)
+		arrived.placed = v.orders.fresh()
+		arrived.placed.Order = c.Order
 	}
-	v.performing = false
+	v.submitting, v.refused = true, nil
+	v.carryOutArrival(&arrived, anywhere)
+	v.submitting = false
 	v.match(b)
 	return v.refused, v.err
 }

@@ -37,7 +37,7 @@ func TestMoneyThatBuysMoreThanThereIsOfACoinStopsNothing(t *testing.T) {
 		if o.Side == market.Buy {
 			account = rich
 		}
-		refused, err := v.Perform(account, market.Time(i), &market.Command{Kind: market.CommandPlace, Order: *o})
+		refused, err := v.Submit(account, market.Time(i), &market.Command{Kind: market.CommandPlace, Order: *o})
 		require.NoError(t, err, "order %d", o.ID)
 		require.Nil(t, refused, "order %d", o.ID)
 	}
@@ -74,7 +74,7 @@ func TestDustOfAnAmountQuoteFillsTheOrderOnce(t *testing.T) {
 		if o.Side == market.Buy {
 			account = other
 		}
-		refused, err := v.Perform(account, 1, &market.Command{Kind: market.CommandPlace, Order: o})
+		refused, err := v.Submit(account, 1, &market.Command{Kind: market.CommandPlace, Order: o})
 		require.NoError(t, err)
 		require.Nil(t, refused)
 	}
@@ -100,7 +100,7 @@ func TestABalanceThatCanCountNoMoreEndsTheOrderAndNotTheExchange(t *testing.T) {
 	require.NoError(t, v.Transfer(other, 2, 10_00))
 	place := func(a AccountID, o market.Order) {
 		o.Market, o.TimeInForce, o.SelfTradePrevention = 1, market.GTC, market.CancelOldest
-		refused, err := v.Perform(a, 1, &market.Command{Kind: market.CommandPlace, Order: o})
+		refused, err := v.Submit(a, 1, &market.Command{Kind: market.CommandPlace, Order: o})
 		require.NoError(t, err)
 		require.Nil(t, refused)
 	}

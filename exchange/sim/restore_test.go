@@ -130,10 +130,10 @@ func drawMove(t *rapid.T, at market.Time, next *market.OrderID) move {
 		*next++
 		c.Kind, c.Order = market.CommandPlace, drawOrder(t, *next, price)
 		if draw < 62 {
-			return func(v *Venue) (*exchange.Error, error) { return v.PerformLate(account, at, c) }
+			return func(v *Venue) (*exchange.Error, error) { return v.SubmitLate(account, at, c) }
 		}
 	}
-	return func(v *Venue) (*exchange.Error, error) { return v.Perform(account, at, c) }
+	return func(v *Venue) (*exchange.Error, error) { return v.Submit(account, at, c) }
 }
 
 func drawOrder(t *rapid.T, id market.OrderID, price func() market.Price) market.Order {
@@ -238,7 +238,7 @@ func TestARestoredHouseKeepsItsPlaceInTheQueue(t *testing.T) {
 	}
 	perform := func(v *Venue, a AccountID, o market.Order) {
 		o.Market, o.Amount, o.SelfTradePrevention, o.TimeInForce = 1, 10_000, market.CancelBoth, market.GTC
-		refused, err := v.Perform(a, 9, &market.Command{Kind: market.CommandPlace, Order: o})
+		refused, err := v.Submit(a, 9, &market.Command{Kind: market.CommandPlace, Order: o})
 		require.Nil(t, refused)
 		require.NoError(t, err)
 	}

@@ -30,7 +30,7 @@ func (v *matching) uncross(b *book, given market.Price) {
 		v.meetInAuction(b, bid, ask, price)
 	}
 	if b.house.Levels > 0 && (given != 0 || b.house.price != 0) {
-		v.anchorAt(b, price)
+		v.moveHouse(b, price)
 		v.fillRest(b, b.bids, price)
 		v.fillRest(b, b.asks, price)
 	}

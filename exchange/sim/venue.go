@@ -164,7 +164,7 @@ type matching struct {
 	sequence int64 // arrivals so far: time priority
 	err      error
 
-	performing bool // a command of Perform is being carried out
+	submitting bool // a command of Submit is being carried out
 	late       bool // and an order that it brings to the book stands aside
 	refused    *exchange.Error
 
@@ -236,6 +236,7 @@ type arrival struct {
 	id       market.OrderID
 	movement int64           // of the Advance during which Do was called: it cannot arrive in the same path
 	placed   *order          // of a place
+	paid     market.Price    // of an order that meets an open alone: see openAlone
 	change   *market.Command // of an update or a cancel; its memory stays for the next one
 }
 
@@ -465,9 +466,9 @@ func (v *matching) emit(b *book, o *order, exec market.ExecutionType, fills int)
 //go:noinline
 func (b *book) resize(o *order) { b.queue(o).resize(o) }
 
-// reject reports to the sink that a command was refused; Perform returns the refusal instead.
+// reject reports to the sink that a command was refused; Submit returns the refusal instead.
 func (v *matching) reject(b *book, kind market.CommandKind, id market.OrderID, refused *exchange.Error) {
-	if v.performing {
+	if v.submitting {
 		v.refused = refused
 		return
 	}
@@ -482,21 +483,6 @@ func (t *teller) deliver(b *book, fills int) {
 	t.now = max(t.now, b.time)
 	t.event.At, t.event.Market, t.event.Fills = t.now, b.market.ID, t.fill[:fills]
 	t.sink(&t.event)
-}
-
-// admit accepts a new order and holds its funds.
-func (v *matching) admit(b *book, o *order, hold market.Money) {
-	b.placed++
-	setName(&o.ExchangeID, b.market.ID, 1, b.placed)
-	o.Status = market.StatusNew
-	o.Created, o.Updated = b.time, b.time
-	o.Visible = true
-	o.FeeCurrency, o.OnHoldCurrency = b.market.Quote, exchange.HoldAsset(b.market, o.Side)
-	o.hold(hold)
-	v.orders.Put(o.ID, o)
-	if o.Type != market.TypeMarket {
-		o.in.open++
-	}
 }
 
 // release drops an order that is done. Its memory serves the next one.

@@ -136,7 +136,7 @@ func (b *book) reachedTrigger(l *ladder, p market.Price) *entry {
 // house takes it at its limit in any case.
 func (v *matching) execute(b *book, o *order, gap bool) {
 	if waitsForTrigger(&o.Order) {
-		v.anchorAt(b, b.last)
+		v.moveHouse(b, b.last)
 		v.fire(b, o, b.last)
 	} else if b.bids != nil {
 		v.tradeOrEnd(b, o, o.Price, o.AmountRemaining)
@@ -258,7 +258,7 @@ func (v *Venue) jump(id market.ID, price market.Price, at market.Time, traded bo
 	v.active = v.active[:0]
 	v.activate(b)
 	v.walk(b, 1)
-	v.anchorAt(b, price)
+	v.moveHouse(b, price)
 	v.fillCrossed(b)
 	v.fillQuoted(b)
 	if traded && price == b.points[0] {

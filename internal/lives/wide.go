@@ -70,8 +70,7 @@ func (l *Life) happens(d *drawer, what *kind) {
 }
 
 // onPaper leaves out what cannot befall a bot that trades on paper: no other hand reaches its
-// exchange, which is in its process, and no fault is between the two. That its power fails, other
-// tests have.
+// exchange, which is in its process, and no fault is between the two.
 func (l *Life) onPaper() {
 	l.Setup.Own, l.Setup.Groups = "", 0
 	if l.Setup.Feed == "orders" {
@@ -79,6 +78,6 @@ func (l *Life) onPaper() {
 	}
 	l.Events = slices.DeleteFunc(l.Events, func(e Event) bool {
 		return e.Actor == "owner" || slices.Contains([]string{"exchange cancel", "exchange lie", "operator direct",
-			"operator sell", "machine power", "machine killwrite"}, e.Actor+" "+e.Verb)
+			"operator sell", "machine killwrite"}, e.Actor+" "+e.Verb)
 	})
 }

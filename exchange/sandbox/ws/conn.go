@@ -277,7 +277,7 @@ func (c *connection) act(ctx context.Context, m *api.Message) {
 		c.refuse(&api.Message{Action: "unknown", RequestID: m.RequestID}, refusal)
 		return
 	}
-	refusal, lost := c.carryOut(ctx, q, m)
+	refusal, lost := c.carryOutAction(ctx, q, m)
 	if lost {
 		c.line.Close()
 		return
@@ -296,9 +296,9 @@ func (c *connection) act(ctx context.Context, m *api.Message) {
 	c.send(&message{text: w.Dst})
 }
 
-// carryOut carries out an action, as the faults that meet requests have it. It reports whether they
-// end the connection in place of an answer.
-func (c *connection) carryOut(ctx context.Context, q *api.Request, m *api.Message) (refusal *exchange.Error,
+// carryOutAction carries out an action, as the faults that meet requests have it. It reports
+// whether they end the connection in place of an answer.
+func (c *connection) carryOutAction(ctx context.Context, q *api.Request, m *api.Message) (refusal *exchange.Error,
 	lost bool) {
 	host := c.hub.host
 	var decided *fault.Decision

@@ -8,10 +8,10 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// CheckPlan decides whether a strategy may send these sells together and, when all of them have
-// ended, these buys: by its limits on numbers of orders alone. Each order is checked by itself when
-// it leaves. The error wraps a *Refusal, valid until the next Check.
-func (g *Gate) CheckPlan(a *state.Account, id market.StrategyID, at market.Time, sells, buys int) error {
+// CheckRebalance decides whether a strategy may send these sells together and, when all of them
+// have ended, these buys: by its limits on numbers of orders alone. Each order is checked by itself
+// when it leaves. The error wraps a *Refusal, valid until the next Check.
+func (g *Gate) CheckRebalance(a *state.Account, id market.StrategyID, at market.Time, sells, buys int) error {
 	g.now, g.checkedMarket = at, nil
 	s := &g.slots[id]
 	l, both, most := &s.limits, s.sentLastMinute(at)+sells+buys, max(sells, buys)
