@@ -99,7 +99,9 @@ func (c *checker) result(n *node, f *function, args []*node, params []string, na
 			s.args = append(s.args, e.num)
 		}
 	}
-	c.ordered(n, f, s.args)
+	if c.ordered(n, f, s.args); f.daily {
+		s.args = append(s.args, float64(c.program.streams[c.stream].interval))
+	}
 	if f.lines[at].body != "" {
 		return c.body(n, f, at, scope)
 	}
@@ -110,6 +112,7 @@ func (c *checker) result(n *node, f *function, args []*node, params []string, na
 const (
 	seriesNames = "s a b"
 	figures     = "x y z"
+	numbers     = "k start step most"
 )
 
 func oneOf(name, names string) bool { return strings.Contains(" "+names+" ", " "+name+" ") }
@@ -127,7 +130,7 @@ func (c *checker) argument(f *function, n *node, name string) *expr {
 		return c.series(n, c.condition(n, f.name))
 	case oneOf(name, figures):
 		return c.figure(n, f.name)
-	case name == "k":
+	case oneOf(name, numbers):
 		return c.number(c.constant(n, "an argument of "+f.name))
 	case name == "ago":
 		return c.number(float64(c.whole(n, "how many times before", 0, maxPast)))
@@ -279,7 +282,7 @@ func (c *checker) indicator(n *node, f *function, at int, s series, sources []*e
 			s.ticks = append(s.ticks, l.dim.kind >= same)
 		}
 	}
-	warm = c.warmer(warm, where, s.unit().warmup())
+	warm = c.warmer(warm, where, c.tried(n, &s).warmup())
 	cell := c.unit(n, fmt.Sprint(f.name, s.from, s.args, where), where, s)
 	e := &expr{op: opCell, cell: cell + at, dim: f.lines[at].dim.of(d), where: where, warm: warm}
 	high, line := c.program.streams[c.stream].fields+1, f.name+f.lines[at].name
@@ -292,6 +295,19 @@ func (c *checker) indicator(n *node, f *function, at int, s series, sources []*e
 		e.bound, e.of = -1, high+1
 	}
 	return e
+}
+
+// tried is a unit of a series. What an indicator refuses is a fault of the rule.
+func (c *checker) tried(n *node, s *series) (u unit) {
+	defer func() {
+		x := recover()
+		if why, ok := x.(string); ok && strings.HasPrefix(why, "indicator: ") {
+			fail(n.from, "%s: it makes %s", c.source(n), strings.TrimPrefix(why, "indicator: "))
+		} else if x != nil {
+			panic(x)
+		}
+	}()
+	return s.unit()
 }
 
 // ofCandle reports whether a cell is a field of a candle: a whole number.

@@ -72,6 +72,32 @@ func readers() map[string]func(c market.Candle) (float64, bool) {
 	channel, exit := indicator.NewDonchian(20), indicator.NewChandelier(22, 3)
 	candle("donchian(20).lower", &channel, func() float64 { return float64(channel.Low()) })
 	candle("chandelier(22, 3).long", &exit, func() float64 { return float64(exit.Long()) })
+	sar, ichimoku, points := indicator.NewSAR(0.02, 0.02, 0.2), indicator.NewIchimoku(9, 26, 52),
+		indicator.NewPivotPoints(market.Interval1h)
+	candle("sar(0.02, 0.02, 0.2)", &sar, sar.Value)
+	candle("ichimoku(9, 26, 52).b", &ichimoku, func() float64 { return float64(ichimoku.SpanB()) })
+	candle("pivots.s2", &points, func() float64 { return float64(points.Support(2)) })
+	day, aroon, vortex := indicator.NewSessionVWAP(market.Interval1h), indicator.NewAroon(25), indicator.NewVortex(14)
+	candle("dayvwap", &day, day.Value)
+	candle("aroon(25).down", &aroon, aroon.Down)
+	candle("vortex(14).plus", &vortex, vortex.Plus)
+	wpr, uo, ao, dist := indicator.NewWilliamsR(14), indicator.NewUltimate(7, 14, 28), indicator.NewAwesome(5, 34),
+		indicator.NewAccDist()
+	candle("wpr(14)", &wpr, wpr.Value)
+	candle("uo(7, 14, 28)", &uo, uo.Value)
+	candle("ao(5, 34)", &ao, ao.Value)
+	candle("accdist", &dist, dist.Value)
+	chaikin, cmf, smooth, shapes := indicator.NewChaikin(3, 10), indicator.NewCMF(20), indicator.NewHeikinAshi(),
+		indicator.NewPatterns()
+	candle("chaikin(3, 10)", &chaikin, chaikin.Value)
+	candle("cmf(20)", &cmf, cmf.Value)
+	candle("ha.close", &smooth, func() float64 { return float64(smooth.Close()) })
+	candle("pattern.bearishengulfing", &shapes, func() float64 { return truth(shapes.Engulfing() == indicator.Down) })
+	candle("pattern.doji", &shapes, func() float64 { return truth(shapes.Doji()) })
+	stochRSI, cmo, tsi := indicator.NewStochRSI(14, 14, 3, 3), indicator.NewCMO(14), indicator.NewTSI(25, 13)
+	price("stochrsi(14, 14, 3, 3).d", &stochRSI, stochRSI.Signal)
+	price("cmo(14)", &cmo, cmo.Value)
+	price("tsi(13, 25)", &tsi, tsi.Value)
 	return all
 }
 

@@ -1,6 +1,9 @@
 package lang
 
-import "github.com/tidemark-trading/tidemark/strategy/indicator"
+import (
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy/indicator"
+)
 
 // line is a result of a function: of its unit, or of a text.
 type line struct {
@@ -73,6 +76,11 @@ var functions = []function{
 	{name: "vwap", params: "n", lines: asPrice, meaning: "average price of n candles by volume",
 		example: "close > vwap(20)",
 		make:    func(a []float64) unit { return candles(indicator.NewVWAP(int(a[0])), nil) }},
+	{name: "dayvwap", lines: asPrice, daily: true, meaning: "average price of this day (UTC) by volume",
+		example: "close > dayvwap",
+		make: func(a []float64) unit {
+			return candles(indicator.NewSessionVWAP(market.Interval(a[0])), nil)
+		}},
 	{name: "avg", params: "x y", lines: []line{{body: "(x + y) / 2"}}, meaning: "mean of two figures",
 		example: "close > avg(high[1], low[1])"},
 
@@ -100,6 +108,28 @@ var functions = []function{
 		make: func(a []float64) unit {
 			return candles(adx{indicator.NewADX(int(a[0]))}, (*adx).lines)
 		}},
+	{name: "aroon", params: "n", lines: []line{{"osc", dim{kind: ratio}, ""}, {"up", dim{kind: scale}, ""},
+		{"down", dim{kind: scale}, ""}}, meaning: "how fresh the highest high and the lowest low are",
+		example: "aroon(25).up > 70 and aroon(25).down < 30",
+		make:    func(a []float64) unit { return candles(aroon{indicator.NewAroon(int(a[0]))}, (*aroon).lines) }},
+	{name: "vortex", params: "n", must: true, lines: []line{{"plus", dim{kind: ratio}, ""},
+		{"minus", dim{kind: ratio}, ""}}, meaning: "reach beyond the candle before, up and down",
+		example: "vortex(14).plus crosses above vortex(14).minus",
+		make: func(a []float64) unit {
+			return candles(vortex{Vortex: indicator.NewVortex(int(a[0]))}, (*vortex).lines)
+		}},
+	{name: "ichimoku", params: "tenkan kijun slow", must: true, lines: []line{{"tenkan", aPrice, ""},
+		{"kijun", aPrice, ""}, {"a", aPrice, ""}, {"b", aPrice, ""}, {"leada", aPrice, ""}, {"leadb", aPrice, ""}},
+		meaning: "Hosoda's lines; a and b are the cloud over this candle, leada and leadb that of later ones",
+		example: "close > ichimoku(9, 26, 52).a and close > ichimoku(9, 26, 52).b",
+		make: func(a []float64) unit {
+			x := indicator.NewIchimoku(int(a[0]), int(a[1]), int(a[2]))
+			return candles(ichimoku{Ichimoku: x}, (*ichimoku).lines)
+		}},
+	{name: "sar", params: "start step most", lines: []line{{"line", aPrice, ""}, {"up", aCondition, ""},
+		{"next", aPrice, ""}}, meaning: "Wilder's parabolic stop and reverse; .next is a stop for the next candle",
+		example: "sar(0.02, 0.02, 0.2).up",
+		make:    func(a []float64) unit { return candles(sar{indicator.NewSAR(a[0], a[1], a[2])}, (*sar).lines) }},
 	{name: "supertrend", params: "n k", order: -1, lines: []line{{"line", aPrice, ""}, {"up", aCondition, ""}},
 		meaning: "a line k true ranges away that turns with the trend", example: "supertrend(10, 3).up",
 		make: func(a []float64) unit {
@@ -128,6 +158,29 @@ var functions = []function{
 		make: func(a []float64) unit {
 			return candles(stochastic{indicator.NewStochastic(int(a[0]), int(a[1]), int(a[2]))}, (*stochastic).lines)
 		}},
+	{name: "stochrsi", params: "s length n smooth signal", source: "close",
+		lines:   []line{{"k", dim{kind: scale}, ""}, {"d", dim{kind: scale}, ""}},
+		meaning: "stoch of an rsi", example: "stochrsi(14, 14, 3, 3).k < 20",
+		make: func(a []float64) unit {
+			x := indicator.NewStochRSI(int(a[0]), int(a[1]), int(a[2]), int(a[3]))
+			return prices(stochRSI{x}, (*stochRSI).lines)
+		}},
+	{name: "wpr", params: "n", lines: asNumber, meaning: "Williams' %R, -100 to 0", example: "wpr(14) < -80",
+		make: func(a []float64) unit { return candles(indicator.NewWilliamsR(int(a[0])), nil) }},
+	{name: "cmo", params: "s n", source: "close", lines: asNumber, meaning: "Chande's momentum, -100 to 100",
+		example: "cmo(14) < -50",
+		make:    func(a []float64) unit { return prices(indicator.NewCMO(int(a[0])), nil) }},
+	{name: "tsi", params: "s short long", source: "close", order: 1, lines: asNumber,
+		meaning: "Blau's true strength index, -100 to 100", example: "tsi(13, 25) > 0",
+		make: func(a []float64) unit { return prices(indicator.NewTSI(int(a[1]), int(a[0])), nil) }},
+	{name: "uo", params: "short middle long", lines: onScale, meaning: "Williams' ultimate oscillator, 0 to 100",
+		example: "uo(7, 14, 28) < 30",
+		make: func(a []float64) unit {
+			return candles(indicator.NewUltimate(int(a[0]), int(a[1]), int(a[2])), nil)
+		}},
+	{name: "ao", params: "fast slow", order: 1, lines: asDistance, meaning: "Williams' awesome oscillator",
+		example: "ao(5, 34) > 0",
+		make:    func(a []float64) unit { return candles(indicator.NewAwesome(int(a[0]), int(a[1])), nil) }},
 	{name: "cci", params: "n", lines: asNumber, least: 2, meaning: "Lambert's commodity channel index",
 		example: "cci(20) < -100",
 		make:    func(a []float64) unit { return candles(indicator.NewCCI(int(a[0])), nil) }},
@@ -136,6 +189,14 @@ var functions = []function{
 	{name: "obv", lines: []line{{dim: dim{kind: amount, volume: 1}}}, meaning: "on-balance volume; look at its changes",
 		example: "obv > obv[1]",
 		make:    func([]float64) unit { return candles(indicator.NewOBV(), nil) }},
+	{name: "accdist", lines: []line{{dim: dim{kind: amount, volume: 1}}},
+		meaning: "accumulation and distribution; look at its changes", example: "rising(accdist, 3)",
+		make: func([]float64) unit { return candles(indicator.NewAccDist(), nil) }},
+	{name: "chaikin", params: "fast slow", order: 1, lines: []line{{dim: dim{kind: amount, volume: 1}}},
+		meaning: "Chaikin's oscillator of accdist", example: "chaikin(3, 10) > 0",
+		make: func(a []float64) unit { return candles(indicator.NewChaikin(int(a[0]), int(a[1])), nil) }},
+	{name: "cmf", params: "n", lines: asNumber, meaning: "Chaikin's money flow, -1 to 1", example: "cmf(20) > 0.1",
+		make: func(a []float64) unit { return candles(indicator.NewCMF(int(a[0])), nil) }},
 	{name: "roc", params: "s n", source: "close", lines: inPercent, meaning: "rise in the last n candles, in percent",
 		example: "roc(10) > 5",
 		make:    func(a []float64) unit { return prices(indicator.NewROC(int(a[0])), nil) }},
@@ -152,25 +213,25 @@ var functions = []function{
 		{"percent", dim{kind: ratio}, "(s - bb(s, n, k).lower) / (bb(s, n, k).upper - bb(s, n, k).lower)"}},
 		meaning: "Bollinger's band, k deviations around an average", example: "close < bb(20, 2).lower",
 		make: func(a []float64) unit {
-			return prices(bollinger{indicator.NewBollinger(int(a[0]), a[1])}, (*bollinger).lines)
+			return prices(bollinger{Bollinger: indicator.NewBollinger(int(a[0]), a[1])}, (*bollinger).lines)
 		}},
 	{name: "kc", params: "n m k", must: true, lines: []line{{"upper", aPrice, ""}, {"middle", aPrice, ""},
 		{"lower", aPrice, ""}}, meaning: "Keltner's band, k true ranges over m candles around ema(n)",
 		example: "close > kc(20, 10, 2).upper",
 		make: func(a []float64) unit {
-			return candles(keltner{indicator.NewKeltner(int(a[0]), int(a[1]), a[2])}, (*keltner).lines)
+			return candles(keltner{Keltner: indicator.NewKeltner(int(a[0]), int(a[1]), a[2])}, (*keltner).lines)
 		}},
 	{name: "donchian", params: "n", must: true, lines: []line{{"upper", aPrice, ""}, {"middle", aPrice, ""},
 		{"lower", aPrice, ""}}, meaning: "channel of the last n candles, the present one included",
 		example: "close > donchian(20).upper[1]",
 		make: func(a []float64) unit {
-			return candles(donchian{indicator.NewDonchian(int(a[0]))}, (*donchian).lines)
+			return candles(donchian{Donchian: indicator.NewDonchian(int(a[0]))}, (*donchian).lines)
 		}},
 	{name: "chandelier", params: "n k", must: true, lines: []line{{"long", aPrice, ""}, {"short", aPrice, ""}},
 		meaning: "stops k true ranges from the highest high and the lowest low",
 		example: "close < chandelier(22, 3).long",
 		make: func(a []float64) unit {
-			return candles(chandelier{indicator.NewChandelier(int(a[0]), a[1])}, (*chandelier).lines)
+			return candles(chandelier{Chandelier: indicator.NewChandelier(int(a[0]), a[1])}, (*chandelier).lines)
 		}},
 	{name: "highest", params: "s n", source: "high",
 		lines:   []line{{"", dim{kind: same}, ""}, {"ago", dim{kind: count}, ""}},
@@ -182,6 +243,39 @@ var functions = []function{
 		meaning: "lowest of the last n, the present one included; .ago: candles since",
 		example: "close < lowest(low, 20)[1]",
 		make:    func(a []float64) unit { return &ladder{list: make([]rung, int(a[0])), sign: -1} }},
+	{name: "pivothigh", params: "before after", lines: asPrice, meaning: "high that is higher than those around it, " +
+		"when the last one after it has closed; else not known",
+		example: "close > valuewhen(not na(pivothigh(5, 5)), pivothigh(5, 5), 0)",
+		make: func(a []float64) unit {
+			return candles(pivotHigh{indicator.NewSwings(int(a[0]), int(a[1]))}, nil)
+		}},
+	{name: "pivotlow", params: "before after", lines: asPrice, meaning: "low that is lower than those around it, " +
+		"when the last one after it has closed; else not known",
+		example: "close < valuewhen(not na(pivotlow(5, 5)), pivotlow(5, 5), 0)",
+		make: func(a []float64) unit {
+			return candles(pivotLow{indicator.NewSwings(int(a[0]), int(a[1]))}, nil)
+		}},
+	{name: "pivots", must: true, daily: true, lines: []line{{"p", aPrice, ""}, {"r1", aPrice, ""}, {"r2", aPrice, ""},
+		{"r3", aPrice, ""}, {"s1", aPrice, ""}, {"s2", aPrice, ""}, {"s3", aPrice, ""}},
+		meaning: "levels of this day (UTC) from the day before", example: "close < pivots.s1",
+		make: func(a []float64) unit {
+			x := indicator.NewPivotPoints(market.Interval(a[0]))
+			return candles(pivotPoints{PivotPoints: x}, (*pivotPoints).lines)
+		}},
+
+	// candles
+	{name: "ha", must: true, lines: []line{{"open", aPrice, ""}, {"high", aPrice, ""}, {"low", aPrice, ""},
+		{"close", aPrice, ""}}, meaning: "the smoother candle of Heikin-Ashi", example: "ha.close > ha.open",
+		make: func([]float64) unit {
+			return candles(heikinAshi{HeikinAshi: indicator.NewHeikinAshi()}, (*heikinAshi).lines)
+		}},
+	{name: "pattern", must: true, lines: []line{{"doji", aCondition, ""}, {"hammer", aCondition, ""},
+		{"hangingman", aCondition, ""}, {"invertedhammer", aCondition, ""}, {"shootingstar", aCondition, ""},
+		{"bullishengulfing", aCondition, ""}, {"bearishengulfing", aCondition, ""}, {"bullishharami", aCondition, ""},
+		{"bearishharami", aCondition, ""}, {"morningstar", aCondition, ""}, {"eveningstar", aCondition, ""},
+		{"threesoldiers", aCondition, ""}, {"threecrows", aCondition, ""}},
+		meaning: "patterns of one to three candles", example: "pattern.hammer or pattern.bullishengulfing",
+		make: func([]float64) unit { return candles(patterns{Patterns: indicator.NewPatterns()}, (*patterns).lines) }},
 
 	// spread
 	{name: "atr", params: "n", lines: asDistance, meaning: "Wilder's average true range",
@@ -190,6 +284,8 @@ var functions = []function{
 	{name: "stdev", params: "s n", source: "close", lines: asSpread, meaning: "standard deviation of the window",
 		example: "stdev(20) > atr(14)",
 		make:    func(a []float64) unit { return prices(indicator.NewStdDev(int(a[0])), nil) }},
+	{name: "variance", params: "s n", source: "close", lines: []line{{body: "stdev(s, n) * stdev(s, n)"}},
+		meaning: "square of stdev", example: "variance(roc(1), 20) > variance(roc(1), 100)"},
 	{name: "zscore", params: "s n", source: "close", lines: asNumber, least: 2,
 		meaning: "deviations away from the average",
 		example: "zscore(20) < -2",

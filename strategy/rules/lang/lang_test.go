@@ -50,6 +50,8 @@ func TestFaultsAreNamedWithTheirPlaceAndTheCure(t *testing.T) {
 		{"model.action > 3", "column 1: > takes numbers; model.action is a word"},
 		{"model.value[1] > 3",
 			"column 1: model.value has no history: position and clock are known for the present candle alone"},
+		{"sar(0.2, 0.02, 0.1).up",
+			"column 1: sar(0.2, 0.02, 0.1): it makes a parabolic line from 0.2 by 0.02 to 0.1"},
 		{"1 / 0 > 3", "column 1: 1 / 0 has no result"},
 		{"close > $3", "column 9: unknown sign '$'"},
 		{"close > highest(n)",

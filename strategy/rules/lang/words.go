@@ -17,6 +17,7 @@ type function struct {
 	source  string // default of the first series
 	lines   []line // none: the word is a field, or one of its own kind
 	must    bool   // a line must be named
+	daily   bool   // its unit needs the interval of the candles
 	least   int    // smallest length; 0: 1
 	order   int8   // of the first two arguments: 1 rising, -1 falling
 	op      op     // of a word that is an operation
