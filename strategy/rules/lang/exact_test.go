@@ -205,6 +205,41 @@ func TestNoRuleSeesACandleThatComesLater(t *testing.T) {
 	}
 }
 
+func TestADecisionDependsOnTheCandlesAlone(t *testing.T) {
+	for _, text := range texts {
+		p, err := Compile([]Rule{{"rule", text, Condition}}, nil, nil, market.Interval1h)
+		require.NoError(t, err, text)
+		list := walk(6, 200)
+		s, trues := p.New(aMarket()), 0.0
+		long := merged(list)
+		for i, want := range valuesOf(t, p, list, long) { // which decides at each candle
+			s.Push(list[i])
+			for len(long) > 0 && long[0].End() <= list[i].End() {
+				s.PushOf(market.Interval4h, long[0])
+				long = long[1:]
+			}
+			if i%7 == 6 {
+				got, ok := s.Eval(0, nil)
+				require.Equal(t, want == want, ok)
+				require.True(t, !ok || got == want, "%s, candle %d", text, i)
+				trues += got
+			}
+		}
+		require.Positive(t, trues, text)
+	}
+}
+
+func TestOfEqualExtremesTheLatestCounts(t *testing.T) {
+	s := anything(t, "highest(high, 4).ago").New(aMarket())
+	for i, high := range []market.Price{9, 7, 7, 9, 8, 8, 8} {
+		s.Push(market.Candle{High: high})
+		if v, ok := s.Eval(0, nil); i >= 3 {
+			require.True(t, ok)
+			require.Equal(t, float64([]int{0, 1, 2, 3}[i-3]), v)
+		}
+	}
+}
+
 func TestAStateIsReadyWithItsWarmUpAtTheLatest(t *testing.T) {
 	for _, w := range Words() {
 		p := anything(t, w.Example)
@@ -218,5 +253,27 @@ func TestAStateIsReadyWithItsWarmUpAtTheLatest(t *testing.T) {
 		}
 		_, ok := s.Eval(0, in)
 		require.True(t, ok, "%s is not known after its warm-up of %d", w.Example, p.Warmup())
+	}
+}
+
+func TestAFunctionOverALargeSeriesKeepsSevenDigits(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		value float64
+	}{ // close is 50,000.00, volume 123.45678901
+		{"sma(close * volume, 5000)", 5_000_000 * 12_345_678_901},
+		{"sma(ema(volume, 5), 5000)", 12_345_678_901},
+		{"sma(ema(close, 5), 5000)", 5_000_000},
+		{"sma(close / 3, 5000)", 5_000_000 / 3.0},
+		{"sma(close / (3 * close), 5000)", 1 / 3.0},
+	} {
+		s := anything(t, c.text).New(aMarket())
+		for range 5100 {
+			s.Push(market.Candle{Open: 5_000_000, High: 5_000_000, Low: 5_000_000, Close: 5_000_000,
+				Volume: 12_345_678_901})
+		}
+		v, ok := s.Eval(0, nil)
+		require.True(t, ok, c.text)
+		require.InEpsilon(t, c.value, v, 1e-7, c.text)
 	}
 }

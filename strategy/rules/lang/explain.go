@@ -14,7 +14,8 @@ func (s *State) Explain(rule int, in *Inputs) string {
 	if s.pending {
 		s.settle()
 	}
-	x := explanation{state: s, in: in}
+	x := explanation{state: s, in: in,
+		code: generator{checker: &checker{program: s.program, constants: s.program.cellsOf()}}}
 	e := s.program.rules[rule].expr
 	if v, ok := x.value(e); !ok {
 		return strings.Join(x.unknown(e), ", ")
@@ -28,13 +29,14 @@ func (s *State) Explain(rule int, in *Inputs) string {
 type explanation struct {
 	state *State
 	in    *Inputs
+	code  generator // of parts of the rule, whose constants are in cells already
 }
 
-// value computes a part of a rule. Its constants are in the cells already.
+// value computes a part of a rule.
 func (x *explanation) value(e *expr) (float64, bool) {
-	g := generator{checker: &checker{program: x.state.program, constants: x.state.program.cellsOf()}}
-	g.rule(e)
-	return run(g.code, 0, x.state.cells, x.in)
+	x.code.code = x.code.code[:0]
+	x.code.rule(e)
+	return run(x.code.code, 0, x.state.cells, x.in)
 }
 
 // cellsOf are the cells of the constants.

@@ -49,10 +49,10 @@ var functions = []function{
 	// averages
 	{name: "sma", params: "s n", source: "close", lines: likeSeries, meaning: "simple average",
 		example: "close > sma(close, 50)",
-		make:    func(a []float64) unit { return prices(indicator.NewSMA(int(a[0])), nil) }},
+		make:    func(a []float64) unit { return &smaUnit{x: indicator.NewSMA(int(a[0]))} }},
 	{name: "ema", params: "s n", source: "close", lines: likeSeries, meaning: "exponential average",
 		example: "close > ema(50)",
-		make:    func(a []float64) unit { return prices(indicator.NewEMA(int(a[0])), nil) }},
+		make:    func(a []float64) unit { return &emaUnit{x: indicator.NewEMA(int(a[0]))} }},
 	{name: "wma", params: "s n", source: "close", lines: likeSeries, meaning: "linearly weighted average",
 		example: "close > wma(20)",
 		make:    func(a []float64) unit { return prices(indicator.NewWMA(int(a[0])), nil) }},
@@ -152,7 +152,7 @@ var functions = []function{
 	// momentum
 	{name: "rsi", params: "s n", source: "close", lines: onScale, meaning: "Wilder's relative strength index, 0 to 100",
 		example: "rsi(14) < 30",
-		make:    func(a []float64) unit { return prices(indicator.NewRSI(int(a[0])), nil) }},
+		make:    func(a []float64) unit { return &rsiUnit{x: indicator.NewRSI(int(a[0]))} }},
 	{name: "stoch", params: "n smooth signal", lines: []line{{"k", dim{kind: scale}, ""}, {"d", dim{kind: scale}, ""}},
 		meaning: "place of the close between lowest low and highest high", example: "stoch(14, 3, 3).k < 20",
 		make: func(a []float64) unit {
@@ -280,7 +280,7 @@ var functions = []function{
 	// spread
 	{name: "atr", params: "n", lines: asDistance, meaning: "Wilder's average true range",
 		example: "close - open > 2 * atr(14)",
-		make:    func(a []float64) unit { return candles(indicator.NewATR(int(a[0])), nil) }},
+		make:    func(a []float64) unit { return &atrUnit{x: indicator.NewATR(int(a[0]))} }},
 	{name: "stdev", params: "s n", source: "close", lines: asSpread, meaning: "standard deviation of the window",
 		example: "stdev(20) > atr(14)",
 		make:    func(a []float64) unit { return prices(indicator.NewStdDev(int(a[0])), nil) }},

@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -17,7 +18,8 @@ func aMarket() *market.Market {
 // compiled compiles one text.
 func compiled(text string, want Want) (*Program, error) {
 	return Compile([]Rule{{"entry", text, want}}, map[string]float64{"bottom": 30, "n": 20, "half": 30.5},
-		[]Let{{"trend", "close > ema(50)"}, {"mean", "sma(n)"}}, market.Interval1h, "model")
+		[]Let{{"trend", "close > ema(50)"}, {"mean", "sma(n)"},
+			{"me", "1 + me"}, {"many", strings.Repeat("1 +", 60) + " 1"}}, market.Interval1h, "model")
 }
 
 func TestFaultsAreNamedWithTheirPlaceAndTheCure(t *testing.T) {
@@ -52,6 +54,9 @@ func TestFaultsAreNamedWithTheirPlaceAndTheCure(t *testing.T) {
 			"column 1: model.value has no history: position and clock are known for the present candle alone"},
 		{"sar(0.2, 0.02, 0.1).up",
 			"column 1: sar(0.2, 0.02, 0.1): it makes a parabolic line from 0.2 by 0.02 to 0.1"},
+		{"me > 3", "let.me: column 5: me stands for itself"},
+		{"many > 3 and many > 4",
+			"let.many: column 40: more than 200 numbers, words and operators; let names count as what they stand for"},
 		{"1 / 0 > 3", "column 1: 1 / 0 has no result"},
 		{"close > $3", "column 9: unknown sign '$'"},
 		{"close > highest(n)",
@@ -69,7 +74,10 @@ func TestFaultsAreNamedWithTheirPlaceAndTheCure(t *testing.T) {
 		{"close[501] > 3", "column 7: the number of candles ago must be a whole number from 0 to 500"},
 	} {
 		_, err := compiled(c.text, Condition)
-		require.EqualError(t, err, "entry: "+c.want, c.text)
+		if !strings.HasPrefix(c.want, "let.") {
+			c.want = "entry: " + c.want
+		}
+		require.EqualError(t, err, c.want, c.text)
 	}
 }
 
@@ -125,4 +133,80 @@ func TestAProgramSaysWhatItReads(t *testing.T) {
 	require.Empty(t, p.Inputs(0))
 	require.Equal(t, []string{"bars_since_entry", "hour", "minute", "profit"}, p.Inputs(p.Index("exit")))
 	require.Equal(t, -1, p.Index("stop"))
+}
+
+func TestUnitsDecideWhereARuleFits(t *testing.T) {
+	all := map[Want]string{Condition: "condition", Price: "price", Distance: "distance", Number: "number"}
+	for _, c := range []struct {
+		text string
+		fits string
+	}{
+		{"close", "price"},
+		{"close - open", "distance"},
+		{"close - 2.5 * atr(14)", "price"},
+		{"2.5 * atr(14)", "distance"},
+		{"close * 1.02", "price distance"}, // 2 % more of a price, or 102 % as a distance
+		{"(high + low) / 2", "price distance"},
+		{"close / open", "number"},
+		{"100", "price distance number"},
+		{"close + 100", "price"},
+		{"rsi(14) - 50", "number"},
+		{"roc(10)", "number"},
+		{"volume * close", ""},
+		{"sqrt(variance(20))", "price distance"},
+		{"bb(20, 2).percent", "number"},
+		{"macd(12, 26, 9)", "distance"},
+		{"max(close, open)", "price"},
+		{"close > open ? high : low", "price"},
+		{"close > open", "condition"},
+		{"-atr(14)", "distance"},
+		{"close - close(\"ETH-EUR\")", "distance"},
+	} {
+		for want, name := range all {
+			_, err := Compile([]Rule{{"rule", c.text, want}}, nil, nil, market.Interval1h)
+			require.Equal(t, strings.Contains(c.fits, name), err == nil, "%s as a %s: %v", c.text, name, err)
+		}
+	}
+}
+
+func TestNumbersTakeTheUnitsOfWhatStandsBesideThem(t *testing.T) {
+	other := aMarket()
+	other.ID, other.PriceDigits, other.VolumeDigits = 2, 5, 3
+	in := &Inputs{InPosition: true, EntryPrice: 29, Profit: 2, Equity: 12_345, BarsSinceExit: -1}
+	for _, text := range []string{
+		"close == 0.29", "close == bottom", "close + 0.01 == 0.3", "close * volume == 0.725", "volume == 2.5",
+		"profit == 2%", "profit == 1 * 2%", "close * (1 + 100%) == 0.58", "roc(1) == 0", "equity == 123.45",
+		`close("ETH-EUR") == 0.29`, `volume("ETH-EUR") == 2.5`, `close == close("ETH-EUR")`,
+		`sma("ETH-EUR", 1) == 1 or true`, `sma(close, 1, "ETH-EUR") * volume("ETH-EUR") == 0.725`,
+		"bars_since_exit > 1000000", "entry_price == 0.29", "-close == -0.29", "min(close, 0.3, 0.4) == 0.29",
+		"close * close == 0.0841", "sqrt(close * close) == 0.29",
+	} {
+		p, err := Compile([]Rule{{"rule", text, Condition}}, map[string]float64{"bottom": 0.29}, nil, market.Interval1h)
+		if strings.HasPrefix(text, "sma(\"") {
+			require.ErrorContains(t, err, "stands last in the brackets")
+			continue
+		}
+		require.NoError(t, err, text)
+		s := p.New(aMarket(), []*market.Market{other}[:len(p.Reads())]...)
+		for range 2 {
+			s.Push(market.Candle{Open: 29, High: 29, Low: 29, Close: 29, Volume: 250_000_000, Market: 1})
+			s.PushOf(market.Interval1h, market.Candle{Open: 29, High: 29, Low: 29, Close: 29_000, Volume: 2_500,
+				Market: 2})
+		}
+		v, ok := s.Eval(0, in)
+		require.True(t, ok && v == 1, "%s: %s", text, s.Explain(0, in))
+	}
+}
+
+func TestWordsOfThePositionAreNotKnownWithoutOne(t *testing.T) {
+	for i, word := range inputs {
+		p := anything(t, word.name)
+		s := p.New(aMarket())
+		in := Inputs{EntryPrice: 1, Cost: 1, HighestSinceEntry: 1, LowestSinceEntry: 1, Profit: 1, BarsSinceEntry: 1}
+		_, ok := s.Eval(0, &in)
+		require.Equal(t, i == 0 || i >= held, ok, word.name)
+		in.InPosition = true
+		_, ok = s.Eval(0, &in)
+		require.True(t, ok, word.name)
+	}
 }

@@ -40,20 +40,21 @@ type unit interface {
 // fields are those of a candle in the cells: open, high, low, close, volume.
 const fields = 5
 
-// room is the number of the steps that fit an indicator's sums over 5,000 values.
-const room = 62
-
-// steps is the fixed point of a series that is no whole number: as fine as sums over n values allow
-// where the series is as large as its dimension lets expect.
+// steps is the fixed point of a series that is no field of a candle: as fine as sums over n values
+// allow where the series is as large as its dimension lets expect.
 func (d dim) steps(n int) float64 {
-	largest := 26
+	largest := 20 // bits of a ratio, a percentage, a count
 	switch {
 	case d.kind == scale:
 		largest = 8
+	case d.price == 1 && d.volume == 0:
+		largest = 44
+	case d.price == 0 && d.volume == 1:
+		largest = 56
 	case !d.bare():
-		largest = 44 * max(1, int(d.price)) // a volume is about as large as a price
+		largest = 66 // a volume times a price
 	}
-	return math.Ldexp(1, max(min(room-bits.Len(uint(2*n))-largest, 40), 0))
+	return math.Ldexp(1, min(62-bits.Len(uint(2*n))-largest, 40))
 }
 
 // figure is an indicator of package indicator.
@@ -123,12 +124,41 @@ func (u *ofCandles[T, P]) push(s *State) {
 	u.write(s)
 }
 
+// port is the way of a unit with one line from its cell and to it.
+type port struct {
+	from, to         int
+	scale, limit, by float64
+}
+
+func (p *port) plug(s *series) {
+	if p.to, p.scale, p.limit, p.by = s.to, s.scale, s.limit(), 1; s.ticks[0] {
+		p.by = 1 / s.scale
+	}
+	if len(s.from) > 0 {
+		p.from = s.from[0]
+	}
+}
+
+// take is the series as a whole number of steps; ok: it is defined, and within the fixed point.
+func (p *port) take(s *State) (x float64, ok bool) {
+	if x = s.cells[p.from]; p.scale != 1 {
+		x = math.RoundToEven(x * p.scale)
+	}
+	return x, x <= p.limit && x >= -p.limit
+}
+
+func (p *port) give(s *State, x float64, ready bool) {
+	if !ready {
+		x = undefined()
+	}
+	s.cells[p.to] = x * p.by
+}
+
 // ofPrices is an indicator of whole numbers. Other series are cut to a fixed point. Where the
 // series is undefined or leaves the fixed point, the indicator takes nothing and is undefined.
 type ofPrices[T any, P priced[T]] struct {
 	lines[T, P]
-	from         int
-	scale, limit float64
+	series port
 }
 
 type priced[T any] interface {
@@ -142,15 +172,12 @@ func prices[T any, P priced[T]](x T, many func(P, []float64)) unit {
 
 func (u *ofPrices[T, P]) plug(s *series) {
 	u.lines.plug(s)
-	u.from, u.scale, u.limit = s.from[0], s.scale, s.limit()
+	u.series.plug(s)
 }
 
 func (u *ofPrices[T, P]) push(s *State) {
-	x := s.cells[u.from]
-	if u.scale != 1 {
-		x = math.RoundToEven(x * u.scale)
-	}
-	if !(x <= u.limit && x >= -u.limit) {
+	x, ok := u.series.take(s)
+	if !ok {
 		u.blank(s)
 		return
 	}
@@ -187,7 +214,7 @@ func (u *ofFloats[T, P]) push(s *State) {
 }
 
 // limit is the largest number of steps of which an indicator can take the sums.
-func (s *series) limit() float64 { return math.Ldexp(1, room-bits.Len(uint(2*s.longest()))) }
+func (s *series) limit() float64 { return float64(math.MaxInt64 / max(2*s.longest(), 4)) }
 
 // longest is the largest argument.
 func (s *series) longest() (n int) {
