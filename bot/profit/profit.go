@@ -101,7 +101,7 @@ type sums struct {
 
 // accountant groups what a fold finds.
 type accountant struct {
-	l            *fold
+	l            *timeline
 	by           string
 	zone         *time.Location
 	since, until market.Time
@@ -135,7 +135,7 @@ func Profit(from Source, q *Query, last func(market.ID) market.Price, now market
 		return report, nil // it has never run
 	}
 	report.Currency = a.l.currency.Symbol
-	held, err := a.l.fold(a.wants(q), a.add)
+	held, err := a.l.replay(a.wants(q), a.add)
 	if err == nil {
 		err = cmp.Or(a.endTrips(), a.value(held, last))
 	}

@@ -117,7 +117,7 @@ func ReadExport(r io.Reader) (*Proof, error) {
 		return nil, err
 	}
 	p.checkSignature(excerpt)
-	f := &fold{balances: map[string]int64{}, counted: map[fillKey]counted{}, sides: map[market.OrderID]market.Side{},
+	f := &recount{balances: map[string]int64{}, counted: map[fillKey]counted{}, sides: map[market.OrderID]market.Side{},
 		ended: map[market.OrderID]bool{}}
 	x, err := journal.ReadExcerpt(bytes.NewReader(excerpt), f.add)
 	if err != nil {

@@ -88,7 +88,7 @@ func (l *Log) readJournal(store *journal.Store) error {
 			}
 		}
 	}
-	f := fold{log: l, orders: map[market.OrderID]*Order{}}
+	f := builder{log: l, orders: map[market.OrderID]*Order{}}
 	if err := store.Entries(0, f.entry); err != nil {
 		return err
 	}
