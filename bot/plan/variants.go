@@ -368,7 +368,7 @@ func (p *Backtest) Begin() (from market.Time, err error) {
 // StoreFlag is the flag --db of the candle store, with a space before it; empty for the usual one.
 func (p *Backtest) StoreFlag() string { return storeFlag(p.Config.Data.Candles) }
 
-// HashUntil is a hash of the candles before a time that a run on the backtest's candles reads.
+// HashUntil is a hash of the candles before to that a run reads from the backtest's store.
 func (p *Backtest) HashUntil(run *backtest.Plan, to market.Time) (string, error) {
 	hash := sha256.New()
 	for _, f := range run.Feeds {

@@ -192,8 +192,8 @@ func (s *closer) IsExit(id market.OrderID) bool {
 	return b != nil && b.exit == id || s.closes.selling(id) != nil
 }
 
-// EntryOf is the entry of the bracket of an order, also of a sale for that bracket alone; 0: it has
-// none.
+// EntryOf is the entry of the bracket that an order belongs to: as its entry, its exit, or the sale
+// of a Close of that bracket alone. 0: the order belongs to no bracket.
 func (s *closer) EntryOf(id market.OrderID) market.OrderID {
 	if c := s.closes.selling(id); c != nil {
 		return c.only

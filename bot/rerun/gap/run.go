@@ -368,7 +368,7 @@ func (r *run) input(in *market.Input) error {
 	return r.people(in)
 }
 
-// people enters what a person did. Orders are named as in this run.
+// people enters the input of a person. Its orders get the numbers that they have in this run.
 func (r *run) people(in *market.Input) error {
 	switch in.Kind {
 	case market.InputCancel, market.InputDissolve, market.InputCancelling:
