@@ -11,7 +11,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// Why is what asks for a command beside the strategy itself.
+// Why is the feature that asks for a command, where the strategy has not asked for it itself.
 type Why interface {
 	// Figures explain a command in a market for bot explain.
 	Figures(c *market.Command, m *market.Market) []state.Figure
