@@ -426,14 +426,14 @@ func (h *SeriesHash) Check(candles Library) error {
 	return err
 }
 
-// Asked is what was asked of a library.
+// Asked lists the questions to a library.
 type Asked struct {
 	Markets []string       // names, sorted; nil: the list of all markets was asked for
 	Hashes  []SeriesHash   // that it gave, sorted
 	Store   *candles.Store // behind it; nil: the candles are made up
 }
 
-// AskedOf is what was asked, so far, of a library that Shared made.
+// AskedOf lists the questions, so far, to a library that Shared made.
 func AskedOf(lib Library) Asked {
 	s := lib.(*shared)
 	s.mutex.Lock()

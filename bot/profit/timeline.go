@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// Source is what the readers read: a *journal.Store, of a running bot or of a file.
+// Source is the input of the readers: a *journal.Store, of a running bot or of a file.
 type Source interface {
 	Catalog() *market.Catalog
 	Bookings(from uint64, visit func(*journal.Booking) error) error
@@ -215,7 +215,7 @@ func (l *timeline) transfer(b *journal.Booking) {
 	l.flows = append(l.flows, w)
 }
 
-// valueOf is what a transfer without a noted worth was worth: money itself, base its price.
+// valueOf is the value of a transfer without a noted worth: of money itself, of base its price.
 func (l *timeline) valueOf(b *journal.Booking) market.Money {
 	switch {
 	case l.currency == nil:
@@ -238,7 +238,7 @@ type holding struct {
 	asked bool         // it belongs to an event that was asked for
 }
 
-// change is what one event did to a holding.
+// change is the effect of one event on a holding.
 type change struct {
 	event    *event
 	holding  *holding

@@ -58,7 +58,7 @@ type trip struct {
 	awaited        bool
 }
 
-// fees is what the trip paid: the gross profit less the profit.
+// fees are the fees of the trip: the gross profit less the profit.
 func (t *trip) fees() (market.Value, error) {
 	gross, err := t.proceeds.Sub(t.cost)
 	if err != nil {

@@ -57,7 +57,7 @@ func (s *closer) reduced(b *bracket) bool {
 		o.AmountRemaining <= b.kept()
 }
 
-// total is what a closing is still to sell.
+// total is the amount that a closing is still to sell.
 func (s *closer) total(c *closing) market.Qty {
 	amount := c.free
 	for i := range s.all {

@@ -38,7 +38,7 @@ type Orders interface {
 	Main(id market.StrategyID) market.Interval
 	// TakerFee is the fee of a sale at market.
 	TakerFee(m market.ID) market.Rate
-	// Cost is what an amount of a strategy's position has cost on average, fees included.
+	// Cost is the average cost of an amount of a strategy's position, fees included.
 	Cost(id market.StrategyID, m market.ID, amount market.Qty) market.Value
 	// Newest is the newest order number.
 	Newest() market.OrderID

@@ -29,7 +29,7 @@ type Orders interface {
 	Cancel(id market.OrderID, why Why, inPath bool)
 }
 
-// Strategies is what features know of strategies.
+// Strategies tells features about strategies.
 type Strategies interface {
 	// Named is the strategy with a name, and the markets that it trades; id 0: there is none.
 	Named(name string) (id market.StrategyID, markets []market.ID)

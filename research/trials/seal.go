@@ -58,7 +58,7 @@ func joined(markets []string) string {
 	return text
 }
 
-// Span is what the seal is about.
+// Span is the range of the seal.
 func (s *Seal) Span() Span { return Span{s.Markets, s.From, s.To} }
 
 func (s *Seal) same(o *Seal) bool {

@@ -19,7 +19,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/recording"
 )
 
-// Model is what runs assume where they take nothing from the record.
+// Model has the assumptions of runs where they take nothing from the record.
 type Model struct {
 	Venue       sim.Config
 	Fees        *backtest.Fees  // nil: those of the bot
@@ -99,7 +99,7 @@ type pair struct {
 	fills    []scaled
 }
 
-// tally is what an order of a run has filled by the record.
+// tally is the sum of an order's fills by the record.
 type tally struct {
 	amount     market.Qty
 	value, fee market.Value

@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// Log is what became of the orders of a state folder.
+// Log has the fates of the orders of a state folder.
 type Log struct {
 	Folder     string
 	Paper      bool            // the exchange was simulated by the bot itself
