@@ -17,8 +17,8 @@ const (
 	maxMarkText = 60 // bytes
 )
 
-// plots are what the strategies of a run plotted. Lines are thinned while they grow; of too many
-// marks every second is dropped.
+// plots are the lines and marks that the strategies of a run plotted. Lines are thinned while they
+// grow; of too many marks every second is dropped.
 type plots struct {
 	catalog *market.Catalog
 	lines   []*line // in the order of their first values

@@ -78,7 +78,7 @@ func (a *app) printWarmup(title string, report *backtest.WarmupReport) error {
 	return err
 }
 
-// warmupText is what was tried.
+// warmupText describes the starts that were tried.
 func warmupText(report *backtest.WarmupReport) string {
 	text := fmt.Sprintf("; tried at %d starts, from %s to %s\n", len(report.Starts), dateOf(report.Starts[0]),
 		dateOf(report.Starts[len(report.Starts)-1]))

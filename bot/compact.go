@@ -57,7 +57,7 @@ func (a *app) stateCompactCommand(shared *stateFlags) *cobra.Command {
 	return c
 }
 
-// compactInfo is what a compaction did, as a program reads it.
+// compactInfo is the result of a compaction, as a program reads it.
 type compactInfo struct {
 	writtenInfo
 	Archive  string `json:"archive,omitempty"`

@@ -159,7 +159,7 @@ func (k *killSwitch) run(ctx context.Context, log *killswitch.Log) (*killswitch.
 	return report, errors.Join(err, ended)
 }
 
-// held is what the bot holds, or what was typed.
+// held are the bot's holdings, or the amounts that were typed.
 func (k *killSwitch) held(s *killswitch.Switch) ([]killswitch.Want, error) {
 	if k.holdings == nil {
 		return k.typedWants()

@@ -96,7 +96,7 @@ func (a *app) program() (p machines.Program, err error) {
 	return p, nil
 }
 
-// errand is what a worker has to do.
+// errand is the work of a worker.
 type errand struct {
 	Identity research.Identity    `json:"identity"`
 	Name     string               `json:"name"` // of the config
@@ -147,7 +147,7 @@ func (a *app) coordinate(f *sweepFlags, s *search, job *research.Job) error {
 	return nil
 }
 
-// cargoOf is what workers need for a job.
+// cargoOf is the data that workers need for a job.
 func cargoOf(s *search, job *research.Job) (*machines.Cargo, error) {
 	source, err := s.config.Source.Portable()
 	if err != nil {

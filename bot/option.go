@@ -26,7 +26,7 @@ import (
 // the markets.
 type Option struct{ apply func(q *quick) error }
 
-// quick is what the options of a Backtest say.
+// quick has the settings of the options of a Backtest.
 type quick struct {
 	interval  market.Interval // 0: not said yet
 	markets   []string

@@ -170,8 +170,8 @@ func (q *quick) config(kind strategy.Definition, values map[string]any) (*config
 	return c, nil
 }
 
-// setStrategy sets what a run over candles of the caller's needs, before the other settings. It
-// returns the currency.
+// setStrategy puts the settings that a run over the caller's candles needs before the caller's own:
+// strategy, interval, markets or universe, currency and store. It returns the currency.
 func (q *quick) setStrategy(name string) (currency string, err error) {
 	if len(q.given) > 0 && q.store != "" {
 		return "", fmt.Errorf("bot.Store(%q, …) beside candles of the test: a run has one source; drop one of them",

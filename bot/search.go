@@ -46,7 +46,7 @@ func (f *searchFlags) add(flags *pflag.FlagSet) {
 	flags.Int64Var(&f.workers, "workers", 0, "how many sets run side by side; 0: as many as cores")
 }
 
-// search is what a command searches.
+// search is a search that a command runs.
 type search struct {
 	config  *config.Backtest
 	candles plan.Library   // several goroutines may use it

@@ -110,7 +110,7 @@ func (a *app) listStrategies(kinds []strategy.Definition, asJSON bool) error {
 
 // print writes the strategy for a person.
 func (s *strategyInfo) print(w io.Writer) error {
-	fmt.Fprintf(w, "%s: %s\n  needs %s\n", s.Name, s.Doc, s.needs())
+	fmt.Fprintf(w, "%s: %s\n  needs %s\n", s.Name, s.Doc, s.needsText())
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	if len(s.Params) > 0 {
 		fmt.Fprintln(table, "  parameter\ttype\tdefault\tbounds\tmeaning")
@@ -129,7 +129,8 @@ func (s *strategyInfo) print(w io.Writer) error {
 	return table.Flush()
 }
 
-func (s *strategyInfo) needs() string {
+// needsText lists the data that the strategy needs, and its warm-up.
+func (s *strategyInfo) needsText() string {
 	list := append([]string{"candles"}, s.Intervals...)
 	if s.Ticker {
 		list = append(list, "ticker")

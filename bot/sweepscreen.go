@@ -35,7 +35,7 @@ const (
 // none of them has ended.
 const trialLasts = time.Second
 
-// statisticsCost is what the statistics of a set and day cost, on the machine of
+// statisticsCost is the time that the statistics of a set and day take, on the machine of
 // docs/performance.md. They are a small part of a sweep, unless its runs are short.
 const statisticsCost = 190 * time.Nanosecond
 

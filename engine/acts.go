@@ -115,13 +115,13 @@ func (e acts) Hear(at market.Time, s *market.Signal) []market.Command {
 	return e.out
 }
 
-// Hold lets the brackets of a restored engine send nothing until Guard: what has happened while no
-// bot ran is learnt first.
+// Hold lets the brackets of a restored engine send nothing until Guard is called: the loop first
+// learns what has happened while no bot ran.
 func (e *Engine) Hold() { e.brackets.Hold() }
 
-// Guard lets the brackets of a stopped engine place the exits that positions lack, and Closes that
-// have begun go on: what an entry buys while a bot stops is not left bare. Nothing new begins.
-// After Hold, Guard lets brackets do all that they do. Without exits only Closes go on.
+// Guard lets the brackets of a stopped engine place the exits that positions lack, also of entries
+// that buy while the bot stops, and Closes that have begun go on. Nothing new begins. Without exits
+// only Closes go on. After Hold, Guard lets brackets work without restriction.
 func (e acts) Guard(at market.Time, exits bool) []market.Command {
 	e.begin(at)
 	e.brackets.Guard(exits)

@@ -26,7 +26,7 @@ type Adoption struct {
 	Memory bool
 }
 
-// Adopted is what HandOver has changed.
+// Adopted lists the changes of a HandOver.
 type Adopted struct {
 	state.Handed
 	Parts    map[string][]byte // that differ; nil: the part is gone

@@ -92,7 +92,7 @@ type Parter interface {
 	PartReached(p *strategy.PartReached)
 }
 
-// Config is what an Engine is made of.
+// Config is the input of New.
 type Config struct {
 	Catalog   *market.Catalog
 	Account   *state.Account
@@ -484,7 +484,7 @@ func (e *Engine) Refused(id market.StrategyID) []risk.Count { return e.gate.Refu
 // the engine and changes with every step.
 func (e *Engine) Watches() []market.Watch { return e.brackets.Watches() }
 
-// Brackets is what others may read of the brackets and of the Closes.
+// Brackets is the part of the brackets and Closes that others may read.
 func (e *Engine) Brackets() bracket.View { return e.brackets.View() }
 
 // Notes are what a strategy has to tell about the run; nil: it is no Noter, or it fell over.

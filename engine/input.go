@@ -6,7 +6,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// Answer is what the engine answers to an input. Commands are valid until the next one.
+// Answer is the engine's answer to an input. Commands are valid until the next one.
 type Answer struct {
 	Commands []market.Command
 	Unsold   []Unsold     // InputFlatten

@@ -5,8 +5,8 @@ import (
 	"iter"
 )
 
-// Candle is what a market did in one interval. It holds no pointer, so that a slice of candles
-// costs the collector nothing.
+// Candle has the prices and the volume of a market in one interval. It holds no pointer, so that a
+// slice of candles costs the collector nothing.
 type Candle struct {
 	Open, High, Low, Close Price
 	Volume                 Volume // base traded

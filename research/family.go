@@ -19,8 +19,8 @@ type Tried struct {
 	Crowded bool
 }
 
-// Family is what a ledger counts: the tries of all searches over candles that overlap those of this
-// one. It is apart from the Verdict, which depends on the sweep alone.
+// Family has the counts of a ledger: the tries of all searches over candles that overlap those of
+// this one. It is apart from the Verdict, which depends on the sweep alone.
 type Family struct {
 	File    string  `json:"file"`           // the ledger
 	Tries   int64   `json:"tries"`          // different backtests, those of this sweep included

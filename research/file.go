@@ -30,7 +30,7 @@ const (
 	rowHead    = 8 + 2 + 2 + 4 + 4 // set, rung and flags, figures, first day, days
 )
 
-// Identity is what a sweep's file belongs to. Another sweep has another file.
+// Identity names the sweep that a file belongs to. Another sweep has another file.
 type Identity struct {
 	Version int      `json:"version"`
 	Code    string   `json:"code"`   // the program's version
@@ -70,7 +70,7 @@ func (id *Identity) differences(other *Identity) (names []string) {
 	return names
 }
 
-// Row is what a sweep keeps of a set that ran.
+// Row is the record of a set that has run.
 type Row struct {
 	Set     uint64
 	Rung    uint8 // see Halving: the number of rungs after it; 0: the whole range

@@ -6,7 +6,7 @@ import (
 	"github.com/tidemark-trading/tidemark/research/stats"
 )
 
-// Luck is what a search of so many sets shows where no set has an edge. Sharpe ratios are annual.
+// Luck has the figures of a search in which no set has an edge. Sharpe ratios are annual.
 // The bars are those of independent sets; sets that are alike show less.
 type Luck struct {
 	Sets  int     `json:"sets"`

@@ -13,7 +13,7 @@ import (
 // OutcomeSchema is the version of the JSON of an Outcome.
 const OutcomeSchema = 1
 
-// Outcome is what a sweep found.
+// Outcome is the result of a sweep.
 type Outcome struct {
 	Schema    int             `json:"schema"`
 	Identity  Identity        `json:"sweep"`

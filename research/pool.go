@@ -81,7 +81,7 @@ func (s *sweep) run(ctx context.Context, batch []trial) error {
 	return nil
 }
 
-// work is what a sweep and its Runner share.
+// work is the data that a sweep and its Runner share.
 type work struct {
 	todo  chan Group
 	done  chan Done

@@ -83,7 +83,7 @@ func (g *Group) failed(space *Space, set uint64, err error) error {
 	return fmt.Errorf("%s: %w", SettingsText(space.Settings(set)), err)
 }
 
-// rowOf is what is kept of a run, with its returns in excess of a hold.
+// rowOf is the record of a run, with its returns in excess of a hold.
 func rowOf(g *Group, place int, r *backtest.RunEnd, excess []float64) Row {
 	row := Row{Set: g.Sets[place], Rung: g.Rung, Figures: FiguresOf(r.Result), Halted: len(r.Halts) > 0,
 		First: int32(r.Track.First / day), Daily: narrow(r.Track.Returns)}

@@ -183,8 +183,8 @@ func (c *chooser) all() (sets []uint64, err error) {
 	return sets, nil
 }
 
-// draw takes allowed sets from a source, none twice, until there are so many or the source gives
-// hardly any new ones. A space that is not much larger than that is taken whole.
+// draw takes n different allowed sets from a source, or fewer if the source gives hardly any new
+// ones. A space of n sets or fewer is taken whole.
 func (c *chooser) draw(next func(space *Space) uint64, n int) (sets []uint64, err error) {
 	if c.space.size <= uint64(n) {
 		return c.all()

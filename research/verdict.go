@@ -45,7 +45,7 @@ const (
 	fewTrips = backtest.FewestTrips
 )
 
-// Warnings are what a reader must know before all else, the gravest first; none: there are none.
+// Warnings are the sentences that a reader must see first, the gravest first, if any.
 func (v *Verdict) Warnings() (list []string) {
 	if !v.Excess.Defined() {
 		list = append(list, "There is no winner to judge: "+v.PSR.Missing+".")

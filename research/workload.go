@@ -16,7 +16,7 @@ type workload struct {
 	under        map[int]*underway // by number
 }
 
-// setCost is what a set costs beside its candles, in candles: an engine, a result, a row.
+// setCost is the cost of a set beside its candles, in candles: an engine, a result, a row.
 const setCost = 4000
 
 // underway is a group that runs.

@@ -98,7 +98,7 @@ func (g *Gate) halt(s market.StrategyID, on bool) { g.slots[s].halted, g.changed
 // Halted reports whether a strategy is halted.
 func (g *Gate) Halted(s market.StrategyID) bool { return g.slots[s].halted }
 
-// lack is what a strategy's warm-up in a market still needs.
+// lack is the number of candles that a strategy's warm-up in a market still needs.
 type lack struct {
 	on       bool
 	candles  int

@@ -40,7 +40,7 @@ func (r *Refusal) Words(m *market.Market, currency *market.Asset) string {
 	case r.Message != "":
 		return r.Message
 	case r.Reason == ReasonWarmUp && r.Have > 0 && m != nil:
-		return needs(m, r.Have, market.Interval(r.Limit))
+		return warmUpText(m, r.Have, market.Interval(r.Limit))
 	case rule.Unit == UnitSwitch && rule.Words != "":
 		return rule.Words
 	case rule.Words != "":
@@ -56,8 +56,9 @@ func (r *Refusal) Words(m *market.Market, currency *market.Asset) string {
 	return reasonTexts[r.Reason].words
 }
 
-// needs says what a market in its warm-up needs: "BTC-EUR needs 12 more 1d candles".
-func needs(m *market.Market, candles int64, interval market.Interval) string {
+// warmUpText says how many candles a market in its warm-up lacks: "BTC-EUR needs 12 more 1d
+// candles".
+func warmUpText(m *market.Market, candles int64, interval market.Interval) string {
 	if candles == 1 {
 		return fmt.Sprintf("%s needs 1 more %s candle", m.Name, interval)
 	}

@@ -208,7 +208,7 @@ func (a *Account) movePosition(ev *market.Event) (err error) {
 	return nil
 }
 
-// Position is what a strategy holds in a market.
+// Position is the position of a strategy in a market.
 func (a *Account) Position(s market.StrategyID, m market.ID) market.Position {
 	return a.seats[s][m].position
 }

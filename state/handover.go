@@ -36,7 +36,7 @@ type HandedMoney struct {
 	Money market.Money
 }
 
-// Handed is what a handover of a saved account has changed.
+// Handed lists the changes of a handover of a saved account.
 type Handed struct {
 	Positions []HandedPosition          // by market
 	Orders    []market.OrderID          // that have not ended, or still miss fills

@@ -38,7 +38,8 @@ func (s State) String() string {
 // Terminal reports whether nothing more can happen to the order.
 func (s State) Terminal() bool { return s >= Filled }
 
-// input is what a report says of an order's state: the exchange's status, or an answer to a place.
+// input is the news of a report about an order's state: the exchange's status, or an answer to a
+// place.
 type input uint8
 
 const (

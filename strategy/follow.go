@@ -163,7 +163,7 @@ func (m MarketDesk) stands(o *market.Order) market.Price {
 	return price
 }
 
-// StopRule is what moves the stop of one bracket.
+// StopRule is the rule by which the stop of one bracket moves.
 type StopRule struct {
 	Follow
 	// Armed is the highest price from which on the stop is at BreakEvenPrice at least; 0: never.

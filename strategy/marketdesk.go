@@ -64,7 +64,8 @@ func (m MarketDesk) Warming() bool {
 	return m.reads("Warming") && m.desk.engine.InWarmUp(m.desk.id, m.id)
 }
 
-// Cost is what a unit of the position has cost, fees included, rounded down; 0 without a position.
+// Cost is the average cost of a unit of the position, fees included, rounded down; 0 without a
+// position.
 func (m MarketDesk) Cost() market.Price {
 	p := m.Position()
 	return m.facts().PriceFor(p.Cost, p.Amount)

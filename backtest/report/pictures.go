@@ -116,7 +116,7 @@ func (r *Run) distributionPicture() (p page.Picture, still int, err error) {
 	return p, still, err
 }
 
-// marketPicture is what was drawn of one market.
+// marketPicture is the picture of one market.
 type marketPicture struct {
 	Name, Note   string
 	Whole, Close page.Picture

@@ -14,7 +14,7 @@ import (
 //go:embed report.html
 var body string
 
-// Run is what the page shows of a run. Texts are written as they are.
+// Run is the content of the page of a run. Texts are written as they are.
 type Run struct {
 	Title, Currency string
 	From, To        market.Time

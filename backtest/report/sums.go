@@ -8,7 +8,7 @@ import (
 	"github.com/tidemark-trading/tidemark/view/page"
 )
 
-// kind is what a table of sums is by.
+// kind is the group of a table of sums: by strategy, market and so on.
 type kind int
 
 const (

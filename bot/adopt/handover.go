@@ -25,7 +25,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// Ask is what a person asks for.
+// Ask is the request of a person that the strategy To takes over from From.
 type Ask struct {
 	Folder     string // the state folder
 	From, To   string

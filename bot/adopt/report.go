@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
-// Plan is what a handover has done, or would do.
+// Plan lists the changes that a handover has made, or would make.
 type Plan struct {
 	From      string     `json:"from"`
 	To        string     `json:"to"`

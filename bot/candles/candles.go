@@ -30,7 +30,7 @@ type commands struct {
 	enter Enter
 }
 
-// Streams is what the commands read and print.
+// Streams are the input and the outputs of the commands.
 type Streams struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer

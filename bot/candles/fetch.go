@@ -178,7 +178,7 @@ func (a *commands) publicClient(remote *config.ExchangeSection) (*rest.Client, e
 	return client, err
 }
 
-// fetchReport is what a fetch did, as a program reads it.
+// fetchReport is the result of a fetch, as a program reads it.
 type fetchReport struct {
 	Market   string `json:"market"`
 	Interval string `json:"interval"`

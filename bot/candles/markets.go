@@ -17,7 +17,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
-// marketsReport is what a record of markets holds, as a program reads it.
+// marketsReport describes a record of markets, as a program reads it.
 type marketsReport struct {
 	Day     string `json:"day"`
 	AtMS    int64  `json:"at_ms"` // the exchange's clock when it was asked

@@ -146,7 +146,7 @@ type RiskSection struct {
 	MaxDailyLoss   Decimal `toml:"max_daily_loss"`   // in the currency; then no opening until the next UTC day
 	MaxDrawdown    Part    `toml:"max_drawdown"`     // part of the highest equity, below 1; then no opening any more
 	AllowSelfCross bool    `toml:"allow_self_cross"` // let an order meet an own resting one
-	// Opposite is what happens to an order while another own strategy has an opposite one in the
+	// Opposite is the treatment of an order while another own strategy has an opposite one in the
 	// market: OppositeAllow, also if empty, or OppositeRefuse.
 	Opposite string `toml:"opposite" json:",omitempty"`
 	// VolatilityTarget is the expected volatility of the account in a year, as a part of its

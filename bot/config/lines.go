@@ -7,9 +7,9 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// lineOf is the line of the first key in a TOML text that is a path, or lies in the table of that
-// path; 0: there is none. The decoder has accepted the text.
-func lineOf(text string, path []string) int {
+// lineOfKey is the line of a key in a TOML text that the decoder has accepted, or of the first key
+// in a table of that name; 0: the text has neither. path holds the parts of the name.
+func lineOfKey(text string, path []string) int {
 	tables := map[string]toml.Primitive{}
 	meta, _ := toml.Decode(text, &tables)
 	for _, key := range meta.Keys() {

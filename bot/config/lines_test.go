@@ -31,6 +31,6 @@ func TestEveryKeyIsFoundOnItsLine(t *testing.T) {
 		for i := range parts {
 			parts[i] = strings.ReplaceAll(parts[i], "_", " ")
 		}
-		require.Equal(t, want, lineOf(text, parts), path)
+		require.Equal(t, want, lineOfKey(text, parts), path)
 	}
 }

@@ -197,7 +197,7 @@ func (s *Source) WhereOf(path []string) string {
 		return flag
 	}
 	for n := len(path); n > 0; n-- {
-		if line := lineOf(s.Text, path[:n]); line > 0 {
+		if line := lineOfKey(s.Text, path[:n]); line > 0 {
 			return fmt.Sprintf("%s:%d: ", s.Name(), line)
 		}
 		if flag := s.flagOf(func(set []string) bool { return n == len(path) && begins(set, path) }); flag != "" {

@@ -38,7 +38,7 @@ const idShown = 8
 // Writer writes log lines for a person. The fields of an order come in a fixed order, client order
 // ids show their first digits, and a line of more than width columns goes on in the next one.
 func Writer(out io.Writer, noColor bool, width int) zerolog.ConsoleWriter {
-	return zerolog.ConsoleWriter{Out: folding{out, width}, TimeFormat: logTime, TimeLocation: time.UTC,
+	return zerolog.ConsoleWriter{Out: lineWrapper{out, width}, TimeFormat: logTime, TimeLocation: time.UTC,
 		NoColor: noColor, FormatPrepare: shortenIDs,
 		FieldsOrder: []string{"strategy", "order", "command", "market", "side", "type", "state", "amount", "filled",
 			"price", "fee"}}
@@ -65,19 +65,19 @@ func shortenIDs(line map[string]any) error {
 	return nil
 }
 
-// folding folds lines of more columns than width: at the last space that fits, or within a word
+// lineWrapper wraps lines of more columns than width: at the last space that fits, or within a word
 // that is longer than a line. The following lines are indented to the start of the message. Each
 // line has to come in one Write.
-type folding struct {
+type lineWrapper struct {
 	out   io.Writer
 	width int
 }
 
 // Write writes one line, or several, by one Write.
-func (f folding) Write(text []byte) (int, error) {
+func (f lineWrapper) Write(text []byte) (int, error) {
 	var folded bytes.Buffer
 	for line := range strings.Lines(string(text)) {
-		f.fold(&folded, strings.TrimSuffix(line, "\n"))
+		f.wrap(&folded, strings.TrimSuffix(line, "\n"))
 	}
 	if _, err := f.out.Write(folded.Bytes()); err != nil {
 		return 0, err
@@ -85,7 +85,7 @@ func (f folding) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-func (f folding) fold(dst *bytes.Buffer, line string) {
+func (f lineWrapper) wrap(dst *bytes.Buffer, line string) {
 	for indent := ""; ; indent = logIndent {
 		head, rest := cutColumns(line, f.width-len(indent))
 		dst.WriteString(indent + head + "\n")

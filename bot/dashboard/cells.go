@@ -164,7 +164,7 @@ type (
 	List []string
 	// Hashes are texts that need no reader.
 	Hashes []string
-	// Story is what became of an order, step by step.
+	// Story is the life of an order, step by step.
 	Story []StoryStep
 	// Progress is a bar; without a total nothing is shown.
 	Progress struct{ Done, Total int }

@@ -60,7 +60,7 @@ func (all *confirmations) find(id, session string) (*confirmation, error) {
 	return nil, config.Usagef("this form is not valid any more; open the action again")
 }
 
-// outcome is what became of an action. It waits while the action is carried out.
+// outcome is the result of an action. It waits while the action is carried out.
 func (one *confirmation) outcome() (begun bool, report *operator.ActResult, err error) {
 	one.mu.Lock()
 	defer one.mu.Unlock()

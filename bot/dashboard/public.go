@@ -22,7 +22,7 @@ const (
 	publicDays = "400d"           // that it reaches back
 )
 
-// PublicView is what strangers see of a bot: returns of finished days as percentages with two
+// PublicView is the page of a bot for strangers: returns of finished days as percentages with two
 // decimals, and figures that are made of those rounded percentages alone.
 type PublicView struct {
 	Parts Parts

@@ -110,7 +110,7 @@ func (d *botPages) confirmOf(one *confirmation, docs *Documents, open []operator
 	return view
 }
 
-// ActedView is what became of an action.
+// ActedView is the page of an action's result.
 type ActedView struct {
 	Does  string
 	Says  string

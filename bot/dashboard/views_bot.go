@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Documents are what a bot has answered, and when. A nil document is not known.
+// Documents are the answers of a bot, with their times. A nil document is not known.
 type Documents struct {
 	Status    *operator.Status
 	Positions *operator.Positions
@@ -203,7 +203,7 @@ func holdings(list *operator.Positions, strategy string) (held, profit string) {
 	return cmp.Or(strings.Join(open, ", "), "flat"), sum.StringFixed(2)
 }
 
-// unrealised is what a position would earn at the latest price; 0 where it is not known.
+// unrealised is the profit of a position at the latest price; 0 where that is not known.
 func unrealised(p *operator.Position) decimal.Decimal {
 	if p.Value == "" || flat(p.Amount) {
 		return decimal.Zero

@@ -271,7 +271,7 @@ func workersTable(f *results.Searched, nowMS int64) Table {
 // maxWorkerRows is the number of workers on the page of a search.
 const maxWorkerRows = 200
 
-// valuesTable is what is varied.
+// valuesTable lists the settings that are varied.
 func valuesTable(s *results.Sweep) Table {
 	t := Table{Title: "What is varied", Head: []string{"Setting", "Values"}, Empty: "The file does not tell."}
 	for _, one := range s.Space {

@@ -27,7 +27,7 @@ type knownState struct {
 	left     map[string][]leftover  // what strategies have that the config lacks, by name
 }
 
-// leftover is what a strategy has in a market.
+// leftover is the position and the orders of a strategy in a market.
 type leftover struct {
 	market string
 	amount market.Qty

@@ -110,12 +110,16 @@ func (u *unit) read(file string) {
 	}
 }
 
-// startsBot reports whether a command line runs `bot run`.
+// startsBot reports whether a command line runs `bot run`: by a program with bot in its name, or by
+// one of another name with -c and a .toml file.
 func startsBot(line string) bool {
 	words := strings.Fields(line)
-	return len(words) > 2 && strings.Contains(filepath.Base(words[0]), "bot") && slices.Contains(words, "run") ||
-		slices.Contains(words, "run") && slices.Contains(words, "-c") &&
-			slices.ContainsFunc(words, func(word string) bool { return strings.HasSuffix(word, ".toml") })
+	if len(words) < 3 || !slices.Contains(words, "run") {
+		return false
+	}
+	named := strings.Contains(filepath.Base(words[0]), "bot")
+	hasConfig := slices.ContainsFunc(words, func(word string) bool { return strings.HasSuffix(word, ".toml") })
+	return named || slices.Contains(words, "-c") && hasConfig
 }
 
 // statuses appends exit codes; an empty list begins anew.

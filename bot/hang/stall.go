@@ -25,16 +25,16 @@ const (
 // Only the end of the process ends it.
 type Guard struct {
 	Out  io.Writer
-	Left string // what an interrupted run leaves
+	Left string // a sentence about the files that an interrupted run leaves
 
 	mutex sync.Mutex
 	seen  map[int][]pass // the passes under way, by goroutine
 }
 
-// pass is a pass under way.
+// pass is a run of a backtest that is under way.
 type pass struct {
 	watched backtest.Watched
-	of      string // the set of a search; empty: there is one pass
+	of      string // the set of a search; empty: the backtest has one pass
 }
 
 // StuckError ends a run with a callback that did not return.

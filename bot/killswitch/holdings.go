@@ -20,8 +20,8 @@ const HoldingsFile = "holdings.json"
 // holdingsVersion is the version of Holdings.
 const holdingsVersion = 1
 
-// Holdings is what a bot's strategies hold. The bot writes it beside its state file, for a switch
-// that cannot read that. Amounts are decimals of the base asset.
+// Holdings are the positions of a bot's strategies. The bot writes it beside its state file, for a
+// switch that cannot read that. Amounts are decimals of the base asset.
 type Holdings struct {
 	Version   int             `json:"version"`
 	AtMS      int64           `json:"at_ms"` // on the exchange's clock: the amounts include fills up to here

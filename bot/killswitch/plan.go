@@ -111,8 +111,9 @@ func (s *Switch) Settle(ctx context.Context) (unknown map[string]bool, err error
 	return unknown, nil
 }
 
-// Wants is what is left to sell of a bot's holdings: less the later sales of its orders, of the
-// log, and of the account's other trades. Later purchases are not added.
+// Wants are the amounts of a bot's holdings that are still to be sold. Later sales are taken off:
+// those of the bot's orders, those in the switch's log, and other trades of the account. Later
+// purchases are not added.
 func (s *Switch) Wants(ctx context.Context, n *Names, operator func(strategy string) int64) ([]Want, error) {
 	wants, err := s.Held(n, operator)
 	if err != nil {
@@ -132,7 +133,7 @@ func (s *Switch) Wants(ctx context.Context, n *Names, operator func(strategy str
 	return wants, s.subtractTrades(ctx, n, wants)
 }
 
-// Held is what a bot's holdings list, in markets that the exchange has.
+// Held are the positions of the bot's holdings file, in markets that the exchange lists.
 func (s *Switch) Held(n *Names, operator func(strategy string) int64) (wants []Want, err error) {
 	for _, p := range n.holdings.Positions {
 		m := s.Catalog.MarketNamed(p.Market)

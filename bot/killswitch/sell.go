@@ -77,16 +77,23 @@ func (s *Switch) sell(ctx context.Context, w *Want) error {
 	return nil
 }
 
+// unsold reports an amount that stays unsold, and why.
 func (s *Switch) unsold(w *Want, left market.Qty, why string) {
 	m := s.Catalog.Market(w.Market)
 	s.report.Unsold = append(s.report.Unsold, fmt.Sprintf("%s%s %s: %s", owner(w.Strategy), m.FormatQty(left), m.Name,
 		why))
 }
 
-// dust reports whether what is left of a want, too small to be sold, is the rest of sales.
+// dust reports whether the unsold rest of a want is dust: it is too small to be sold, and a small
+// part of the want or of all purchases since the position was opened.
 func (s *Switch) dust(ctx context.Context, w *Want, left market.Qty, small bool) (bool, error) {
-	if !small || left <= w.Amount/dustShare || w.OpenedMS == 0 {
-		return small && left <= w.Amount/dustShare, nil
+	switch {
+	case !small:
+		return false, nil
+	case left <= w.Amount/dustShare:
+		return true, nil
+	case w.OpenedMS == 0:
+		return false, nil
 	}
 	opened, err := market.TimeOfMillis(w.OpenedMS)
 	if err != nil {
@@ -104,6 +111,7 @@ func (s *Switch) dust(ctx context.Context, w *Want, left market.Qty, small bool)
 	return left <= bought/dustShare, nil
 }
 
+// owner begins a line with a strategy's name; empty for none.
 func owner(strategy string) string {
 	if strategy == "" {
 		return ""

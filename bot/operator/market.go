@@ -30,7 +30,7 @@ type MarketQuery struct {
 	Columns  int    `json:"columns,omitempty"` // most candles; 0: MaxColumns
 }
 
-// Market is what a bot knows of a market in a time, as a program reads it.
+// Market is a bot's data of a market in a time, as a program reads it.
 type Market struct {
 	Running  bool           `json:"running"`
 	Market   string         `json:"market"`
@@ -137,8 +137,8 @@ func AskMarket(q *MarketQuery) Question[Market] {
 		read: func(store *journal.Store) (*Market, error) { return stoppedMarket(store, q) }}
 }
 
-// stoppedMarket is what the files of a bot know of a market: candles of the recording, own fills
-// and orders.
+// stoppedMarket is the data of a market in the files of a stopped bot: candles of the recording,
+// own fills and orders.
 func stoppedMarket(store *journal.Store, q *MarketQuery) (*Market, error) {
 	last, err := lastEntryMS(store)
 	if err != nil {

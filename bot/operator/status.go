@@ -155,7 +155,7 @@ type Amount struct {
 	AtMS   int64  `json:"at_ms,omitempty"` // when the balances were last compared
 }
 
-// Unallocated is what an account has beyond the books, by symbol, as of the last look at its
+// Unallocated is the balance of an account beyond the books, by symbol, as of the last look at its
 // balances.
 func Unallocated(catalog *market.Catalog, agreed map[string]statedir.BalanceCheckpoint) (list []Amount) {
 	for _, symbol := range slices.Sorted(maps.Keys(agreed)) {

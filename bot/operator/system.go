@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/recording"
 )
 
-// System is what a bot knows of its files and of the machine, as a program reads it. Sizes are in
+// System describes a bot's files and machine, as a program reads it. Sizes are in
 // bytes.
 type System struct {
 	Running   bool           `json:"running"`

@@ -21,7 +21,7 @@ const usualHaircut = 50 * market.Percent
 // delisted without a record.
 const delistedAfter = 7
 
-// recorded is what the records of an exchange's markets say about a run.
+// recorded has the rules of a run's markets from the records of an exchange.
 type recorded struct {
 	oldest, newest *candles.Listing // of those before the end of the range; nil: none
 	rules          map[string][]recordedRules

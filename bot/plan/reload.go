@@ -7,8 +7,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Change is what differs between the config of a running bot and the one that it is asked to take
-// over.
+// Change has the differences between the config of a running bot and the one that it is asked to
+// take over.
 type Change struct {
 	Settings []config.Difference // that a running bot takes over
 	Restart  []string            // keys of those that it does not: with one of them, it takes over nothing

@@ -364,7 +364,7 @@ func (p *Backtest) Begin() (from market.Time, err error) {
 // StoreFlag is the flag --db of the candle store, with a space before it; empty for the usual one.
 func (p *Backtest) StoreFlag() string { return storeFlag(p.Config.Data.Candles) }
 
-// HashUntil is a hash of the candles before a time that a run on the backtest's candles reads.
+// HashUntil is a hash of the candles before to that a run reads from the backtest's store.
 func (p *Backtest) HashUntil(run *backtest.Plan, to market.Time) (string, error) {
 	hash := sha256.New()
 	for _, f := range run.Feeds {
@@ -422,14 +422,14 @@ func (h *SeriesHash) Check(candles Library) error {
 	return err
 }
 
-// Asked is what was asked of a library.
+// Asked lists the questions to a library.
 type Asked struct {
 	Markets []string       // names, sorted; nil: the list of all markets was asked for
 	Hashes  []SeriesHash   // that it gave, sorted
 	Store   *candles.Store // behind it; nil: the candles are made up
 }
 
-// AskedOf is what was asked, so far, of a library that Shared made.
+// AskedOf lists the questions, so far, to a library that Shared made.
 func AskedOf(lib Library) Asked {
 	s := lib.(*shared)
 	s.mutex.Lock()

@@ -102,6 +102,7 @@ func (v *volumeSum) add(source backtest.Source) error {
 	}
 }
 
+// candle adds close · volume of a candle to the sum of its day.
 func (v *volumeSum) candle(c *market.Candle) error {
 	at := candles.DayOf(c.Start) - v.first
 	for int64(len(v.volumes)) <= at {

@@ -26,7 +26,7 @@ type epoch struct {
 }
 
 // adopt adds an adoption.
-func (l *fold) adopt(b *journal.Booking) {
+func (l *timeline) adopt(b *journal.Booking) {
 	a := adopted{at: b.At, from: l.strategy(b.StrategyName), to: l.strategy(b.To), value: b.Worth.Value,
 		money: b.Market == 0}
 	if b.Market == 0 {
@@ -52,9 +52,9 @@ func (l *fold) adopt(b *journal.Booking) {
 		settled: true, strategy: a.from, amount: market.Qty(b.Money), fee: b.Cost})
 }
 
-// foldAdoption gives a whole position to another strategy, as it was booked: an older file may lack
-// the events that led to it.
-func (l *fold) foldAdoption(all holdings, e *event, wanted func(*event) bool) (err error) {
+// replayAdoption gives a whole position to another strategy, as it was booked: an older file may
+// lack the events that led to it.
+func (l *timeline) replayAdoption(all holdings, e *event, wanted func(*event) bool) (err error) {
 	heir := *e
 	heir.strategy = e.heir - 1
 	from, to := l.holding(all, e), l.holding(all, &heir)
@@ -76,7 +76,7 @@ func (l *fold) foldAdoption(all holdings, e *event, wanted func(*event) bool) (e
 // adoptions adds the adoptions of a strategy to its flows. own says that it has money of its own. A
 // strategy without that has no equity, so that an adopted position brings it what it has already
 // earned, and no more; likewise base that comes or leaves.
-func (l *fold) adoptions(flows []flow, strategy string, until market.Time) (_ []flow, own bool) {
+func (l *timeline) adoptions(flows []flow, strategy string, until market.Time) (_ []flow, own bool) {
 	own = slices.ContainsFunc(flows, func(f flow) bool { return !f.base })
 	for i := range l.adopted {
 		a := &l.adopted[i]

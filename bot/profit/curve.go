@@ -45,7 +45,7 @@ func samplesOf(from Source, strategy string, since, until market.Time) ([]journa
 // curveOf reads the curve of the account (empty name) or of a strategy up to a time. Before since
 // it may lack all points but the last one. Flows of base need a fold of the strategy's events
 // before.
-func (l *fold) curveOf(from Source, strategy string, since, until market.Time) (curve, error) {
+func (l *timeline) curveOf(from Source, strategy string, since, until market.Time) (curve, error) {
 	samples, err := samplesOf(from, strategy, since, until)
 	if until == math.MaxInt64 {
 		until = 0

@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Earned is what was earned in a period, or by a strategy, in a market or under a tag. Money is in
+// Earned is the profit of a period, a strategy, a market or a tag. Money is in
 // the account's currency, exact, as a plain decimal; what is not known is empty.
 type Earned struct {
 	Name       string `json:"name"`              // of the group: 2026-11-23, maker, BTC-EUR, stop
@@ -33,7 +33,7 @@ type Earned struct {
 	Fall     string   `json:"fall"` // the largest fall of what was earned from its peak
 }
 
-// ProfitReport is what a bot has earned, by groups and in all.
+// ProfitReport is the profit of a bot, by groups and in all.
 type ProfitReport struct {
 	Running  bool     `json:"running"`
 	AsOfMS   int64    `json:"as_of_ms,omitempty"` // of a stopped bot: when its file was last written
@@ -101,7 +101,7 @@ type sums struct {
 
 // accountant groups what a fold finds.
 type accountant struct {
-	l            *fold
+	l            *timeline
 	by           string
 	zone         *time.Location
 	since, until market.Time
@@ -135,7 +135,7 @@ func Profit(from Source, q *Query, last func(market.ID) market.Price, now market
 		return report, nil // it has never run
 	}
 	report.Currency = a.l.currency.Symbol
-	held, err := a.l.fold(a.wants(q), a.add)
+	held, err := a.l.replay(a.wants(q), a.add)
 	if err == nil {
 		err = cmp.Or(a.endTrips(), a.value(held, last))
 	}

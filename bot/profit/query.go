@@ -1,7 +1,6 @@
 package profit
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -52,7 +51,8 @@ func Zone(name string) (*time.Location, error) {
 	return place, nil
 }
 
-// Check checks the words of a query. Its errors are for the person who asks.
+// Check returns an error for the person who asks, if the zone, the group, the times or the span of
+// the samples are none.
 func (q *Query) Check() error {
 	zone, err := Zone(q.Zone)
 	if err != nil {
@@ -61,9 +61,11 @@ func (q *Query) Check() error {
 	if q.By != "" && !slices.Contains(Groups(), q.By) {
 		return fmt.Errorf("by %q: want one of %s", q.By, strings.Join(Groups(), ", "))
 	}
-	_, _, err = q.bounds(0, zone)
-	_, spanned := q.every()
-	return cmp.Or(err, spanned)
+	if _, _, err := q.bounds(0, zone); err != nil {
+		return err
+	}
+	_, err = q.every()
+	return err
 }
 
 // zone is the asked time zone, else the bot's, else UTC.
@@ -172,7 +174,7 @@ func ParseAgo(text string) (time.Duration, error) {
 }
 
 // known refuses a strategy or a market that the books do not have.
-func (q *Query) known(l *fold) error {
+func (q *Query) known(l *timeline) error {
 	if l.currency == nil {
 		return nil // it has never run
 	}
@@ -191,7 +193,7 @@ func (q *Query) known(l *fold) error {
 }
 
 // wants reports whether an event is of the asked strategy and market.
-func (q *Query) wants(l *fold) func(*event) bool {
+func (q *Query) wants(l *timeline) func(*event) bool {
 	strategy, known := l.places[q.Strategy]
 	m := l.catalog.MarketNamed(q.Market)
 	return func(e *event) bool {

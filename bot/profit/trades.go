@@ -58,7 +58,7 @@ type trip struct {
 	awaited        bool
 }
 
-// fees is what the trip paid: the gross profit less the profit.
+// fees are the fees of the trip: the gross profit less the profit.
 func (t *trip) fees() (market.Value, error) {
 	gross, err := t.proceeds.Sub(t.cost)
 	if err != nil {
@@ -126,7 +126,7 @@ func Trades(from Source, q *Query, now market.Time) (*TradeList, error) {
 		return nil, err
 	}
 	var all trips
-	if _, err := l.fold(q.wants(l), all.add); err != nil {
+	if _, err := l.replay(q.wants(l), all.add); err != nil {
 		return nil, err
 	}
 	list := slices.DeleteFunc(all.list, func(t trip) bool { return t.exit < since || t.exit >= until })
@@ -153,9 +153,9 @@ func Trades(from Source, q *Query, now market.Time) (*TradeList, error) {
 }
 
 // reason is the tag of a closing order; an order without one follows a signal.
-func (l *fold) reason(tag uint32) string { return cmp.Or(l.names[tag], "signal") }
+func (l *timeline) reason(tag uint32) string { return cmp.Or(l.names[tag], "signal") }
 
-func (l *fold) trade(t *trip) (Trade, error) {
+func (l *timeline) trade(t *trip) (Trade, error) {
 	m := t.holding.market
 	fees, err := t.fees()
 	if err != nil {
@@ -177,7 +177,7 @@ func (l *fold) trade(t *trip) (Trade, error) {
 }
 
 // sumTrips sums up the trips by currency, in the order of its first trip.
-func (l *fold) sumTrips(list []trip) ([]TradeSum, error) {
+func (l *timeline) sumTrips(list []trip) ([]TradeSum, error) {
 	sums := []TradeSum{}
 	var profit, fees []market.Value
 	digits := map[string]uint8{}
@@ -218,7 +218,7 @@ func (l *fold) sumTrips(list []trip) ([]TradeSum, error) {
 }
 
 // digits are the most decimals of a value in the markets of a currency.
-func (l *fold) digits(currency market.AssetID) uint8 {
+func (l *timeline) digits(currency market.AssetID) uint8 {
 	most := l.catalog.Asset(currency).Digits
 	for _, m := range l.catalog.Markets() {
 		if m.Quote == currency {

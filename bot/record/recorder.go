@@ -24,14 +24,14 @@ import (
 	"github.com/tidemark-trading/tidemark/state/recording"
 )
 
-// Options are what a recorder has of its process.
+// Options are the parts of the process that a recorder uses.
 type Options struct {
 	Program   string            // its version
 	Transport http.RoundTripper // to the exchange; nil: over the network
 	For       time.Duration     // ends the recording by itself; 0: it goes on until ctx ends
 }
 
-// Status is what a recorder has recorded.
+// Status counts the records of a recorder.
 type Status struct {
 	Folder  string      `json:"folder"`
 	From    market.Time `json:"from_ns"` // of the first event; 0: there was none

@@ -53,7 +53,7 @@ func New(c Config) *Folder {
 		gaps: map[string]kept[Gap]{}}
 }
 
-// Standing is what each list of documents says about the folder.
+// Standing describes the folder in each list of documents.
 type Standing struct {
 	Folder  string `json:"folder"`
 	Missing bool   `json:"missing"`       // there is no such folder

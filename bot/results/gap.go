@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// Gap is what bot gap --out has written: the way from the backtest to live.
+// Gap is a result of bot gap --out: the way from the backtest to live.
 type Gap struct {
 	Name      string `json:"name"` // its folder below the folder of results
 	ChangedMS int64  `json:"changed_ms"`
@@ -22,7 +22,7 @@ type Gap struct {
 	Files []string `json:"files"` // that can be fetched, by their paths
 }
 
-// Step is what a kind of fact changes, on the way from the backtest to live.
+// Step is the change by one kind of fact, on the way from the backtest to live.
 type Step struct {
 	Fact   string `json:"fact"`
 	Profit string `json:"profit"` // with this fact and those before it

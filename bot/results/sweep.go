@@ -93,7 +93,7 @@ func (s *Folder) Sweep(name, objective string) (*Searched, error) {
 	return found, nil
 }
 
-// head is what a look at a sweep's file says.
+// head is a sweep's file, as one look has found it.
 type head struct {
 	now  Sweep
 	kept *research.Kept // nil: it is no sweep, or cannot be read

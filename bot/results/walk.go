@@ -45,7 +45,7 @@ type place struct {
 	changed time.Time
 }
 
-// seen is what a walk has found.
+// seen has the files that a walk has found.
 type seen struct {
 	Standing
 	results, sweeps, gaps []place

@@ -96,7 +96,7 @@ type runner struct {
 	settings reloadable
 }
 
-// earlierRun is what the run before this one has left.
+// earlierRun is the data that the run before this one has left.
 type earlierRun struct {
 	parts  map[string][]byte // of the engine
 	newer  *live.Newer       // what shows that an order is newer than the state file; nil: no run came before

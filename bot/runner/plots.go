@@ -21,7 +21,7 @@ const (
 	bookEvery   = market.Time(5e8) // at most so often a book is kept
 )
 
-// plots is what a bot keeps of its markets for pictures: candles, plots, the latest books. The loop
+// plots has the data of a bot's markets for pictures: candles, plots, the latest books. The loop
 // adds; it never waits for those who look.
 type plots struct {
 	candles map[poll.Series]*ring[market.Candle]     // the map is never changed

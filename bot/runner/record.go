@@ -127,7 +127,7 @@ func (r *inputRecorder) flushRecording() {
 	}
 }
 
-// describe is what the engine is made of now.
+// describe returns the manifest of the engine as it is now.
 func (r *inputRecorder) describe() ([]byte, error) { return r.manifest.At(r.engine).Encode() }
 
 // snapshot is the saved parts of the engine by name; nil: none is taken.

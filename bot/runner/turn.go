@@ -11,7 +11,7 @@ import (
 // sampleEvery is how often the figures of the account are taken.
 const sampleEvery = time.Second
 
-// refusalKind is what refusals are counted by.
+// refusalKind is the key by which refusals are counted.
 type refusalKind struct {
 	strategy market.StrategyID
 	reason   string // of risk.Count: one of a few

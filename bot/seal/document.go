@@ -20,7 +20,7 @@ const Scope = "account"
 // documentVersion is the version of the documents of seals and verdicts.
 const documentVersion = 1
 
-// Document is what a seal says. Its bytes stand in the journal.
+// Document is the content of a seal. Its bytes stand in the journal.
 type Document struct {
 	Version    int           `json:"version"`
 	Currency   string        `json:"currency"`

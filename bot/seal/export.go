@@ -74,7 +74,7 @@ func Export(w io.Writer, store *journal.Store, key ed25519.PrivateKey, at market
 	return nil
 }
 
-// Proof is what an export shows to someone without the bot.
+// Proof is the result of a check of an export, without the bot.
 type Proof struct {
 	Signature Signature   `json:"signature"`
 	Key       string      `json:"public_key"` // as text
@@ -90,7 +90,7 @@ type Proof struct {
 	Unproven  []string    `json:"does_not_prove"`
 }
 
-// unproven is what no export proves.
+// unproven lists the claims that no export proves.
 var unproven = []string{
 	"that the exchange saw these orders: the journal is the bot's own record, and only the exchange can confirm it",
 	"that this is the only journal: another one may have been kept beside it, and the better one shown",
@@ -117,7 +117,7 @@ func ReadExport(r io.Reader) (*Proof, error) {
 		return nil, err
 	}
 	p.checkSignature(excerpt)
-	f := &fold{balances: map[string]int64{}, counted: map[fillKey]counted{}, sides: map[market.OrderID]market.Side{},
+	f := &recount{balances: map[string]int64{}, counted: map[fillKey]counted{}, sides: map[market.OrderID]market.Side{},
 		ended: map[market.OrderID]bool{}}
 	x, err := journal.ReadExcerpt(bytes.NewReader(excerpt), f.add)
 	if err != nil {

@@ -32,7 +32,7 @@ type pending struct {
 	Unknown   int          `json:"unknown,omitempty"`
 }
 
-// arrival is what the market was like for an order.
+// arrival has the prices of the market when an order arrived.
 type arrival struct {
 	decided, against market.Price
 }

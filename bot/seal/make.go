@@ -18,7 +18,7 @@ import (
 	"github.com/tidemark-trading/tidemark/research/stats"
 )
 
-// Options are what a person decides about a promise.
+// Options are a person's decisions about a promise.
 type Options struct {
 	OutOfSample market.Time // the first day that no choice has seen; 0: none is known
 	Slippage    float64     // at most, in bps, on average
@@ -38,7 +38,7 @@ const drawdownResamples = 4999
 // walkPage is the page in the folder of a walk-forward, all of whose days are out of sample.
 const walkPage = "walkforward.html"
 
-// record is what a backtest recorded, by UTC day from the day on which a strategy could trade.
+// record is the record of a backtest, by UTC day from the day on which a strategy could trade.
 type record struct {
 	first    int64 // day
 	returns  []float64

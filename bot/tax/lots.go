@@ -38,7 +38,7 @@ func (l *lot) before(other *lot) bool {
 	return l.at.Before(other.at) || l.at.Equal(other.at) && l.number < other.number
 }
 
-// used is what a sale or a withdrawal took from the lots.
+// used is the part of the lots that a sale or a withdrawal took.
 type used struct {
 	cost    decimal.Decimal // of the part with a known cost
 	unknown decimal.Decimal // amount without a known cost
@@ -65,7 +65,7 @@ func (u *used) add(part lot) {
 	}
 }
 
-// pool is what is held of an asset, by one method.
+// pool has the lots of an asset, by one method.
 type pool struct {
 	method Method
 	lots   []lot // FIFO, LIFO: by time; Average: at most one with a known cost and one without
@@ -150,7 +150,7 @@ func part(whole, num, den decimal.Decimal) decimal.Decimal {
 	return quotient
 }
 
-// held is what is in the pool.
+// held is the amount in the pool.
 func (p *pool) held() (u used, amount decimal.Decimal) {
 	for _, l := range p.lots {
 		u.add(l)

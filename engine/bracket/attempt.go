@@ -160,8 +160,9 @@ func causeOf(fault risk.Fault) strategy.Cause {
 	return strategy.CauseRefused
 }
 
-// dust reports whether the held amount could never be sold: at the latest price, or, where it is
-// the rest of a sale, at the levels. A minimum that has risen since the entry makes no dust.
+// dust reports whether the held amount is below the market's minimum at the latest price; of the
+// rest of a sale, at the higher of its levels. The minimum is that of the entry if it has risen
+// since: it may fall again.
 func (s *Set) dust(b *bracket) bool {
 	m, price := *s.catalog.Market(b.market), s.orders.Last(b.market)
 	if b.sold {

@@ -110,7 +110,7 @@ func (s *closer) Closable(id market.StrategyID, m market.ID) market.Qty {
 	return covered + min(max(0, held-covered), max(0, free-s.Wanted(id, m)))
 }
 
-// Leave is what a Close leaves.
+// Leave describes a Close: the position, or the part of it, that is sold.
 type Leave struct {
 	Strategy market.StrategyID
 	Market   market.ID

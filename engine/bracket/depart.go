@@ -11,17 +11,16 @@ import (
 	"github.com/tidemark-trading/tidemark/risk"
 )
 
-// Departure is a position that a person has asked to be sold. It is left by a Close of everything,
-// which begins only where the exchange would take the sale now; until then, and after a Close that
-// failed, the exits of the position stay. A departure ends with its position, or with
-// EndDepartures.
+// Departure is a position that a person has asked to be sold. A Close of everything sells it, once
+// the exchange would take the sale; until then, and after a Close that failed, the exits of the
+// position stay. A departure ends with its position, or with EndDepartures.
 type Departure struct {
 	Strategy market.StrategyID
 	Market   market.ID
-	Next     market.Time // of the next attempt
+	Next     market.Time // time of the next attempt
 	Failures int         // in a row
 	Small    bool        // the position is below the market's minimum
-	Code     int         // of the latest failure, where the exchange refused or would
+	Code     int         // the exchange's code of the latest failure; 0: the exchange had no part in it
 	Why      string      // the latest failure; empty: none yet
 	Refused  bool        // the latest attempt ended at the gate: no exit was touched
 }
@@ -49,6 +48,7 @@ func (d *departures) of(id market.StrategyID, m market.ID) *Departure {
 	return nil
 }
 
+// end removes the departures of a strategy from a market, 0 for all markets.
 func (d *departures) end(id market.StrategyID, m market.ID) {
 	d.all = slices.DeleteFunc(d.all, func(x Departure) bool { return x.Strategy == id && (m == 0 || x.Market == m) })
 }

@@ -49,15 +49,15 @@ func (s *closer) released(c *closing) bool {
 	return !s.orders.Pending(c.strategy, c.market, last)
 }
 
-// reduced reports whether the exit of a bracket holds no more than is kept, as far as the exchange
-// has confirmed.
+// reduced reports whether the exchange has confirmed that the exit of a bracket sells at most the
+// part that the bracket keeps.
 func (s *closer) reduced(b *bracket) bool {
 	o := s.orders.Own(b.exit)
 	return o != nil && b.kept() > 0 && o.InFlight == 0 && o.State != state.Unknown && !b.ending &&
 		o.AmountRemaining <= b.kept()
 }
 
-// total is what a closing is still to sell.
+// total is the amount that a closing is still to sell.
 func (s *closer) total(c *closing) market.Qty {
 	amount := c.free
 	for i := range s.all {

@@ -38,7 +38,7 @@ type Orders interface {
 	Main(id market.StrategyID) market.Interval
 	// TakerFee is the fee of a sale at market.
 	TakerFee(m market.ID) market.Rate
-	// Cost is what an amount of a strategy's position has cost on average, fees included.
+	// Cost is the average cost of an amount of a strategy's position, fees included.
 	Cost(id market.StrategyID, m market.ID, amount market.Qty) market.Value
 	// Newest is the newest order number.
 	Newest() market.OrderID
@@ -192,8 +192,8 @@ func (s *closer) IsExit(id market.OrderID) bool {
 	return b != nil && b.exit == id || s.closes.selling(id) != nil
 }
 
-// EntryOf is the entry of the bracket of an order, also of a sale for that bracket alone; 0: it has
-// none.
+// EntryOf is the entry of the bracket that an order belongs to: as its entry, its exit, or the sale
+// of a Close of that bracket alone. 0: the order belongs to no bracket.
 func (s *closer) EntryOf(id market.OrderID) market.OrderID {
 	if c := s.closes.selling(id); c != nil {
 		return c.only

@@ -101,7 +101,7 @@ func (s *follower) pay(b *bracket, fresh []market.Fill) {
 	}
 }
 
-// rule is what moves the bracket's stop.
+// rule is the rule by which the bracket's stop moves.
 func (s *follower) rule(b *bracket) strategy.StopRule {
 	m := s.catalog.Market(b.market)
 	r := strategy.StopRule{Follow: b.Follow, Tick: m.TickSize}

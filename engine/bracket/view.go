@@ -7,7 +7,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// View is what others than the engine may read of a set. It is valid as long as the set.
+// View is the part of a set that others than the engine may read. It is valid as long as the set.
 type View struct{ set *Set }
 
 // View is the set for reading.

@@ -13,7 +13,8 @@ type Core interface {
 	port.Strategies
 	// Hides reports whether a candle lies before the history of a strategy.
 	Hides(id market.StrategyID, c *market.Candle) bool
-	// Past reports whether a restart shows candles again that a strategy has no use for.
+	// Past reports whether a restart is showing a strategy candles from before it, and whether the
+	// strategy has no use for them.
 	Past(id market.StrategyID) (replaying, useless bool)
 	// Members are the markets of a strategy's universe now.
 	Members(id market.StrategyID) []market.ID

@@ -58,14 +58,14 @@ func (v *View) hide(markets int, m market.ID, interval market.Interval, from, st
 	v.starts = min(v.starts, starts)
 }
 
-// Hide hides the candles of a series that start before a time from a strategy: they are of a longer
-// warm-up of another one. OnStart is called at the earliest of a strategy's times.
+// Hide hides the candles of a series that start before a time from a strategy: another strategy has
+// a longer warm-up. OnStart is called at the earliest of a strategy's times.
 func (s *Set) Hide(id market.StrategyID, m market.ID, interval market.Interval, before market.Time) {
 	s.all[id-1].hide(s.markets, m, interval, before, before)
 }
 
-// See shows each strategy, of the history before the time at, the latest candles of each of its
-// series, as many as its warm-up needs.
+// See gives each strategy its own warm-up: of each of its series it sees the latest candles of
+// history that its warm-up needs, and none before them. A series without any begins at the time at.
 func (s *Set) See(history []market.Candle, at market.Time) {
 	if len(history) == 0 || len(s.all) == 1 {
 		return
@@ -74,11 +74,11 @@ func (s *Set) See(history []market.Candle, at market.Time) {
 		for _, m := range v.markets {
 			for place, interval := range v.intervals {
 				from, any := latest(history, m, interval, v.needs(place))
-				starts := at
 				if any {
-					starts = from
+					v.hide(s.markets, m, interval, from, from)
+				} else {
+					v.hide(s.markets, m, interval, from, at)
 				}
-				v.hide(s.markets, m, interval, from, starts)
 			}
 		}
 	}
@@ -92,8 +92,8 @@ func (v *View) needs(place int) int {
 	return 0
 }
 
-// latest is the start of the first of the latest n candles of a series; where there are none, it is
-// the end of the series.
+// latest is the start of the first of the latest n candles of a series. any reports whether there
+// is one; without any, from is the end of the series.
 func latest(history []market.Candle, m market.ID, interval market.Interval, n int) (from market.Time, any bool) {
 	for i := len(history) - 1; i >= 0; i-- {
 		c := &history[i]

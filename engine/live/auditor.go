@@ -12,8 +12,9 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// auditor is what the loop remembers beside the account to check answers against: booked fills, the
-// terms of unanswered updates, past prices of the markets, and the rules that answers have broken.
+// auditor has the data, beside the account, against which the loop checks answers: booked fills,
+// the terms of unanswered updates, past prices of the markets, and the rules that answers have
+// broken.
 type auditor struct {
 	base
 	index    *index
@@ -170,7 +171,7 @@ func (j *auditor) audit(own *state.Order, r *reply) (problem string, ok bool) {
 	return "", true
 }
 
-// knownOf is what is known of an order before an answer.
+// knownOf is the state of an order before an answer.
 func (j *auditor) knownOf(own *state.Order, r *reply) *verify.Order {
 	fills, kept := j.fills[own.ID]
 	if !kept && j.FillsOf != nil && own.FilledAmount > 0 { // the account has forgotten it

@@ -8,7 +8,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// base is what each part of the loop stands on.
+// base has the fields that all parts of the loop share.
 type base struct {
 	*Config
 	*clock
@@ -19,7 +19,7 @@ type base struct {
 	loop    core
 }
 
-// core is what the parts of the loop may ask of it.
+// core has the methods of the loop that its parts may call.
 type core interface {
 	// step folds an event and queues the strategies' commands.
 	step(ev *market.Event)

@@ -10,7 +10,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// explanation is what moved an asset since the last checkpoint.
+// explanation lists the movements of an asset since the last checkpoint.
 type explanation struct {
 	asset           *market.Asset
 	from, to        market.Time

@@ -212,7 +212,7 @@ func (l *Loop) Unallocate(asset market.AssetID, money market.Money) {
 	}
 }
 
-// inquiry is what the exchange says of the time since the last checkpoint.
+// inquiry is the exchange's history since the last checkpoint.
 type inquiry struct {
 	work    context.Context        // of questions that follow from it; nil before the strategies start
 	asked   market.Time            // before the balances to be explained were queried
@@ -366,7 +366,7 @@ func (h *holdings) explanationOf(q *inquiry, asset market.AssetID, refusal error
 		doubted: q.doubted, untold: q.untold}
 }
 
-// lack is what trades lack to explain a difference.
+// lack names the fact that is missing to explain a difference by trades.
 type lack uint8
 
 const (

@@ -22,7 +22,7 @@ type index struct {
 	changed, nearby []market.OrderID // of follow, and of who reads waiting; reused
 }
 
-// indexed is what the index has of an order.
+// indexed is the entry of the index for an order.
 type indexed struct {
 	market       market.ID
 	name, client uuid.UUID
@@ -36,7 +36,7 @@ func newIndex(a *state.Account, b *outbox, markets int) index {
 		waiting: make([]prices, markets)}
 }
 
-// indexedOf is what the index has of an order; nothing of nil.
+// indexedOf makes the entry of the index for an order; an empty one for nil.
 func indexedOf(own *state.Order) (x indexed) {
 	if own == nil {
 		return x

@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// Config is what a Loop is made of. Zero durations take the default at the end of each comment.
+// Config is the input of New. Zero durations take the default at the end of each comment.
 type Config struct {
 	Engine       *engine.Engine
 	Account      *state.Account // the engine's

@@ -65,7 +65,7 @@ func (p *plausibility) event(ev *market.Event, now market.Time) bool {
 	return p.accepts(m, price, problem, now)
 }
 
-// tickerProblem is what is wrong with a ticker, in itself or compared with earlier prices.
+// tickerProblem describes the fault of a ticker, in itself or compared with earlier prices.
 func (p *plausibility) tickerProblem(t *market.Ticker, now market.Time) string {
 	known := p.account.Last(t.Market) > 0
 	bid, bids := p.account.BestPrice(t.Market, market.Sell)
@@ -110,7 +110,8 @@ func (p *plausibility) recent(m market.ID, now market.Time) bool {
 	return now.Sub(at) < maxPriceAge
 }
 
-// bookProblem is what is wrong with a book, and its price: the middle of the best bid and ask.
+// bookProblem describes the fault of a book, and returns its price: the middle of the best bid and
+// ask.
 func bookProblem(b *market.OrderBook) (m market.ID, price market.Price, problem string) {
 	for _, levels := range [...][]market.Level{b.Bids, b.Asks} {
 		if len(levels) > 0 && (levels[0].Price <= 0 || levels[0].Amount <= 0) {

@@ -7,7 +7,7 @@ package live
 // A write without an answer is never sent again. Its order is queried until answers show its
 // outcome.
 
-// resolution is what is known of an order and of its last write.
+// resolution is the state of an order and of its last write, as far as it is known.
 type resolution uint8
 
 const (
@@ -77,7 +77,7 @@ const (
 	moments               // length of a cell
 )
 
-// effect is what an answer changes in the account.
+// effect is the change of the account by an answer.
 type effect uint8
 
 const (
@@ -117,7 +117,7 @@ const (
 	never                     // no more, unless the order has been reopened
 )
 
-// step is what follows from an answer.
+// step is the reaction to an answer.
 type step struct {
 	next resolution
 	do   effect
@@ -130,7 +130,7 @@ func always(next resolution, do effect, then followUp) [moments]step {
 	return [moments]step{s, s, s}
 }
 
-// transitions is what follows from an answer: transitions[outcome][answer][moment]. A zero step is
+// transitions has the reaction to each answer: transitions[outcome][answer][moment]. A zero step is
 // an impossible answer: it changes nothing.
 var transitions = [outcomes][answers][moments]step{
 	resolved: {

@@ -23,7 +23,7 @@ type restatement struct {
 	broken  []verify.Broken // by the answer, if it is false
 }
 
-// restatements is what the loop keeps of changes of own orders by someone else.
+// restatements are the changes of own orders by someone else that the loop has seen.
 type restatements struct {
 	seen    map[market.OrderID]restatement // shown once
 	changed map[market.OrderID]string      // taken over, in words; of orders that still expect something

@@ -11,7 +11,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// Why is what asks for a command beside the strategy itself.
+// Why is the feature that asks for a command, where the strategy has not asked for it itself.
 type Why interface {
 	// Figures explain a command in a market for bot explain.
 	Figures(c *market.Command, m *market.Market) []state.Figure
@@ -29,7 +29,7 @@ type Orders interface {
 	Cancel(id market.OrderID, why Why, inPath bool)
 }
 
-// Strategies is what features know of strategies.
+// Strategies tells features about strategies.
 type Strategies interface {
 	// Named is the strategy with a name, and the markets that it trades; id 0: there is none.
 	Named(name string) (id market.StrategyID, markets []market.ID)

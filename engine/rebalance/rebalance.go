@@ -272,13 +272,13 @@ func (s *Set) placeLeg(id market.StrategyID, l trade, money market.Money, inPath
 	}
 }
 
-// cost is what a buy costs at the worst price, fee included.
+// cost is the price of a buy in money at the worst price, fee included.
 func (s *Set) cost(b trade) (market.Money, error) {
 	costs := s.core.Costs(b.market)
 	return exchange.Cost(s.catalog.Market(b.market), costs.Buy, b.amount, costs.Taker)
 }
 
-// proceeds is what a sell brings at the worst price, less the fee.
+// proceeds is the money from a sell at the worst price, less the fee.
 func (s *Set) proceeds(l trade) (market.Money, error) {
 	fees, spread := s.gate.Costs(l.market)
 	offered, _ := s.account.BestPrice(l.market, market.Sell)

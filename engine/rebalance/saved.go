@@ -22,7 +22,7 @@ type SavedBuy struct {
 	Amount market.Qty `json:"amount"`
 }
 
-// Save is what Restore takes; the caller owns it.
+// Save returns the input of Restore; the caller owns it.
 func (s *Set) Save() (saved []Saved) {
 	for i, r := range s.kept {
 		if r == nil {

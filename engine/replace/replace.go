@@ -158,7 +158,7 @@ func (s *Set) approve(r, waits *replacement, own *state.Order, c *market.Command
 	return err
 }
 
-// filledOf is what an order has filled, as far as is known.
+// filledOf is the known filled amount of an order.
 func filledOf(o *state.Order) market.Qty { return max(o.FilledAmount, o.BookedAmount()) }
 
 // setClaim holds what a replacement needs beyond what its old order holds, and its slot once that
@@ -220,7 +220,7 @@ func (s *Set) Apply(ev *market.Event) (state.Applied, error) {
 	return applied, err
 }
 
-// holdOf is what an open order holds, 0 for another.
+// holdOf is the money that an open order holds, 0 for another.
 func (s *Set) holdOf(id market.OrderID) market.Money {
 	if own := s.account.Own(id); own != nil {
 		return own.OnHold
@@ -383,7 +383,7 @@ type Saved struct {
 	Order    market.Order   `json:"order"` // without strategy, market and hold
 }
 
-// Save is what DropSaved takes; the caller owns it.
+// Save returns the input of DropSaved; the caller owns it.
 func (s *Set) Save() (saved []Saved) {
 	for _, r := range s.all {
 		o := r.order

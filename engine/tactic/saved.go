@@ -42,7 +42,7 @@ type SavedPart struct {
 	Value market.Value   `json:"value,omitzero"`
 }
 
-// Save is what Restore takes, in the order of the tactics; the caller owns it.
+// Save returns the input of Restore, in the order of the tactics; the caller owns it.
 func (s *Set) Save() (saved []Saved) {
 	for _, t := range s.all {
 		due := t.due

@@ -41,7 +41,7 @@ type Prices struct {
 	Approximate bool // not of that moment
 }
 
-// Order is what is known of an own order before an answer.
+// Order is the state of an own order before an answer.
 type Order struct {
 	*market.Order
 	Ended bool          // in the account

@@ -34,7 +34,7 @@ func New(core port.Strategies, catalog *market.Catalog, clock *market.Time, gate
 	return &Rules{core, catalog, clock, gate, tradeFrom}
 }
 
-// Wait is what a strategy waits for before it may trade.
+// Wait has the candles that a strategy waits for before it may trade.
 type Wait struct {
 	*Rules
 	id        market.StrategyID

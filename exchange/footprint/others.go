@@ -244,6 +244,8 @@ func (m *Markets) cleanTrade(ev *market.Event) *market.Event {
 	return ev
 }
 
+// cleanTicker returns a ticker without the account's own orders and trades: ev itself if it shows
+// none of them.
 func (m *Markets) cleanTicker(ev *market.Event) *market.Event {
 	in := &m.markets[ev.Ticker.Market]
 	in.moveTo(ev.At)

@@ -143,10 +143,7 @@ func invalid(err error) *exchange.Error {
 
 // answerJSON makes an answer of the admin interface.
 func answerJSON(c *api.Call, value any) {
-	text, err := json.Marshal(value)
-	if err != nil {
-		panic("sandbox: " + err.Error()) // an answer that is no JSON
-	}
+	text, _ := json.Marshal(value) // names and numbers
 	c.Out = append(c.Out, text...)
 }
 

@@ -252,18 +252,28 @@ var factTradingRules = []rule{
 		"ends all open orders of one side of a market, or none; answers as DELETE /orders", func(s *stage) {
 			o := s.place("alice", "buy limit amount=1 price=100")
 			waits := s.place("alice", "buy stopLossLimit amount=1 price=200 triggerAmount=200")
+			worse := s.place("alice", "buy limit amount=1 price=90")
 			other := s.place("alice", "sell limit amount=1 price=300")
+			dearer := s.place("alice", "sell limit amount=1 price=310")
+			ended := func(side string, orders ...string) {
+				s.t.Helper()
+				want := []string{}
+				for _, id := range orders {
+					want = append(want, `{"orderId":"`+id+`","operatorId":7}`)
+				}
+				require.Equal(s.t, "["+strings.Join(want, ",")+"]",
+					s.ask("alice", "DELETE /atomic/orders market=BTC-EUR side="+side+" operatorId=7").ok(s.t).body)
+			}
 			theirs := s.place("bob", "buy limit amount=1 price=100")
 			s.refuse("alice", "DELETE /atomic/orders market=BTC-EUR operatorId=7", 400, 203)
 			s.refuse("alice", "DELETE /atomic/orders side=buy operatorId=7", 400, 203)
 			s.refuse("alice", "DELETE /atomic/orders market=BTC-EUR side=buy", 400, 203)
 			s.refuse("alice", "DELETE /atomic/orders market=BTC-EUR side=both operatorId=7", 400, 205)
-			require.Equal(s.t, `[{"orderId":"`+waits.id()+`","operatorId":7},{"orderId":"`+o.id()+`","operatorId":7}]`,
-				s.ask("alice", "DELETE /atomic/orders market=BTC-EUR side=buy operatorId=7").ok(s.t).body)
-			require.Equal(s.t, `[]`,
-				s.ask("alice", "DELETE /atomic/orders market=BTC-EUR side=buy operatorId=7").ok(s.t).body)
+			ended("buy", waits.id(), worse.id(), o.id())
+			ended("buy")
 			s.has(s.again("alice", o), "status=canceled")
 			s.has(s.again("alice", other), "status=new")
+			ended("sell", dearer.id(), other.id())
 			s.has(s.again("bob", theirs), "status=new")
 		}},
 	{"venue-facts 1.3 GET /orders", "limit is 500 by default", func(s *stage) {

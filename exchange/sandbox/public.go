@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
@@ -144,13 +145,8 @@ func (ex *Exchange) writeAsset(w *wire.Writer, a *market.Asset) {
 }
 
 // rulesOf returns the config of an asset.
-func (ex *Exchange) rulesOf(symbol string) (rules Asset) {
-	for i := range ex.config.Assets {
-		if ex.config.Assets[i].Symbol == symbol {
-			return ex.config.Assets[i]
-		}
-	}
-	return rules
+func (ex *Exchange) rulesOf(symbol string) Asset {
+	return ex.config.Assets[slices.IndexFunc(ex.config.Assets, func(a Asset) bool { return a.Symbol == symbol })]
 }
 
 // networks are the names of the networks on which an asset moves.

@@ -79,9 +79,6 @@ func (ex *Exchange) recordNamed(a *account, id market.ID, orderID uuid.UUID) *re
 // onReport is the venue's sink. It keeps the records up to date and publishes trades and changes of
 // the book.
 func (ex *Exchange) onReport(ev *market.Event) {
-	if ev.Kind != market.KindReport {
-		return
-	}
 	l, o := ex.listings[ev.Report.Market], ex.venue.Order(ev.Report.Order)
 	count, _ := countOf(o.ExchangeID, o.Market, nameOfOrder) // the venue made it
 	r := l.orders.Get(market.OrderID(count))

@@ -33,7 +33,8 @@ type streams struct {
 	pump   pump
 }
 
-// followed is what sockets follow of a market, and what they have been shown of it.
+// followed has the channels of a market that sockets follow, and the state that they have been
+// sent.
 type followed struct {
 	ticker, day, trades bool
 	candles             []market.Interval
@@ -44,7 +45,7 @@ type followed struct {
 	copied
 }
 
-// topOfBook is what an event of the channel ticker may show.
+// topOfBook has the fields of an event of the channel ticker.
 type topOfBook struct {
 	bid, ask market.Level
 	last     market.Price

@@ -146,16 +146,14 @@ func wholeFits(text string, digits uint8) bool {
 	return fraction && err == nil
 }
 
-// word reads one of an enumeration's words, otherwise where it was not sent; "" is none.
+// word reads one of an enumeration's words, otherwise where it was not sent. The table has the
+// words.
 func word[T ~uint8](t *terms, name, otherwise string, parse func(string) (T, error)) (value T) {
 	text := otherwise
 	if sent := t.Arg(name); sent.Set {
 		text = sent.Text
 	}
-	value, err := parse(text)
-	if err != nil {
-		t.refuse(exchange.Invalid(name))
-	}
+	value, _ = parse(text)
 	return value
 }
 

@@ -50,7 +50,7 @@ type path struct {
 	topHit bool // … and one above: the candle is ambiguous
 }
 
-// quote is what a ticker or a book says of a market.
+// quote has the prices of a market from a ticker or a book.
 type quote struct {
 	bid, ask market.Price // 0: made from the path and the spread
 	stands   bool         // the latest movement was a ticker or a trade: its price stands until the next one

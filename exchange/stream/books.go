@@ -104,7 +104,7 @@ func (b *book) take(d *delta) {
 			Asks: slices.Clone(d.Asks)})
 	}
 	if b.synced {
-		b.fold(d)
+		b.applyNext(d)
 	}
 	if b.synced {
 		b.put()
@@ -125,9 +125,9 @@ func (b *book) lose() {
 	b.poke.send()
 }
 
-// fold takes an event into the copy, where it follows on it. An event that the copy has already is
-// no later than it.
-func (b *book) fold(d *delta) {
+// applyNext applies an event to the copy if its nonce is the next one. An event that the copy
+// contains already is ignored, after a gap the copy is lost.
+func (b *book) applyNext(d *delta) {
 	switch {
 	case d.Nonce <= b.copy.nonce && d.Time <= b.copy.time:
 		return
@@ -258,7 +258,7 @@ func (b *book) answer(shown *market.OrderBook) {
 		return
 	}
 	for i := range b.kept {
-		if b.fold(&b.kept[i]); !b.synced {
+		if b.applyNext(&b.kept[i]); !b.synced {
 			return
 		}
 	}

@@ -30,7 +30,7 @@ type candles struct {
 	of map[Series]*series
 }
 
-// series is what is known of one series since the subscription is open.
+// series is the state of one series since the subscription is open.
 type series struct {
 	opened market.Time     // 0: it is not open
 	told   []market.Candle // by start, the latest of each; at most keptCandles

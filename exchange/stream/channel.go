@@ -8,7 +8,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Channel is what is registered on a connection: one subscription, its handlers and its figures.
+// Channel is a registration on a connection: one subscription, its handlers and its figures.
 // The handlers are called in the goroutine that reads the connection: they must not wait. Each may
 // be nil.
 type Channel struct {

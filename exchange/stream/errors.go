@@ -12,5 +12,5 @@ var (
 	ErrSilent = errors.New("a channel is silent although there is news")
 )
 
-// errAhead is what is wrong with a candle that begins later than now.
+// errAhead is the error of a candle that begins later than now.
 var errAhead = errors.New("it begins ahead of the exchange's clock")

@@ -15,7 +15,7 @@ func (p poke) send() {
 	}
 }
 
-// queue is what waits to be handed on, in order. It is safe for concurrent use.
+// queue has the events that wait to be handed on, in order. It is safe for concurrent use.
 type queue[T any] struct {
 	mu      sync.Mutex // guards waiting
 	waiting []T

@@ -144,7 +144,7 @@ func (s *Books) samePositions(store *journal.Store) {
 		}
 	}
 	adoptions := s.adoptions(store)
-	f := folding{Books: s, rows: map[string]*ledgerRow{}, naive: newNaiveBooks(s.digits()),
+	f := tradeBooks{Books: s, rows: map[string]*ledgerRow{}, naive: newNaiveBooks(s.digits()),
 		owners: s.owners(store, len(adoptions) > 0)}
 	for _, m := range s.Units.Markets() {
 		trades := s.trades(m)
@@ -152,7 +152,7 @@ func (s *Books) samePositions(store *journal.Store) {
 			require.Contains(t, f.owners, trades[i].ID, "a trade of an order that the bot does not know")
 			trades[i].Order = f.owners[trades[i].ID].order
 		}
-		f.fold(m, f.adopt(store, m, trades, adoptions))
+		f.count(m, f.adopt(store, m, trades, adoptions))
 	}
 	want, naive := f.rows, f.naive
 	exported := s.exportedPositions(store)
@@ -176,16 +176,16 @@ func (s *Books) samePositions(store *journal.Store) {
 	}
 }
 
-// folding computes positions from trades.
-type folding struct {
+// tradeBooks are positions, computed from trades.
+type tradeBooks struct {
 	*Books
 	rows   map[string]*ledgerRow // by strategy and market
 	naive  *naiveBooks
 	owners map[uuid.UUID]owner
 }
 
-// fold adds trades in a market in the order of their times.
-func (f *folding) fold(m *market.Market, trades []exchange.Trade) {
+// count adds trades in a market in the order of their times.
+func (f *tradeBooks) count(m *market.Market, trades []exchange.Trade) {
 	slices.SortFunc(trades, func(a, b exchange.Trade) int {
 		return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.Order, b.Order), bytes.Compare(a.ID[:], b.ID[:]))
 	})
@@ -197,7 +197,7 @@ func (f *folding) fold(m *market.Market, trades []exchange.Trade) {
 	}
 }
 
-func (f *folding) row(strategy string, m *market.Market) *ledgerRow {
+func (f *tradeBooks) row(strategy string, m *market.Market) *ledgerRow {
 	key := strategy + " " + m.Name
 	if f.rows[key] == nil {
 		f.rows[key] = &ledgerRow{cost: new(big.Int), realised: new(big.Int), fees: new(big.Int)}
@@ -208,7 +208,7 @@ func (f *folding) row(strategy string, m *market.Market) *ledgerRow {
 // adopt carries out the adoptions in a market, each after the trades of its two strategies that
 // were booked before it, and returns the trades that are left. A position goes over as it is by
 // the trades alone, and the journal has to say the same.
-func (f *folding) adopt(store *journal.Store, m *market.Market, trades []exchange.Trade,
+func (f *tradeBooks) adopt(store *journal.Store, m *market.Market, trades []exchange.Trade,
 	adoptions []journal.Booking) []exchange.Trade {
 	for i := range adoptions {
 		a := &adoptions[i]
@@ -223,7 +223,7 @@ func (f *folding) adopt(store *journal.Store, m *market.Market, trades []exchang
 				left = append(left, trade)
 			}
 		}
-		f.fold(m, before)
+		f.count(m, before)
 		from, to := f.row(a.StrategyName, m), f.row(a.To, m)
 		require.Equal(f.T, int64(a.Money), from.amount, "%s to %s", a.StrategyName, a.To)
 		require.Equal(f.T, unitsOf(f.T, a.Cost).String(), from.cost.String(), "%s to %s", a.StrategyName, a.To)

@@ -19,7 +19,7 @@ type Ledger struct {
 	Trading      bool
 }
 
-// Told is what a bot tells of itself, by market: its status and its positions.
+// Told is a bot's own account of itself, by market: its status and its positions.
 type Told struct {
 	Unprotected, Positions map[string]int64
 	Unknown                map[string]int64 // of Unprotected: which exit it is to have is not known

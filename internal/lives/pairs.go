@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Promises are those that a guard holds, by their column in the matrix of pairs. "A bot" is left
+// Promises are those that a guard holds, by their name in the table of pairs. "A bot" is left
 // out of the sentences.
 var Promises = []struct{ Name, Text string }{
 	{"P4", "exchange and books have the same orders, fills, fees and balances at the end of a life"},
@@ -34,21 +34,6 @@ var Promises = []struct{ Name, Text string }{
 	{"P54", "what it holds in a market that has gone can be written off"},
 }
 
-// together are promises that nearly every life holds: the matrix has one column of them, with the
-// least of their figures.
-var together = []string{"P8", "P9", "P31", "P41", "P44"}
-
-// columns are the columns of the matrix.
-func columns() [][]string {
-	list := [][]string{together}
-	for _, promise := range Promises {
-		if !slices.Contains(together, promise.Name) {
-			list = append(list, []string{promise.Name})
-		}
-	}
-	return list
-}
-
 // Pairs counts the lives that met an event and held a promise: event → promise → lives.
 type Pairs map[string]map[string]int
 
@@ -73,50 +58,62 @@ func (p Pairs) Add(l *Life, g *Guard) {
 	}
 }
 
-// Page is the matrix as a page of the documentation.
+// few is the number of lives up to which Page names a pair.
+const few = 4
+
+// Page is the page of the documentation about pairs. It names the pairs that few lives had.
 func (p Pairs) Page(lives int) string {
 	text := "# Pairs: what is promised, and what may happen\n\n" +
 		"A generator draws lives of a bot: a config and events by time. A guard that sees only the exchange's\n" +
-		"ledger and what the bot tells holds these promises all along. The figures are the numbers of lives, of\n" +
-		fmt.Sprint(lives) + ", in which the event happened and the promise had something to hold. A pair without\n" +
-		"a figure is open. The rows that begin with setup are lives with that setup.\n" +
-		"To play more, and to write this page anew:\n\n" +
+		"ledger and what the bot tells holds these promises all along. To play more, and to write this page anew:\n\n" +
 		"```sh\ngo test ./bot/runner -run PromisesHold -lives 20000 -timeout 4h\n" +
 		"go test ./bot/runner -run PromisesHold -lives 1000 -update\n```\n\n" +
 		"A life that breaks a promise is shrunk to its fewest events and printed. Saved to a file, it runs again\n" +
 		"with `-life FILE`. Those that once failed are in bot/runner/testdata/lives, and each run plays them.\n\n"
 	for _, promise := range Promises {
-		text += "- **" + promise.Name + "** " + promise.Text + "\n"
+		text += "- **" + promise.Name + "** " + promise.Text
+		if !p.held(promise.Name) {
+			text += neverHeld
+		}
+		text += "\n"
 	}
-	head, line := "| event |", "|---|"
-	for _, column := range columns() {
-		head, line = head+" "+strings.Join(column, ", ")+" |", line+"---|"
-	}
-	text += "\n" + head + "\n" + line + "\n"
+	text += "\nThe first figure is the number of lives, of " + fmt.Sprint(lives) + ", in which the event happened.\n" +
+		"Behind it stand the promises that had something to hold in " + fmt.Sprint(few) +
+		" of these lives or fewer,\n" +
+		"with that number. The rows that begin with setup are lives with that setup.\n\n" +
+		"| event | lives | promises |\n|---|---|---|\n"
 	for _, event := range EventNames() {
-		row := "| " + event + " |"
-		for _, column := range columns() {
-			n := p[event][column[0]]
-			for _, promise := range column {
-				n = min(n, p[event][promise])
-			}
-			if n > 0 {
-				row += fmt.Sprintf(" %d |", n)
-			} else {
-				row += " |"
+		most, thin := 0, []string{}
+		for _, promise := range Promises {
+			n := p[event][promise.Name]
+			if most = max(most, n); n <= few && p.held(promise.Name) {
+				thin = append(thin, fmt.Sprintf("%s %d", promise.Name, n))
 			}
 		}
-		text += row + "\n"
+		text += fmt.Sprintf("| %s | %d | %s |\n", event, most, strings.Join(thin, ", "))
 	}
 	return text
 }
 
+// neverHeld stands behind a promise that no life had to hold.
+const neverHeld = " (no life had it to hold)"
+
+// held reports whether some life had a promise to hold.
+func (p Pairs) held(promise string) bool {
+	for _, lives := range p {
+		if lives[promise] > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // Frame is a page without its figures: two pages of the same events and promises have the same.
 func Frame(page string) string {
-	lines := strings.Split(page, "\n")
-	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasSuffix(line, "A pair without") })
+	lines := strings.Split(strings.ReplaceAll(page, neverHeld, ""), "\n")
+	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "The first figure") })
 	for i, line := range lines {
-		if cells := strings.Split(line, "|"); len(cells) > 3 && cells[1] != " event " {
+		if cells := strings.Split(line, "|"); len(cells) > 3 {
 			lines[i] = cells[1]
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // Schema is the version of the JSON of a Comparison.
 const Schema = 1
 
-// Comparison is what a comparison found.
+// Comparison is the result of a comparison.
 type Comparison struct {
 	Schema   int       `json:"schema"`
 	Currency string    `json:"currency"`

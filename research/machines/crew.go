@@ -23,7 +23,7 @@ type Farm interface {
 	Work(ctx context.Context, m Membership) error
 }
 
-// Coordination is what a coordinator needs.
+// Coordination is the input of a coordinator.
 type Coordination struct {
 	Door
 	Program Program
@@ -45,7 +45,7 @@ type Door struct {
 	Cert, Key string
 }
 
-// Membership is what a worker needs.
+// Membership is the input of a worker.
 type Membership struct {
 	Door
 	Name    string // of this machine, for a person
@@ -64,7 +64,7 @@ type Hand interface {
 	Close() error
 }
 
-// Cargo is what workers of a sweep are sent.
+// Cargo is the data that the workers of a sweep are sent.
 type Cargo struct {
 	ID     string // of the sweep: letters and digits
 	Sweep  string // its file, without the folder: for Roster

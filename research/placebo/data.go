@@ -49,7 +49,7 @@ type noted struct {
 	plan   *backtest.Plan // that needs the longest warm-up
 }
 
-// units are what decides on the numbers in a market's candles.
+// units are a market's name, number and decimals: its made-up candles depend on them.
 type units struct {
 	name          string
 	id            market.ID
@@ -221,7 +221,7 @@ func (d *Data) Mixed() string {
 	return ""
 }
 
-// model is what surrogates keep of a market.
+// model has the properties of a market that surrogates keep.
 type model struct {
 	*Data
 	feed    backtest.Feed // of the finest interval

@@ -26,13 +26,14 @@ const fileVersion = 1
 // its theta, in the order of the numbers. A kill tears at most the last line.
 const fileMagic = "TMPLACEBO "
 
-// Identity is what a test's file belongs to. Another test has another file.
+// Identity names the test that a file belongs to. Another test has another file.
 type Identity struct {
 	Version int    `json:"version"`
 	Code    string `json:"code"`   // the program's version
 	Config  string `json:"config"` // a hash of the settings that are not varied
 	Data    string `json:"data"`   // a hash of the candles
-	// Procedure is what was tested: space, method, objective, and whatever else leads to a winner.
+	// Procedure is the tested search: space, method, objective, and whatever else leads to a
+	// winner.
 	Procedure []string `json:"procedure"`
 	Rules     Rules    `json:"rules"`
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/tidemark-trading/tidemark/research/stats"
 )
 
-// Procedure is what is tested: all that leads from candles to a chosen set.
+// Procedure is the tested search: all that leads from candles to a chosen set.
 type Procedure interface {
 	// Run runs the procedure. alter changes each plan before it runs, such as its Open; nil: this
 	// is the data, and the only call with nil. Several goroutines call alter if the procedure has

@@ -12,7 +12,7 @@ import (
 // OutcomeSchema is the version of the JSON of a Result.
 const OutcomeSchema = 1
 
-// Result is what a test found. Sharpe ratios are annual. P is the share of searches without
+// Result is the result of a test. Sharpe ratios are annual. P is the share of searches without
 // anything to find that show a winner as good or better; it is no probability that a strategy is
 // good.
 type Result struct {
@@ -33,7 +33,8 @@ type Result struct {
 	Surrogates int             `json:"surrogates"`
 	Better     int             `json:"better"` // surrogates whose winner is as good or better
 	P          backtest.Figure `json:"p"`      // (1 + Better) ÷ (1 + Surrogates)
-	// Bar is what 5 in 100 searches on surrogates exceed: above it P is at most 0.05.
+	// Bar is the Sharpe ratio that 5 in 100 searches on surrogates exceed: above it P is at most
+	// 0.05.
 	Bar backtest.Figure `json:"bar"`
 	// Unlike is the bar of as many sets that are independent: research.Luck.Bar; 0: there is not
 	// one winner.
@@ -98,8 +99,8 @@ func (o *Result) Verdict() string {
 	return text
 }
 
-// Lost is what surrogates do not keep, so that the test takes it for an edge or does not see it.
-// Each is a complete sentence.
+// Lost names the properties that surrogates do not keep: the test takes them for an edge, or misses
+// them. Each is a complete sentence.
 func (o *Result) Lost() []string {
 	list := []string{
 		"Skew: rises and falls of a surrogate are alike; those of the data may not be.",

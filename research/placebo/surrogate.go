@@ -25,7 +25,7 @@ type series struct {
 	interval market.Interval
 }
 
-// shape is what a surrogate needs to know of a market's signs.
+// shape has the figures of a market's signs that a surrogate needs.
 type shape struct {
 	plus  float64   // factor of a move that keeps its direction
 	minus []float64 // of a mirrored one, by season

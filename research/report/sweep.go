@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-trading/tidemark/view/page"
 )
 
-// Sweep is what the page of a sweep shows.
+// Sweep is the content of the page of a sweep.
 type Sweep struct {
 	Title     string
 	Synthetic bool
@@ -204,7 +204,7 @@ func cellText(f backtest.Figure) string {
 	return strings.Replace(f.Text(1), "-0.0", "0.0", 1)
 }
 
-// identity is what the sweep ran on.
+// identity lists file, seed, program, config and candles of the sweep.
 func (s *Sweep) identity() []page.Pair {
 	id := &s.Outcome.Identity
 	return []page.Pair{{Name: "file", Text: s.Outcome.File}, {Name: "seed", Text: fmt.Sprint(id.Seed)},

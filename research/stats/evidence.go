@@ -184,9 +184,9 @@ type returnBets struct {
 	shares float64 // sum of the exposures at the beginning of the days, where the promise has one
 }
 
-// add adds a day, nil for a missed one, and makes the bet that it ends, if any. gap is the number
-// of missed days just before, whose return is in the day's: where losses are promised, more of them
-// may be.
+// add adds a day, nil for a missed one, and makes the bet that the day ends, if any. gap is the
+// number of missed days just before: the day's return contains theirs, so a promise of losses
+// allows as many more.
 func (b *returnBets) add(p *ReturnPromise, d *Day, gap int) {
 	if b.days == 0 {
 		b.growth, b.shares, b.missed = 1, 0, 0
@@ -211,17 +211,18 @@ func (b *returnBets) add(p *ReturnPromise, d *Day, gap int) {
 	b.finish(p)
 }
 
-// finish makes a bet. Its promise is the part of the mean that belongs to the recorded days and to
-// their exposure, at most half the clip: a lower promise is always the safer bet.
+// finish makes the bet of the days that add has collected. It promises the mean, less the part of
+// missed days and scaled by the exposure, and at most half the clip: a lower promise is always the
+// safer bet.
 func (b *returnBets) finish(p *ReturnPromise) {
 	if len(b.starts) == 0 || p.Restart > 0 && b.bets%p.Restart == 0 {
 		b.starts = append(b.starts, mixture{})
 	}
 	if b.missed < b.days {
 		mean := min(p.Mean*b.shares/float64(p.Days), p.Clip/2)
-		gains := gains(mean-p.scaled(b.growth-1), p.Clip-mean)
+		won := gains(mean-p.scaled(b.growth-1), p.Clip-mean)
 		for i := range b.starts {
-			b.starts[i].add(gains)
+			b.starts[i].add(won)
 		}
 	}
 	b.bets++

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Difference is what two records of the same days say about each other.
+// Difference compares two records of the same days.
 type Difference struct {
 	Days  int
 	Mean  float64 // of the daily returns of the first, less those of the second

@@ -7,9 +7,10 @@ import (
 	"slices"
 )
 
-// Overfitting is what cross-validation of a choice says: the days are cut into blocks; for each way
-// to take half of the blocks, the set with the best Sharpe ratio there (in sample) is looked at in
-// the other half (out of sample). One entry of Logits, InSample and OutOfSample is one split.
+// Overfitting is the result of a cross-validation of a choice: the days are cut into blocks; for
+// each way to take half of the blocks, the set with the best Sharpe ratio there (in sample) is
+// looked at in the other half (out of sample). One entry of Logits, InSample and OutOfSample is one
+// split.
 type Overfitting struct {
 	Sets   int
 	Days   int // days that were used

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Superior is what SPA says about the best of all sets of a search against a benchmark: the
+// Superior is the result of SPA for the best of all sets of a search against a benchmark: the
 // benchmark is in the returns, which are in excess of it.
 type Superior struct {
 	Sets, Days int

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// TrackRecord is what Sharpe statistics need to know of one series of returns. Make it by RecordOf,
-// or fill in published figures. The zero value has no observation.
+// TrackRecord has the figures of one series of returns that Sharpe statistics need. Make it by
+// RecordOf, or fill in published figures. The zero value has no observation.
 type TrackRecord struct {
 	N              int     // observations
 	Mean, SD       float64 // of a return; SD has the divisor n−1
@@ -82,10 +82,10 @@ func SharpeError(sharpe float64, n int) float64 {
 	return math.Sqrt((1 + sharpe*sharpe/2) / float64(n))
 }
 
-// LoFactor is what a Sharpe ratio of q observations, scaled by √q, is to be multiplied with if the
-// returns have the autocorrelation rho at lag one, as in an AR(1): below 1 for rho > 0. rho lies
-// between −1 and 1, q is at least 1.
-// Source: Lo 2002. Formula: (1 + 2ρ/(1−ρ)·(1 − (1−ρ^q)/(q(1−ρ))))^(−1/2).
+// LoFactor is the factor by which a Sharpe ratio of q observations, scaled by √q, is corrected if
+// the returns have the autocorrelation rho at lag one, as in an AR(1): below 1 for rho > 0. rho
+// lies between −1 and 1, q is at least 1. Source: Lo 2002. Formula: (1 + 2ρ/(1−ρ)·(1 −
+// (1−ρ^q)/(q(1−ρ))))^(−1/2).
 func LoFactor(rho float64, q int) float64 {
 	n := float64(q)
 	return 1 / math.Sqrt(1+2*rho/(1-rho)*(1-(1-math.Pow(rho, n))/(n*(1-rho))))

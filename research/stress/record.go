@@ -8,9 +8,9 @@ import (
 	"github.com/tidemark-trading/tidemark/research/stats"
 )
 
-// Resample is what the run's own record allows: its days, and its round trips, drawn again at
-// random. It speaks of the record and not of the future: a day that is not in the record cannot be
-// drawn.
+// Resample has the outcomes that the run's own record allows: its days, and its round trips, drawn
+// again at random. It speaks of the record and not of the future: a day that is not in the record
+// cannot be drawn.
 type Resample struct {
 	Days      int     `json:"days"`
 	Resamples int     `json:"resamples"`
@@ -26,7 +26,7 @@ type Resample struct {
 	TripsMissing string `json:"trips_missing,omitempty"`
 }
 
-// Own is what the record itself has of the figures that are drawn again.
+// Own has the figures of the record itself that are drawn again.
 type Own struct {
 	Final    backtest.Figure `json:"final"`
 	Drawdown backtest.Figure `json:"drawdown"` // at closes of days

@@ -13,7 +13,7 @@ import (
 // goes away, not when one is added.
 const OutcomeSchema = 1
 
-// Result is what a stress found.
+// Result is the result of a stress.
 type Result struct {
 	Schema    int              `json:"schema"`
 	Title     string           `json:"title"`
@@ -28,7 +28,8 @@ type Result struct {
 	Drawdown float64 `json:"drawdown_limit"`
 	// Broken says what is wrong with the plain run itself; empty: nothing.
 	Broken string `json:"broken,omitempty"`
-	// Breaks is what breaks it first, then what does not; empty where the plain run is broken.
+	// Breaks lists the changes that break the run, the smallest first, then the others; empty where
+	// the plain run is broken.
 	Breaks []Break   `json:"breaks"`
 	Again  []Change  `json:"again"` // the run again, by kind
 	Record *Resample `json:"record"`

@@ -104,7 +104,7 @@ func (l *Level) haltedText() string {
 	return fmt.Sprintf("a strategy was halted in %d", l.Halted)
 }
 
-// BreakTable is what breaks the run, the smallest change first, the titles before it.
+// BreakTable lists the changes that break the run, the smallest first, under a row of titles.
 func BreakTable(o *Result) [][]string {
 	rows := [][]string{{"what", "breaks at", "why", "return", "Sharpe", "drawdown", "holds at"}}
 	for i := range o.Breaks {

@@ -100,7 +100,7 @@ type View struct {
 	families int
 }
 
-// sum is what is kept of an origin.
+// sum is the summary of an origin.
 type sum struct {
 	first, last int64
 	best        Try // without Days: none

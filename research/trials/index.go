@@ -35,7 +35,7 @@ type index struct {
 	keys, series column
 }
 
-// indexText is what an index says in JSON.
+// indexText is an index as JSON.
 type indexText struct {
 	Covered  int64       `json:"covered"` // bytes of the ledger
 	Last     []byte      `json:"last"`    // head of the last frame among them

@@ -50,7 +50,7 @@ const (
 	kindOpening
 )
 
-// Origin is what a group of tries has in common.
+// Origin is the data that a group of tries has in common.
 type Origin struct {
 	Strategy string   `json:"strategy"` // kinds of strategies, joined by commas
 	Markets  []string `json:"markets"`  // sorted

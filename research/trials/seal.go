@@ -13,8 +13,8 @@ type Seal struct {
 	Markets []string `json:"markets"` // sorted
 	From    int64    `json:"from_ms"` // Unix milliseconds
 	To      int64    `json:"to_ms"`   // exclusive
-	// Tries and Series are counts: of a seal those of the tries that had used a part of the range
-	// before, of an opening those of the family.
+	// Tries and Series count tries and different series of returns: those that had used a part of
+	// the range before the seal. In the row of an opening they count the family.
 	Tries  int64 `json:"tries"`
 	Series int64 `json:"series"`
 
@@ -24,8 +24,8 @@ type Seal struct {
 // Opening is the one time at which a seal was opened.
 type Opening struct {
 	At            int64 // Unix milliseconds
-	Tries, Series int64 // of the family, then
-	// Looks are the keys of the different tries since then that used the range, the first ones.
+	Tries, Series int64 // of the family at that time
+	// Looks are the keys of the first maxLooks different tries that have used the range since then.
 	Looks []uint64
 }
 
@@ -58,7 +58,7 @@ func joined(markets []string) string {
 	return text
 }
 
-// Span is what the seal is about.
+// Span is the range of the seal.
 func (s *Seal) Span() Span { return Span{s.Markets, s.From, s.To} }
 
 func (s *Seal) same(o *Seal) bool {

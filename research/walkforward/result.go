@@ -15,7 +15,7 @@ import (
 // OutcomeSchema is the version of the JSON of a Result.
 const OutcomeSchema = 1
 
-// Result is what a walk-forward found.
+// Result is the result of a walk-forward.
 type Result struct {
 	Schema    int      `json:"schema"`
 	Objective string   `json:"objective"`

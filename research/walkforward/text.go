@@ -14,7 +14,7 @@ import (
 // level is the share of records of luck that may look as good.
 const level = 0.05
 
-// Warnings are what a reader must know before all else; none: nothing.
+// Warnings are the sentences that a reader must see first, if any.
 func (o *Result) Warnings() (list []string) {
 	list = slices.Clone(o.DataWarnings)
 	if len(o.Windows) == 1 {

@@ -196,7 +196,7 @@ func (w *Walk) Run(ctx context.Context) (*Result, error) {
 	return w.outcome(ctx, choices, files)
 }
 
-// Score is what a walk-forward comes to, for a test of the whole procedure.
+// Score is the outcome of a walk-forward, for a test of the whole procedure.
 type Score struct {
 	Found  bool    // some window has found parameters, and the stitched days have a Sharpe ratio
 	Excess float64 // annual Sharpe ratio of the stitched days in excess of a hold at their own mean exposure

@@ -66,7 +66,7 @@ type tree struct {
 	unread map[uint64][]*unreadLeaves // by the root page of their bucket, sorted; nil: every leaf is read
 }
 
-// bounds are what the pages above require of a page.
+// bounds are the limits that the pages above set to the keys of a page.
 type bounds struct {
 	least, end []byte // its first key, and a key above all its keys; nil: any
 	levels     int    // of buckets that are allowed below

@@ -54,7 +54,7 @@ func (l *csvLayout) detectNumbers(sample []headLine, decimal string) error {
 	return nil
 }
 
-// numberStyles is what the numbers of some rows say about their form.
+// numberStyles has the signs of the form in which the numbers of some rows are written.
 type numberStyles struct {
 	comma, point bool   // the decimal sign that some number must have
 	commas       bool   // some number has commas between thousands

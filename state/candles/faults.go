@@ -10,7 +10,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// importFaults is what the bad rows of an import have in common.
+// importFaults has the counts and the first errors of an import's bad rows.
 type importFaults struct {
 	impossible bool        // a row was an impossible candle
 	future     bool        // a row lies in the future

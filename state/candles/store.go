@@ -65,7 +65,7 @@ func (s *Store) Digits(name string) (priceDigits, volumeDigits uint8, err error)
 	return priceDigits, volumeDigits, err
 }
 
-// Part is what a series has in a range of time.
+// Part describes the candles of a series in a range of time.
 type Part struct {
 	Range                           // from the start of its first candle to the end of its last one; none: zero
 	PriceDigits, VolumeDigits uint8 // the fewest decimals that fit its prices and volumes

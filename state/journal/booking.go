@@ -28,8 +28,9 @@ func (k BookingKind) String() string {
 	return fmt.Sprintf("booking(%d)", k)
 }
 
-// Booking is a row of the table of bookings: a fill, a fee, a transfer or a part of an adoption, in
-// the order in which the journal has them. The table keeps them for good: Prune leaves it whole.
+// Booking is a row of the table of bookings. The account books a fill, a fee, a transfer or a part
+// of an adoption, and the journal adds a row for it, in the same commit. The table keeps its rows
+// for good: Prune leaves it whole.
 type Booking struct {
 	Number uint64 // from 1, without gaps
 	Entry  uint64 // of the journal

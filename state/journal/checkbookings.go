@@ -8,7 +8,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// journalled is what the journal has of the bookings, for the check of their table.
+// journalled has the bookings by the journal's entries, for the check of their table.
 type journalled struct {
 	fills map[fillName]market.Fill // with the fee that was settled first
 	moved map[uint64]*Transfer     // by number of the entry

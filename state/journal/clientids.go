@@ -15,12 +15,12 @@ import (
 
 // The index of client order ids. The ids are practically random: in a tree of single keys every
 // new order would write a page of its own, and the cost of a commit is its number of pages. So the
-// index consists of sorted lists: every foldOrders orders become one list, and foldLists short
+// index consists of sorted lists: every listOrders orders become one list, and joinLists short
 // lists become one long list. Orders after the last list are found by reading their rows. The key
 // of a list is its last order; its row is entries of id and order, sorted by id.
 const (
-	foldOrders = 512
-	foldLists  = 64
+	listOrders = 512
+	joinLists  = 64
 	idEntry    = 16 + 8
 )
 
@@ -34,8 +34,8 @@ func clientIDsOf(tx *bbolt.Tx) clientIDs {
 	return clientIDs{tx.Bucket(bucketClientIDs), tx.Bucket(bucketOrders)}
 }
 
-// folded returns the last order that is in a list, as a key.
-func (c clientIDs) folded() []byte {
+// lastListed returns the key of the last order that is in a list.
+func (c clientIDs) lastListed() []byte {
 	if last, _ := bolt.NewCursor(c.lists).Last(); len(last) >= 8 {
 		return last[:8]
 	}
@@ -45,7 +45,7 @@ func (c clientIDs) folded() []byte {
 // recent visits the rows after the last list, by order, until visit returns false.
 func (c clientIDs) recent(visit func(key, row []byte) bool) {
 	cursor := bolt.NewCursor(c.table)
-	next := binary.BigEndian.Uint64(c.folded()) + 1
+	next := binary.BigEndian.Uint64(c.lastListed()) + 1
 	for key, row := cursor.Seek(key64(next)); len(key) >= 8 && next != 0; key, row = cursor.Seek(key64(next)) {
 		if isRow(key) && !visit(key, row) {
 			return
@@ -74,8 +74,8 @@ func (c clientIDs) get(id uuid.UUID) (order []byte) {
 }
 
 // claim checks that an order keeps the id in its stored row. A new order, without a row, whose
-// number lies within the lists, up to folded, gets a list of its own.
-func (c clientIDs) claim(order []byte, id uuid.UUID, row, folded []byte) error {
+// number lies within the lists, up to listed, gets a list of its own.
+func (c clientIDs) claim(order []byte, id uuid.UUID, row, listed []byte) error {
 	if row != nil {
 		if have := clientIDOf(row); have != id {
 			return fmt.Errorf("order %d: client order id %s differs from the stored one, %s", orderOfKey(order), id,
@@ -83,10 +83,10 @@ func (c clientIDs) claim(order []byte, id uuid.UUID, row, folded []byte) error {
 		}
 		return nil
 	}
-	if bytes.Compare(order, folded) > 0 {
+	if bytes.Compare(order, listed) > 0 {
 		return nil
 	}
-	return c.put(append(bytes.Clone(folded), order...), append(id[:], order...))
+	return c.put(append(bytes.Clone(listed), order...), append(id[:], order...))
 }
 
 // put writes a list under its key.
@@ -94,10 +94,10 @@ func (c clientIDs) put(key, list []byte) error {
 	return c.lists.Put(key, sealRow(list, key, 0))
 }
 
-// fold makes a list of the orders after the last list, if there are enough of them.
-func (c clientIDs) fold() error {
+// makeList makes a list of the orders after the last list, if there are enough of them.
+func (c clientIDs) makeList() error {
 	last, _ := bolt.NewCursor(c.table).Last()
-	if len(last) < 8 || orderOfKey(last)-orderOfKey(c.folded()) < foldOrders {
+	if len(last) < 8 || orderOfKey(last)-orderOfKey(c.lastListed()) < listOrders {
 		return nil
 	}
 	var list []byte
@@ -117,12 +117,12 @@ func (c clientIDs) merge() error {
 	var keys [][]byte
 	var all []byte
 	cursor := bolt.NewCursor(c.lists)
-	const short = foldOrders * foldLists * idEntry / 2 // bytes
+	const short = listOrders * joinLists * idEntry / 2 // bytes
 	for key, list := cursor.Last(); key != nil && len(list) < short; key, list = cursor.Prev() {
 		keys = append(keys, bytes.Clone(key))
 		all = append(all, list[:len(list)/idEntry*idEntry]...)
 	}
-	if len(keys) < foldLists {
+	if len(keys) < joinLists {
 		return nil
 	}
 	for _, key := range keys {

@@ -11,7 +11,7 @@ import (
 )
 
 func TestEveryOrderIsFoundByItsClientOrderID(t *testing.T) {
-	const orders = foldOrders*(foldLists+12) + 7
+	const orders = listOrders*(joinLists+12) + 7
 	s := botStore(t)
 	s.db.NoSync = true
 	b := s.NewBatch()

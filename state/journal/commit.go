@@ -101,7 +101,7 @@ type committer struct {
 	known  []byte        // the highest number of an order in the table before, as a key
 	grown  bool          // the table has a new order
 	ids    clientIDs
-	folded []byte // the last order in a list before, as a key
+	listed []byte // the last order in a list before, as a key
 	told   []told
 	pruned market.OrderID // the highest number of an order that Prune removed
 	books  *booker        // nil: this commit has no booking yet
@@ -111,7 +111,7 @@ func (c *committer) run() error {
 	c.table = c.tx.Bucket(bucketOrders)
 	c.table.FillPercent = ordersFill
 	c.ids = clientIDsOf(c.tx)
-	c.folded = bytes.Clone(c.ids.folded())
+	c.listed = bytes.Clone(c.ids.lastListed())
 	from, err := cutOf(c.tx)
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func (c *committer) run() error {
 		return err
 	}
 	if c.grown {
-		if err := c.ids.fold(); err != nil {
+		if err := c.ids.makeList(); err != nil {
 			return err
 		}
 	}
@@ -215,7 +215,7 @@ func (c *committer) order(o *op) error {
 	if orderOfKey(id) <= c.pruned && have == nil {
 		return fmt.Errorf("order %d: bot state compact or bot.keep removed an order of this number", orderOfKey(id))
 	}
-	if err := c.ids.claim(id, client, have, c.folded); err != nil {
+	if err := c.ids.claim(id, client, have, c.listed); err != nil {
 		return err
 	}
 	if exchange != uuid.Nil {

@@ -14,14 +14,14 @@ func TestAnOrderIsFoundByTheBeginningOfAnIDThatNoOtherHas(t *testing.T) {
 	s := botStore(t)
 	b := s.NewBatch()
 	s.db.NoSync = true
-	const orders = foldOrders + 40 // some in a list, some behind it
+	const orders = listOrders + 40 // some in a list, some behind it
 	for id := market.OrderID(1); id <= orders; id++ {
 		o := ownOrder(id)
 		o.ExchangeID, o.State = exchangeID(id), state.Canceled
 		b.Order(o)
 	}
 	require.NoError(t, s.Commit(b))
-	for _, id := range []market.OrderID{1, foldOrders - 1, foldOrders + 1, orders} {
+	for _, id := range []market.OrderID{1, listOrders - 1, listOrders + 1, orders} {
 		name := market.ClientOrderID(testRun, id).String()
 		for _, text := range []string{name[:9], name[:20], strings.ToUpper(name[:18]),
 			strings.ReplaceAll(name, "-", "")[:17], exchangeID(id).String()} {

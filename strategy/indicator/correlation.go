@@ -22,7 +22,8 @@ func NewCorrelation(n int) Correlation {
 	return Correlation{ring: newRing[pair](atLeast(2, n)), limit: room(n)}
 }
 
-// Push takes the next pair, which may be negative. It panics where n such prices leave an int64.
+// Push takes the next pair, which may be negative. It panics if the sum of n such prices overflows
+// an int64.
 func (r *Correlation) Push(x, y market.Price) {
 	r.limit.hold(x)
 	r.limit.hold(y)

@@ -20,7 +20,7 @@ type Cross struct {
 	was     market.Price // the difference at the close before
 	byFast  market.Price // lengths without their common factor: the fast one,
 	byBoth  market.Price // and the slow one − the fast one
-	calm    market.Price // highest close for Skip: 0 before the first difference, then highest
+	calm    market.Price // 0 before the first difference, then highest: closes up to it take the short way
 	highest market.Price // close up to which the difference is exact
 }
 
@@ -45,8 +45,8 @@ func NewCross(fast, slow int) Cross {
 }
 
 // Push takes the next close and reports a cross. The first cross can come with close slow+1, when
-// there is a difference to compare with. It panics where a close is so high that the difference
-// could leave an int64.
+// there is a difference to compare with. It panics if a close is so high that the difference
+// could overflow an int64.
 func (x *Cross) Push(close market.Price) Direction {
 	ring, next, last := x.ring, x.next, uint(len(x.ring)-1)
 	middle := ring[(next-x.fast)&last]

@@ -22,7 +22,7 @@ type KAMA struct {
 // NewKAMA returns an average over n moves; 10 is usual. It panics where n is below 1.
 func NewKAMA(n int) KAMA { return KAMA{ring: newRing[market.Price](n), limit: room(2 * n)} }
 
-// Push takes the next price. It panics where 2·n such prices leave an int64.
+// Push takes the next price. It panics if the sum of 2·n such prices overflows an int64.
 func (k *KAMA) Push(p market.Price) {
 	k.limit.hold(p)
 	n := len(k.ring.list)

@@ -13,7 +13,7 @@ type limit uint64
 // room is the limit of an indicator whose sums are at most n times the largest price in them.
 func room(n int) limit { return limit(math.MaxInt64 / n) }
 
-// hold panics where a price is beyond the limit: a sum with it could leave an int64.
+// hold panics if a price is beyond the limit: a sum with it could overflow an int64.
 func (l limit) hold(p market.Price) {
 	if uint64(p) > uint64(l) { // or below 0
 		l.holdBelow(p)

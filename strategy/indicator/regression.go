@@ -16,7 +16,7 @@ func NewRegression(n int) Regression {
 	return Regression{sums: newWeighted(atLeast(2, n)), limit: room(n)}
 }
 
-// Push takes the next price. It panics where n such prices leave an int64.
+// Push takes the next price. It panics if the sum of n such prices overflows an int64.
 func (r *Regression) Push(p market.Price) {
 	r.limit.hold(p)
 	r.sums.push(wide(p))

@@ -13,7 +13,7 @@ type SMA struct {
 // NewSMA returns an average over n prices. It panics where n is below 1.
 func NewSMA(n int) SMA { return SMA{ring: newRing[market.Price](n), limit: room(n)} }
 
-// Push takes the next price. It panics where n such prices leave an int64.
+// Push takes the next price. It panics if the sum of n such prices overflows an int64.
 func (s *SMA) Push(p market.Price) {
 	s.limit.hold(p)
 	s.sum += p - s.ring.push(p)

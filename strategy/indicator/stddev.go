@@ -18,7 +18,7 @@ type StdDev struct {
 // NewStdDev returns a deviation over n prices. It panics where n is below 1.
 func NewStdDev(n int) StdDev { return StdDev{ring: newRing[market.Price](n), limit: room(n)} }
 
-// Push takes the next price. It panics where n such prices leave an int64.
+// Push takes the next price. It panics if the sum of n such prices overflows an int64.
 func (s *StdDev) Push(p market.Price) {
 	s.limit.hold(p)
 	old := s.ring.push(p)

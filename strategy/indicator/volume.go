@@ -51,7 +51,7 @@ type flow struct {
 // NewMFI returns an index over n candles; 14 is usual. It panics where n is below 1.
 func NewMFI(n int) MFI { return MFI{ring: newRing[flow](n), limit: room(3 * n)} }
 
-// Push takes the next candle. It panics where 3·n such prices leave an int64.
+// Push takes the next candle. It panics if the sum of 3·n such prices overflows an int64.
 func (m *MFI) Push(c market.Candle) {
 	m.limit.hold(c.High)
 	price, last := typical3(c), m.last

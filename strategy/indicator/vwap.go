@@ -13,7 +13,7 @@ type VWAP struct {
 // NewVWAP returns an average over n candles. It panics where n is below 1.
 func NewVWAP(n int) VWAP { return VWAP{sums: newByVolume(n), limit: room(3 * n)} }
 
-// Push takes the next candle. It panics where 3·n such prices leave an int64.
+// Push takes the next candle. It panics if the sum of 3·n such prices overflows an int64.
 func (v *VWAP) Push(c market.Candle) {
 	v.limit.hold(c.High)
 	v.level = v.sums.push(typical3(c), c.Volume) / 3
@@ -36,7 +36,7 @@ type VWMA struct {
 // NewVWMA returns an average over n candles. It panics where n is below 1.
 func NewVWMA(n int) VWMA { return VWMA{sums: newByVolume(n), limit: room(n)} }
 
-// Push takes the next candle. It panics where n such prices leave an int64.
+// Push takes the next candle. It panics if the sum of n such prices overflows an int64.
 func (v *VWMA) Push(c market.Candle) {
 	v.limit.hold(c.Close)
 	v.level = v.sums.push(c.Close, c.Volume)

@@ -18,7 +18,7 @@ type WMA struct {
 // NewWMA returns an average over n prices. It panics where n is below 1.
 func NewWMA(n int) WMA { return WMA{sums: newWeighted(n), limit: room(n)} }
 
-// Push takes the next price. It panics where n such prices leave an int64.
+// Push takes the next price. It panics if the sum of n such prices overflows an int64.
 func (w *WMA) Push(p market.Price) {
 	w.limit.hold(p)
 	w.sums.push(wide(p))
@@ -49,7 +49,7 @@ func NewHMA(n int) HMA {
 		last: newWeighted(int(math.Sqrt(float64(n)))), limit: room(n)}
 }
 
-// Push takes the next price. It panics where n such prices leave an int64.
+// Push takes the next price. It panics if the sum of n such prices overflows an int64.
 func (h *HMA) Push(p market.Price) {
 	h.limit.hold(p)
 	h.half.push(wide(p))

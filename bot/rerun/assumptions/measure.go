@@ -21,7 +21,7 @@ const leastFills = 30
 // latency needs so many answers.
 const leastCosts = 20
 
-// Measured is what the orders of a bot say. Rates are in basis points.
+// Measured has the figures from the orders of a bot. Rates are in basis points.
 type Measured struct {
 	From, To market.Time // of the orders
 	Orders   int         // that the exchange took

@@ -92,7 +92,7 @@ func (f *Feed) put(kind byte, content, rest []byte) {
 	f.more.Signal()
 }
 
-// State is what is known of the child.
+// State is the state of the child.
 type State struct {
 	Hello
 	Progress

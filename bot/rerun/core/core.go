@@ -21,7 +21,7 @@ import (
 // orders.
 const lateFills = market.Duration(2 * 60e9)
 
-// Config is what the engine of a live bot is made of.
+// Config has the parts of the engine of a live bot.
 type Config struct {
 	Catalog    *market.Catalog
 	Strategies []backtest.StrategyPlan

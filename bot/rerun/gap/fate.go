@@ -211,7 +211,7 @@ func (p *pair) follow(ev *market.Event) {
 	}
 }
 
-// hold is what an order holds at the model's fees.
+// hold is the money that an order holds at the model's fees.
 func (r *run) hold(o *market.Order) market.Money {
 	m := r.survey.first.made.Catalog.Market(o.Market)
 	hold, err := exchange.Hold(m, o, r.fees(), r.session.Account().Last(o.Market))

@@ -260,7 +260,7 @@ func (c *comparison) bridge(name string, digits uint8, live, turnover market.Mon
 	return b
 }
 
-// assumptions are what the runs assume where they take nothing from the record.
+// assumptions list the assumptions of the runs where they take nothing from the record.
 func (c *comparison) assumptions() (lines []string) {
 	v, fees := &c.model.Venue, c.survey.first.made.Fees
 	if c.model.Fees != nil {

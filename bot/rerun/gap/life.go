@@ -6,7 +6,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// life is what became of a live order.
+// life is the life of a live order, as the record has it.
 type life struct {
 	order    market.Order // as it was asked for
 	at       market.Time  // of the decision
@@ -99,7 +99,7 @@ func (b *liveOrders) keep(l *life) *life {
 	return l
 }
 
-// key is what an order of a run and a live one must have in common.
+// key has the terms that an order of a run and a live one must have in common.
 type key struct {
 	strategy market.StrategyID
 	market   market.ID

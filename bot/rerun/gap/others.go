@@ -30,7 +30,7 @@ func (v *survey) others() *footprint.Markets {
 	return m
 }
 
-// rest is what rests of an order in the book after a report of it.
+// rest is the amount of an order that rests in the book after a report.
 func (l *life) rest(r *market.Report, heard market.Time) footprint.Rest {
 	rest := footprint.Rest{At: r.Updated, Order: l.order.ID, Market: l.order.Market, Side: l.order.Side, Price: r.Price}
 	if rest.At == 0 {

@@ -53,7 +53,7 @@ type Bridge struct {
 	Equity Amount `json:"equity"`
 }
 
-// Term is what one fact changes.
+// Term is the change by one fact.
 type Term struct {
 	Fact  string `json:"fact"`
 	About string `json:"about"`
@@ -116,7 +116,7 @@ func (a Amount) String() string {
 // MarshalJSON writes the decimal as a string.
 func (a Amount) MarshalJSON() ([]byte, error) { return json.Marshal(a.String()) }
 
-// RunBooks is what a run came to.
+// RunBooks is the result of a run.
 type RunBooks struct {
 	Facts      Set
 	Profit     market.Money

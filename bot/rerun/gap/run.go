@@ -19,7 +19,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/recording"
 )
 
-// Model is what runs assume where they take nothing from the record.
+// Model has the assumptions of runs where they take nothing from the record.
 type Model struct {
 	Venue       sim.Config
 	Fees        *backtest.Fees  // nil: those of the bot
@@ -33,8 +33,8 @@ type run struct {
 	stretch  *stretch
 	survey   *survey
 	model    *Model
-	facts    Set // until from, inside a start, all; then those of out
-	leading  bool
+	facts    Set            // taken from the record: all facts while leading, then out.Facts
+	leading  bool           // the stretch begins inside a start, and its beginning has not come yet
 	made     *core.Config   // of the present start
 	manifest *core.Manifest // what its engine is made of now
 	core     *core.Core
@@ -45,15 +45,15 @@ type run struct {
 	out      *RunBooks
 	next     int     // place in the stored candles: those before have been delivered
 	number   uint64  // of the record at hand
-	funded   bool    // the money of the beginning is there: the record has gone on
+	funded   bool    // the record has gone past the deposits of the beginning
 	pairs    []*pair // by order of the run
 	live     map[market.OrderID]*pair
 	due      []market.Input // answers that the record does not have, by time
 	coming   []*pair        // orders on their way to the exchange
 	group    market.Event   // reused
 	parts    map[string][]byte
-	deaf     bool                        // events are lost: what follows is not of these books, until the next start
-	over     bool                        // the record has ended: what is asked for no longer counts
+	deaf     bool                        // events are lost: the rest of this start does not fit these books
+	over     bool                        // the record has ended: later asks do not count
 	known    market.Time                 // close of the latest candle that strategies have
 	caught   market.Time                 // close of the latest candle that came while the bot was down
 	quotes   map[market.ID]market.Ticker // the latest recorded ones
@@ -62,13 +62,13 @@ type run struct {
 	refusedAt map[refusal]market.Time // the latest one in RunBooks.Orders
 }
 
-// refusal is what a strategy may ask for, and be refused, again and again.
+// refusal is a kind of order with the reason for which the gate refused it.
 type refusal struct {
 	key
 	reason string
 }
 
-// refuse keeps an order that the gate refused, once a minute of those alike.
+// refuse keeps an order that the gate refused; of equal refusals it keeps one a minute.
 func (r *run) refuse(asked *market.Command, reason string) {
 	r.out.refused[reason]++
 	o := &asked.Order
@@ -99,7 +99,7 @@ type pair struct {
 	fills    []scaled
 }
 
-// tally is what an order of a run has filled by the record.
+// tally is the sum of an order's fills by the record.
 type tally struct {
 	amount     market.Qty
 	value, fee market.Value
@@ -226,7 +226,7 @@ func (r *run) inherit(o *market.Order) *pair {
 	return p
 }
 
-// keep makes a pair that of its order's number.
+// keep stores a pair under the number of its order.
 func (r *run) keep(p *pair) {
 	for len(r.pairs) <= int(p.order.ID) {
 		r.pairs = append(r.pairs, nil)
@@ -368,7 +368,7 @@ func (r *run) input(in *market.Input) error {
 	return r.people(in)
 }
 
-// people enters what a person did. Orders are named as in this run.
+// people enters the input of a person. Its orders get the numbers that they have in this run.
 func (r *run) people(in *market.Input) error {
 	switch in.Kind {
 	case market.InputCancel, market.InputDissolve, market.InputCancelling:

@@ -42,7 +42,7 @@ func subsets() (all []Set) {
 	return all
 }
 
-// share is what a fact changes: over all admissible orders, in units of the currency.
+// share is the change by a fact: over all admissible orders, in units of the currency.
 type share struct {
 	mean        market.Money // rounded so that the shares of all facts add up to the whole
 	least, most market.Money

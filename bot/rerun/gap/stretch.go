@@ -93,7 +93,7 @@ func (t *stretch) items(ctx context.Context) iter.Seq2[*reader.Item, error] {
 	}
 }
 
-// begin is what a start is made of.
+// begin returns the parts that a start is made of.
 func (t *stretch) begin(r *reader.Item) (*begin, error) {
 	made, err := r.Manifest.Core(t.kinds)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/recording"
 )
 
-// survey is what a stretch has beside its stream of market data.
+// survey has the records of a stretch beside its stream of market data.
 type survey struct {
 	liveOrders
 	inherited []*life // open at a start, asked for before the stretch began

@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// observer is what an engine may tell an observer of a session.
+// observer is an observer of an engine with all optional methods.
 type observer interface {
 	engine.Observer
 	engine.Approver

@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// Log is what became of the orders of a state folder.
+// Log has the fates of the orders of a state folder.
 type Log struct {
 	Folder     string
 	Paper      bool            // the exchange was simulated by the bot itself
@@ -88,7 +88,7 @@ func (l *Log) readJournal(store *journal.Store) error {
 			}
 		}
 	}
-	f := fold{log: l, orders: map[market.OrderID]*Order{}}
+	f := builder{log: l, orders: map[market.OrderID]*Order{}}
 	if err := store.Entries(0, f.entry); err != nil {
 		return err
 	}

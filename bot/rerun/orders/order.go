@@ -11,7 +11,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// Order is what became of an own order. Numbers are in the units of its market. Times are the
+// Order is the life of an own order. Numbers are in the units of its market. Times are the
 // exchange's, or the bot's by the exchange's clock. Zero is not known; Lacks says so in words.
 type Order struct {
 	ID         market.OrderID
@@ -24,7 +24,8 @@ type Order struct {
 	Bracket    market.Bracket // exits that an entry was placed with
 	Tag        string
 
-	// Writes are what was sent about it, in their order: its place, its updates and its cancels.
+	// Writes are the requests about the order, in their order: its place, its updates and its
+	// cancels.
 	Writes   []Write
 	Decision Quote // as the strategy saw the market when it decided on the place
 

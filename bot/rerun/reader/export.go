@@ -28,7 +28,7 @@ type Choice struct {
 // else entered a bot, its turns and its starts.
 var Kinds = []string{"ticker", "book", "trade", "candle", "status", "other"}
 
-// Exported is what an export has written.
+// Exported counts the records that an export has written, and lists the holes.
 type Exported struct {
 	Records int64  `json:"records"`
 	Holes   []Hole `json:"holes"`

@@ -41,7 +41,7 @@ type Item struct {
 	Gap               *Gap
 }
 
-// Gap is what a recording lacks between two records.
+// Gap is a hole of a recording between two records.
 type Gap struct {
 	From, To market.Time // of the records beside it; 0: there is none
 	Lost     []Lost

@@ -11,7 +11,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// written is what a bot has asked for, in the order of its journal.
+// written are the commands of a bot, in the order of its journal.
 type written interface {
 	// skipTo skips what stands before an entry, 0: all, and counts the commands.
 	skipTo(first uint64) (commands int, err error)
@@ -21,7 +21,7 @@ type written interface {
 	close()
 }
 
-// turn is what a commit has for a replay.
+// turn is the part of a commit that a replay uses.
 type turn struct {
 	commands []Command
 	whole    bool              // no entry was taken out of the journal (bot state compact --keep)

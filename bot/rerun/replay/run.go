@@ -272,7 +272,7 @@ func (p *player) start(item *reader.Item) error {
 	return nil
 }
 
-// made is what the engine is made of from a record on.
+// made is the manifest of the engine from a record on.
 func (p *player) made(item *reader.Item) (*core.Manifest, error) {
 	if p.change != nil {
 		return p.change(item.Manifest)

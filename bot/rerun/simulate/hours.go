@@ -133,7 +133,7 @@ func nameOf(of *market.Catalog, id market.ID) string {
 	return of.Market(id).Name
 }
 
-// pass notes that something was recorded at a time.
+// pass extends the hours to the time of an event. A long time without events is a pause.
 func (h *hoursReader) pass(at market.Time) {
 	if h.From == 0 {
 		h.From = at

@@ -150,7 +150,9 @@ func (d *days) fill() error {
 	return nil
 }
 
-// bend moves a candle by its share of the day's miss, and to prices of the market.
+// bend moves a candle so that the day ends at its price. miss is the distance by which the day's
+// random walk has missed that price; a candle gets more of it the later it is. Prices become
+// multiples of the tick.
 func (d *days) bend(c *market.Candle, start market.Time, miss market.Price) {
 	const minutes = 24 * 60
 	minute := market.Price(c.Start.Sub(start) / market.Interval1m.Fixed())

@@ -29,8 +29,9 @@ type outgoing struct {
 // plain reports whether no fault meets the message.
 func (o *outgoing) plain() bool { return o.due == 0 && !o.end && !o.twice }
 
-// backlog is what waits to be written to one socket. Where it grows, it is conflated by a goroutine
-// of its own: who publishes never waits for that. The zero value is not ready: set ready.
+// backlog has the messages that wait to be written to one socket. Where it grows, it is conflated
+// by a goroutine of its own: who publishes never waits for that. The zero value is not ready: set
+// ready.
 type backlog struct {
 	ready chan struct{} // has an element when there may be something to take
 

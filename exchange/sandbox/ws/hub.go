@@ -37,7 +37,7 @@ type Host struct {
 	Exclusive func(func())
 }
 
-// Topic is what an event is about, and what a connection subscribes to.
+// Topic is the subject of an event, to which a connection subscribes.
 type Topic struct {
 	Channel  Channel
 	Market   market.ID

@@ -493,7 +493,7 @@ func (c *coordinator) ask(ctx context.Context, g research.Group) error {
 	}
 }
 
-// take is what a result says about a group that waits for it.
+// take takes the result of a group; false: no group waits for it.
 func (c *coordinator) take(ctx context.Context, a arrival) (d research.Done, is bool) {
 	g, is := c.waiting[a.number]
 	if !is {

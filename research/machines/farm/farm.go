@@ -53,7 +53,10 @@ func subject(id string, words ...string) string {
 	return "tidemark." + id + "." + strings.Join(words, ".")
 }
 
-func jobs(id string) string    { return "tidemark-jobs-" + id }
+// jobs is the name of the stream of a sweep's groups.
+func jobs(id string) string { return "tidemark-jobs-" + id }
+
+// results is the name of the stream of a sweep's results.
 func results(id string) string { return "tidemark-results-" + id }
 
 // resultOf is the subject of a group's result. Those of a block are taken away together.

@@ -339,7 +339,7 @@ func (s *shift) live(ctx context.Context, cancel context.CancelFunc) {
 	}
 }
 
-// result is what came of an order.
+// result is a worker's answer to an order.
 type result struct {
 	order   jetstream.Msg
 	subject string

@@ -120,7 +120,7 @@ func Text(b *gap.Bridge) string {
 	return text
 }
 
-// part is what a fact changes, in bps of the money.
+// part is the change by a fact, in bps of the money.
 type part struct {
 	name string
 	bps  float64

@@ -11,9 +11,9 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// fold reckons an exported journal again: the seal, the evidence of every day, and the sums of
+// recount works out an exported journal again: the seal, the evidence of every day, and the sums of
 // money, positions and round trips between two verdicts.
-type fold struct {
+type recount struct {
 	catalog  *market.Catalog
 	sealed   *watched
 	runs     []string
@@ -47,12 +47,12 @@ type counted struct {
 	booked market.Money // change of the quote
 }
 
-func (f *fold) flaw(format string, args ...any) {
+func (f *recount) flaw(format string, args ...any) {
 	f.flaws = append(f.flaws, fmt.Sprintf(format, args...))
 }
 
-// add folds an entry.
-func (f *fold) add(c *market.Catalog, e *journal.Entry) error {
+// add counts an entry of the journal.
+func (f *recount) add(c *market.Catalog, e *journal.Entry) error {
 	f.catalog = c
 	switch r := e.Record.(type) {
 	case *journal.Start:
@@ -87,7 +87,7 @@ func (f *fold) add(c *market.Catalog, e *journal.Entry) error {
 
 // addFills books fills as the account does: the amount, and the quote with the fee, rounded down by
 // fill. A fee that settles later corrects its fill.
-func (f *fold) addFills(list []market.Fill) {
+func (f *recount) addFills(list []market.Fill) {
 	for i := range list {
 		fill := &list[i]
 		key := fillKey{fill.Order, fill.ID}
@@ -133,7 +133,7 @@ func quoteOf(m *market.Market, fill *market.Fill) (market.Money, error) {
 }
 
 // report counts a sale that ended with a fill as a round trip.
-func (f *fold) report(r *market.Report) {
+func (f *recount) report(r *market.Report) {
 	if r.Order == 0 || !r.Status.Terminal() || f.ended[r.Order] {
 		return
 	}
@@ -144,7 +144,7 @@ func (f *fold) report(r *market.Report) {
 }
 
 // verdict holds a verdict against the sums and the evidence.
-func (f *fold) verdict(e *journal.Entry, v *journal.Verdict) error {
+func (f *recount) verdict(e *journal.Entry, v *journal.Verdict) error {
 	o, err := decodeObservation(v)
 	if err != nil {
 		return err
@@ -168,7 +168,7 @@ func (f *fold) verdict(e *journal.Entry, v *journal.Verdict) error {
 }
 
 // equity checks that the balances at the prices make the equity.
-func (f *fold) equity(number uint64, o *Observation) {
+func (f *recount) equity(number uint64, o *Observation) {
 	currency := f.catalog.AssetNamed(f.sealed.document.Currency)
 	if currency == nil {
 		f.flaw("entry %d: the currency %s is unknown", number, f.sealed.document.Currency)
@@ -196,7 +196,7 @@ func (f *fold) equity(number uint64, o *Observation) {
 	}
 }
 
-func (f *fold) balance(o *Observation, a *market.Asset) int64 {
+func (f *recount) balance(o *Observation, a *market.Asset) int64 {
 	text := o.Balances[a.Symbol]
 	if text == "" {
 		return 0
@@ -209,7 +209,7 @@ func (f *fold) balance(o *Observation, a *market.Asset) int64 {
 }
 
 // compare checks that fills and transfers lead from one observation to the next.
-func (f *fold) compare(number uint64, before, after *Observation) {
+func (f *recount) compare(number uint64, before, after *Observation) {
 	symbols := map[string]bool{}
 	for _, list := range []map[string]string{before.Balances, after.Balances} {
 		for symbol := range list {
@@ -241,7 +241,7 @@ func (f *fold) compare(number uint64, before, after *Observation) {
 }
 
 // returns checks the day's return and exposure.
-func (f *fold) returns(number uint64, before, after *Observation) {
+func (f *recount) returns(number uint64, before, after *Observation) {
 	digits := f.catalog.AssetNamed(f.sealed.document.Currency).Digits
 	var units [4]int64
 	for i, text := range [...]string{before.Equity, before.Exposure, after.Equity, after.Transfers} {
@@ -259,7 +259,7 @@ func (f *fold) returns(number uint64, before, after *Observation) {
 
 // transfers checks the stated transfers where all of them were in the currency: the price of
 // another asset is not in the journal.
-func (f *fold) transfers(number uint64, o *Observation) {
+func (f *recount) transfers(number uint64, o *Observation) {
 	sum, currency := int64(0), f.catalog.AssetNamed(f.sealed.document.Currency)
 	for _, t := range f.moved {
 		if t.symbol != currency.Symbol {
@@ -274,7 +274,7 @@ func (f *fold) transfers(number uint64, o *Observation) {
 }
 
 // slip checks the slippage of a fill.
-func (f *fold) slip(number uint64, s *Slip) {
+func (f *recount) slip(number uint64, s *Slip) {
 	m, id := f.catalog.MarketNamed(s.Market), uuid.UUID{}
 	var prices [3]market.Price
 	err := id.UnmarshalText([]byte(s.Fill))

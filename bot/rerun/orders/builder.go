@@ -12,14 +12,14 @@ import (
 // fillTime is how exact the exchange tells the time of a fill; that of a report is finer.
 const fillTime = market.Time(1e6)
 
-// fold makes orders of the journal's entries.
-type fold struct {
+// builder builds a Log of orders from the entries of the journal.
+type builder struct {
 	log    *Log
 	orders map[market.OrderID]*Order
 }
 
-// entry folds the next entry of the journal.
-func (f *fold) entry(e *journal.Entry) error {
+// entry takes the next entry of the journal.
+func (f *builder) entry(e *journal.Entry) error {
 	l := f.log
 	if l.From == 0 {
 		if l.From = e.At; e.Number > 1 {
@@ -58,7 +58,7 @@ func (f *fold) entry(e *journal.Entry) error {
 }
 
 // order is the order of a number, a new one where the journal begins after its place.
-func (f *fold) order(id market.OrderID) *Order {
+func (f *builder) order(id market.OrderID) *Order {
 	o := f.orders[id]
 	if o == nil {
 		o = &Order{ID: id}
@@ -67,7 +67,7 @@ func (f *fold) order(id market.OrderID) *Order {
 	return o
 }
 
-func (f *fold) intent(e *journal.Entry, r *journal.Intent) {
+func (f *builder) intent(e *journal.Entry, r *journal.Intent) {
 	c := &r.Command
 	if c.Order.ID == 0 {
 		return // of an order that no account has: the request alone
@@ -93,7 +93,7 @@ func (o *Order) describe(from *market.Order, strategy string) {
 }
 
 // write is the latest write of a kind that has no answer; nil: there is none.
-func (f *fold) write(id market.OrderID, kind market.CommandKind) *Write {
+func (f *builder) write(id market.OrderID, kind market.CommandKind) *Write {
 	o := f.orders[id]
 	if o == nil {
 		return nil
@@ -107,7 +107,7 @@ func (f *fold) write(id market.OrderID, kind market.CommandKind) *Write {
 }
 
 // report folds what the exchange says of an order.
-func (f *fold) report(e *journal.Entry, r *journal.ReportEntry) {
+func (f *builder) report(e *journal.Entry, r *journal.ReportEntry) {
 	if r.Order == 0 {
 		return
 	}
@@ -195,7 +195,7 @@ func (o *Order) fill(f *market.Fill) {
 }
 
 // finish takes over the state of an order from its row, and names what the journal lacks of it.
-func (f *fold) finish(o *Order, row *journal.OrderRow) {
+func (f *builder) finish(o *Order, row *journal.OrderRow) {
 	o.describe(&row.Order, row.StrategyName)
 	o.State, o.Code = row.State, row.Code
 	if !row.State.Terminal() {

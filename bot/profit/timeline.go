@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// Source is what the readers read: a *journal.Store, of a running bot or of a file.
+// Source is the input of the readers: a *journal.Store, of a running bot or of a file.
 type Source interface {
 	Catalog() *market.Catalog
 	Bookings(from uint64, visit func(*journal.Booking) error) error
@@ -30,7 +30,7 @@ type event struct {
 	counts   market.Time // when it counts: at, or the time of an adoption that was booked before it
 	order    market.OrderID
 	id       uuid.UUID
-	strategy uint32 // place in ledger.names
+	strategy uint32 // place in timeline.names
 	tag      uint32 // likewise
 	epoch    uint32 // number of the adoption that was booked before it, of this strategy in this market
 	heir     uint32 // of an adoption: 1 + the place of the strategy that has the position now
@@ -55,16 +55,16 @@ type flow struct {
 	at       market.Time
 	strategy uint32
 	value    market.Money
-	given    market.Money // of value, what is no profit: base comes and goes with its cost
+	given    market.Money // the part of value that is no profit: base comes and goes with its cost
 	base     bool         // it is base of a position
 	equity   market.Money // of the account after it
 	known    bool         // value and equity were noted when it happened
 	first    bool         // of a row of flows of one instant
 }
 
-// fold is what the bookings say: the events in the order of their times, and the flows in the
-// order in which they were booked.
-type fold struct {
+// timeline has the content of the bookings: the events in the order of their times, and the flows
+// in the order in which they were booked.
+type timeline struct {
 	catalog    *market.Catalog
 	currency   *market.Asset // of the account; nil: the bot has never run
 	names      []string
@@ -83,8 +83,8 @@ type fillName struct {
 }
 
 // read reads the bookings, or the flows alone.
-func read(from Source, all bool) (*fold, error) {
-	l := &fold{catalog: from.Catalog(), places: map[string]uint32{}}
+func read(from Source, all bool) (*timeline, error) {
+	l := &timeline{catalog: from.Catalog(), places: map[string]uint32{}}
 	runs, err := from.Runs()
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func read(from Source, all bool) (*fold, error) {
 // readFlows reads the bookings for the curve of the account, or of a strategy: the flows, and the
 // cost of base that came to the strategy or left it without a trade. The fills are read for that
 // alone.
-func readFlows(from Source, strategy string) (*fold, error) {
+func readFlows(from Source, strategy string) (*timeline, error) {
 	l, err := read(from, false)
 	if err != nil || strategy == "" || !slices.ContainsFunc(l.flows, func(f flow) bool {
 		return f.base && l.names[f.strategy] == strategy
@@ -125,13 +125,13 @@ func readFlows(from Source, strategy string) (*fold, error) {
 		return nil, err
 	}
 	q := Query{Strategy: strategy}
-	_, err = l.fold(q.wants(l), func(*change) error { return nil })
+	_, err = l.replay(q.wants(l), func(*change) error { return nil })
 	return l, err
 }
 
 // sort brings the events into the order of their times, in which they nearly are: an event moves
 // down to its place.
-func (l *fold) sort() {
+func (l *timeline) sort() {
 	list := l.events
 	for i := 1; i < len(list); i++ {
 		if list[i-1].compare(&list[i]) <= 0 {
@@ -146,7 +146,7 @@ func (l *fold) sort() {
 	}
 }
 
-func (l *fold) place(name string) uint32 {
+func (l *timeline) place(name string) uint32 {
 	at, known := l.places[name]
 	if !known {
 		at = uint32(len(l.names))
@@ -157,14 +157,14 @@ func (l *fold) place(name string) uint32 {
 }
 
 // strategy is the place of a strategy's name; empty: of none.
-func (l *fold) strategy(name string) uint32 {
+func (l *timeline) strategy(name string) uint32 {
 	if name != "" && !slices.Contains(l.strategies, name) {
 		l.strategies = append(l.strategies, name)
 	}
 	return l.place(name)
 }
 
-func (l *fold) book(b *journal.Booking, waiting map[fillName]int) {
+func (l *timeline) book(b *journal.Booking, waiting map[fillName]int) {
 	f, name := &b.Fill, fillName{b.Fill.Order, b.Fill.ID}
 	switch b.Kind {
 	case journal.BookedFill:
@@ -189,7 +189,7 @@ func (l *fold) book(b *journal.Booking, waiting map[fillName]int) {
 }
 
 // add adds an event of a strategy.
-func (l *fold) add(e event) {
+func (l *timeline) add(e event) {
 	e.counts = e.at
 	if in, adopted := l.epochs[[2]uint32{e.strategy, uint32(e.market)}]; adopted {
 		e.counts, e.epoch = max(e.at, in.at), in.number
@@ -201,7 +201,7 @@ func (l *fold) add(e event) {
 }
 
 // transfer adds a flow, and an event where it moved a position.
-func (l *fold) transfer(b *journal.Booking) {
+func (l *timeline) transfer(b *journal.Booking) {
 	w := flow{at: b.At, strategy: l.strategy(b.StrategyName), value: b.Worth.Value, equity: b.Worth.Equity,
 		known: b.Worth.Known, base: b.Market != 0 && (b.Price != 0) == (b.Money > 0)}
 	if w.base {
@@ -215,8 +215,8 @@ func (l *fold) transfer(b *journal.Booking) {
 	l.flows = append(l.flows, w)
 }
 
-// valueOf is what a transfer without a noted worth was worth: money itself, base its price.
-func (l *fold) valueOf(b *journal.Booking) market.Money {
+// valueOf is the value of a transfer without a noted worth: of money itself, of base its price.
+func (l *timeline) valueOf(b *journal.Booking) market.Money {
 	switch {
 	case l.currency == nil:
 	case b.Asset == l.currency.ID:
@@ -229,16 +229,16 @@ func (l *fold) valueOf(b *journal.Booking) market.Money {
 	return 0
 }
 
-// holding is the position of a strategy in a market while the events are folded.
+// holding is the position of a strategy in a market while the events are replayed.
 type holding struct {
 	market   *market.Market
 	strategy uint32
 	market.Position
 	gross market.Value // paid for the amount, without fees
-	asked bool         // an event that was asked for is about it
+	asked bool         // it belongs to an event that was asked for
 }
 
-// change is what one event did to a holding.
+// change is the effect of one event on a holding.
 type change struct {
 	event    *event
 	holding  *holding
@@ -255,7 +255,7 @@ type change struct {
 // holdings are by strategy and market.
 type holdings map[[2]uint32]*holding
 
-func (l *fold) holding(all holdings, e *event) *holding {
+func (l *timeline) holding(all holdings, e *event) *holding {
 	key := [2]uint32{e.strategy, uint32(e.market)}
 	h := all[key]
 	if h == nil {
@@ -265,16 +265,16 @@ func (l *fold) holding(all holdings, e *event) *holding {
 	return h
 }
 
-// fold folds the events that wanted chooses into positions, in order, and calls visit with each
-// change, valid during the call. The result has the positions that these events are about.
-func (l *fold) fold(wanted func(*event) bool, visit func(*change) error) (holdings, error) {
+// replay computes positions from the events that wanted chooses, in order, and calls visit with
+// each change, valid during the call. The result has the positions of these events.
+func (l *timeline) replay(wanted func(*event) bool, visit func(*change) error) (holdings, error) {
 	all := holdings{}
 	var c change
 	for i := range l.events {
 		e := &l.events[i]
 		asked := wanted(e)
 		if e.heir != 0 {
-			if err := l.foldAdoption(all, e, wanted); err != nil {
+			if err := l.replayAdoption(all, e, wanted); err != nil {
 				return nil, err
 			}
 			continue
@@ -299,8 +299,8 @@ func (l *fold) fold(wanted func(*event) bool, visit func(*change) error) (holdin
 	return all, nil
 }
 
-// give says of a flow of base with which cost it came or left.
-func (l *fold) give(c *change) {
+// give notes the cost with which a flow of base came or left.
+func (l *timeline) give(c *change) {
 	if m := c.holding.market; c.event.flow != 0 && l.currency != nil && m.Quote == l.currency.ID {
 		if cost, err := c.moved.NearestMoney(m.MoneyDrop()); err == nil { // else there is no curve either
 			l.flows[c.event.flow-1].given = cost
@@ -308,7 +308,7 @@ func (l *fold) give(c *change) {
 	}
 }
 
-// apply folds the event, exactly as the account does.
+// apply adds the event to the holding, exactly as the account does.
 func (c *change) apply() (err error) {
 	h, e := c.holding, c.event
 	before := h.Position
