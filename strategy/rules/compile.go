@@ -170,7 +170,7 @@ func (c *compiled) unread(own strategy.Own) error {
 		if len(names) == 0 {
 			return &strategy.ValueError{Name: name, Err: errors.New("no rule reads it")}
 		}
-		return &strategy.ValueError{Name: name, Err: fmt.Errorf("no rule reads it; the nearest that one reads is %q",
+		return &strategy.ValueError{Name: name, Err: fmt.Errorf("no rule reads it; the nearest name that one reads is %q",
 			strategy.Nearest(name, names))}
 	}
 	return nil
