@@ -115,8 +115,8 @@ func (c *compiled) check() error {
 	case c.raise.set() && c.Add > 0:
 		return mistake("raise", "moves one stop, and add lets several stand; use trail")
 	case !exits && c.exit == none && c.ExitAfter == 0 && c.Add == 0:
-		return mistake("exit", "is missing, and there is no stop, target, trail, raise or exit_after: what is bought is "+
-			"never sold; write exit = 'false' if you mean that")
+		return mistake("exit", "is missing, and there is no stop, target, trail, raise or exit_after: what is bought "+
+			"is never sold; write exit = 'false' if you mean that")
 	}
 	return nil
 }
@@ -170,7 +170,8 @@ func (c *compiled) unread(own strategy.Own) error {
 		if len(names) == 0 {
 			return &strategy.ValueError{Name: name, Err: errors.New("no rule reads it")}
 		}
-		return &strategy.ValueError{Name: name, Err: fmt.Errorf("no rule reads it; the nearest name that one reads is %q",
+		return &strategy.ValueError{Name: name, Err: fmt.Errorf("no rule reads it; the nearest name that one "+
+			"reads is %q",
 			strategy.Nearest(name, names))}
 	}
 	return nil

@@ -16,8 +16,8 @@
 //     where the entry is still true, and is cancelled where it is not.
 //   - stop, target, trail and break_even are those of a bracket (MarketDesk.Buy), as the rules are
 //     at the entry's close. A trail alone sets the first stop too.
-//   - raise is a price to which the stop is raised at each close with a position. It never falls. Where
-//     it is not below the price, the position is sold. A raise alone sets the first stop too.
+//   - raise is a price to which the stop is raised at each close with a position. It never falls.
+//     Where it is not below the price, the position is sold. A raise alone sets the first stop too.
 //   - A rule that read an undefined number counts as false. Without a price of at, stop, target,
 //     trail or raise nothing is bought.
 //

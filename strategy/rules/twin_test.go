@@ -22,8 +22,8 @@ import (
 // limit orders that move, grid and maker keep several orders at rest, accumulate follows the bid,
 // rotation holds a portfolio. trendfilter sees a day from the next hour on, rules at once: at
 // midnight its twin reads the day before. breakout's risk counts no fees, so it is left out. Where
-// the Go rounds a level to a cent first, its twin keeps a cent away from the level. The made-up candles
-// lack some: dca then buys an hour later, its twin not on that day.
+// the Go rounds a level to a cent first, its twin keeps a cent away from the level. The made-up
+// candles lack some: dca then buys an hour later, its twin not on that day.
 var twins = []struct {
 	kind      strategy.Definition
 	own, twin map[string]any
@@ -36,8 +36,8 @@ var twins = []struct {
 			"rules.let.holds": "(hour == 0 and rose[1] or hour > 0 and rose) and ema(6) > ema(24)",
 			"rules.entry":     "holds", "rules.exit": "not holds"}},
 	{bandrevert.Definition, map[string]any{"closes": int64(24), "width": 2.0, "gain": "2%"},
-		map[string]any{"rules.let.below": "close + 0.01 <= bb(24, 2).lower", "rules.entry": "below and not below[1] and " +
-			"close + 0.01 <= sma(24) * 0.98", "rules.exit": "close >= sma(24)", "rules.size": "up to 1% risk",
+		map[string]any{"rules.let.below": "close + 0.01 <= bb(24, 2).lower", "rules.entry": "below and not below[1] " +
+			"and close + 0.01 <= sma(24) * 0.98", "rules.exit": "close >= sma(24)", "rules.size": "up to 1% risk",
 			"rules.stop": "close - 3 * atr(14)", "rules.trail": "3 * atr(14)"}},
 	{dca.Definition, map[string]any{"money": "25"},
 		map[string]any{"rules.entry": "hour == 1", "rules.exit": "false", "rules.size": "25 quote",
@@ -85,7 +85,8 @@ func wandering(seed uint64) (list []market.Candle) {
 		open := price
 		price *= 1 + 0.006*r.NormFloat64()
 		reach := 20_00 + r.Float64()*60_00
-		list = append(list, market.Candle{Interval: market.Interval1h, Start: 1_609_459_200_000_000_000 + market.Time(i)*hour,
+		list = append(list, market.Candle{Interval: market.Interval1h,
+			Start: 1_609_459_200_000_000_000 + market.Time(i)*hour,
 			Open: market.Price(open), High: market.Price(max(open, price) + reach),
 			Low: market.Price(min(open, price) - reach), Close: market.Price(price), Volume: 10_0000})
 	}
