@@ -87,7 +87,7 @@ func wandering(seed uint64) (list []market.Candle) {
 		reach := 20_00 + r.Float64()*60_00
 		list = append(list, market.Candle{Interval: market.Interval1h,
 			Start: 1_609_459_200_000_000_000 + market.Time(i)*hour,
-			Open: market.Price(open), High: market.Price(max(open, price) + reach),
+			Open:  market.Price(open), High: market.Price(max(open, price) + reach),
 			Low: market.Price(min(open, price) - reach), Close: market.Price(price), Volume: 10_0000})
 	}
 	return list
