@@ -74,6 +74,14 @@ var agreements = []agreement{
 		`params = { money = "150", every = "5m", candles = 3, move = "1s", take = "2m3s", beyond = "8bps" }`)}},
 	{"accumulate that does not move", play{alike: true, strategies: section("s", "accumulate", both, "1m",
 		`params = { money = "150", every = "5m", candles = 3, move = "9m", take = "3m", beyond = "20bps" }`)}},
+	{"rules", play{longer: []market.Interval{market.Interval5m}, strategies: section("s", "rules", both, "1m",
+		`rules.entry = 'close("5m") > close("5m")[1] or close < close[1]'`+"\n"+
+			`rules.exit = 'close("5m") < close("5m")[1] and bars_since_entry > 1 or close < highest_since_entry - 2 * atr(2)'`+
+			"\n"+`rules.size = "40% cash"`+"\n"+`rules.cooldown = 1`+"\n"+`rules.raise = 'low - atr(2)'`)}},
+	{"rules that rest", play{strategies: section("s", "rules", both, "1m",
+		`rules.entry = 'close < sma(3)'`+"\n"+`rules.at = 'close - 0.3 * atr(2)'`+"\n"+`rules.exit_after = 4`+"\n"+
+			`rules.stop = "1%"`+"\n"+`rules.exit = 'profit > 0.05 or close > entry_price + 2 * atr(2)'`+"\n"+
+			`rules.size = "up to 1% risk"`)}},
 	{"slicer", play{strategies: section("s", "slicer", both, "1m", "params.seed = 9")}},
 	{"fickle", play{strategies: fickleSection("s", bitcoin, 1) + "params.closes = true\n"}},
 	{"leaver", play{strategies: section("s", "leaver", both, "1m", "params.seed = 3")}},

@@ -22,10 +22,10 @@ type compiled struct {
 	program     *lang.Program
 	entry, exit int // numbers of rules; none: not written
 
-	at, stop, target, trail level
-	tag                     string
-	position, account       bool // the rules read words of the position, or equity or cash
-	exitPosition            bool
+	at, stop, target, trail, raise level
+	tag                            string
+	position, account              bool // the rules read words of the position, or equity or cash
+	exitPosition                   bool
 }
 
 // level is a price or a distance: a rate of the price, a rule, or nothing.
@@ -49,7 +49,7 @@ func compile(p Params, own strategy.Own, main market.Interval) (*compiled, error
 		return len(list) - 1
 	}
 	c.entry, c.exit = add("entry", p.Entry, lang.Condition), add("exit", p.Exit, lang.Condition)
-	c.at = level{rule: add("at", p.At, lang.Price)}
+	c.at, c.raise = level{rule: add("at", p.At, lang.Price)}, level{rule: add("raise", p.Raise, lang.Price)}
 	for _, l := range []struct {
 		into      *level
 		key, text string
@@ -99,7 +99,8 @@ func rateOf(text string) (rate market.Rate, is bool, err error) {
 
 // check refuses rules that do not go together.
 func (c *compiled) check() error {
-	exits := c.stop.set() || c.target.set() || c.trail.set()
+	stops := c.stop.set() || c.trail.set() || c.raise.set()
+	exits := stops || c.target.set()
 	switch {
 	case c.entry == none:
 		return mistake("entry", "is missing; write a condition, such as 'rsi(14) < 30'")
@@ -107,13 +108,15 @@ func (c *compiled) check() error {
 		return mistake("stop", "%s below the price is no price", c.stop.rate)
 	case c.trail.rate >= market.Whole:
 		return mistake("trail", "%s below the price is no price", c.trail.rate)
-	case strings.HasSuffix(c.Size.String(), " risk") && !c.stop.set() && !c.trail.set():
-		return mistake("size", "%s needs a stop or a trail: it is what the stop may lose", c.Size)
+	case strings.HasSuffix(c.Size.String(), " risk") && !stops:
+		return mistake("size", "%s needs a stop, a trail or a raise: it is what the stop may lose", c.Size)
 	case c.BreakEven != 0 && !exits:
-		return mistake("break_even", "needs a stop, a target or a trail to move")
+		return mistake("break_even", "needs a stop, a target, a trail or a raise")
+	case c.raise.set() && c.Add > 0:
+		return mistake("raise", "moves one stop, and add lets several stand; use trail")
 	case !exits && c.exit == none && c.ExitAfter == 0 && c.Add == 0:
-		return mistake("exit", "is missing, and there is no stop, target, trail or exit_after: what is bought is "+
-			"never sold; write exit = 'false' if you mean that")
+		return mistake("exit", "is missing, and there is no stop, target, trail, raise or exit_after: what is bought "+
+			"is never sold; write exit = 'false' if you mean that")
 	}
 	return nil
 }
@@ -144,7 +147,7 @@ var (
 
 // readsOf notes which words of position and account may be read.
 func (c *compiled) readsOf(own strategy.Own) {
-	texts := []string{c.Entry, c.Exit, c.At, c.Stop, c.Target, c.Trail}
+	texts := []string{c.Entry, c.Exit, c.At, c.Stop, c.Target, c.Trail, c.Raise}
 	lets := ""
 	for _, l := range own.Let {
 		lets += l.Text + "\n"
@@ -167,7 +170,8 @@ func (c *compiled) unread(own strategy.Own) error {
 		if len(names) == 0 {
 			return &strategy.ValueError{Name: name, Err: errors.New("no rule reads it")}
 		}
-		return &strategy.ValueError{Name: name, Err: fmt.Errorf("no rule reads it; the nearest that one reads is %q",
+		return &strategy.ValueError{Name: name, Err: fmt.Errorf("no rule reads it; the nearest name that one "+
+			"reads is %q",
 			strategy.Nearest(name, names))}
 	}
 	return nil

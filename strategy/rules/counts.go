@@ -12,7 +12,7 @@ type counts struct {
 	both                      int // the entry was true, and so was the exit
 	busy                      int // the entry was true, and position or orders left no room
 	cooling                   int // the entry was true during the cooldown
-	priceless                 int // the entry was true, and at, stop, target or trail had no price
+	priceless                 int // the entry was true, and at, stop, target, trail or raise had no price
 	refused                   int // the buy was refused
 	waited                    int // a candle of a longer interval did not come
 }
@@ -35,7 +35,7 @@ func (w *written) Notes() []string {
 		times int
 		why   string
 	}{{n.busy, "with a position or an open order"}, {n.both, "with a true exit"}, {n.cooling, "in the cooldown"},
-		{n.priceless, "without a price of at, stop, target or trail"}, {n.refused, "refused"}} {
+		{n.priceless, "without a price of at, stop, target, trail or raise"}, {n.refused, "refused"}} {
 		if k.times > 0 {
 			kept = append(kept, fmt.Sprintf("%d %s", k.times, k.why))
 		}

@@ -25,6 +25,7 @@ func (w *written) OnFill(d *strategy.Desk, f market.Fill) {
 // forget begins without a position.
 func (x *trade) forget() {
 	x.Entered, x.High, x.Low, x.Bought, x.Paid, x.Entries = 0, 0, 0, 0, 0, 0
+	x.Entry, x.Stop = 0, 0
 }
 
 // bars is how many candles have closed since the entry, its own included.

@@ -16,8 +16,10 @@
 //     where the entry is still true, and is cancelled where it is not.
 //   - stop, target, trail and break_even are those of a bracket (MarketDesk.Buy), as the rules are
 //     at the entry's close. A trail alone sets the first stop too.
-//   - A rule that read an undefined number counts as false. Without a price of at, stop, target or
-//     trail nothing is bought.
+//   - raise is a price to which the stop is raised at each close with a position. It never falls.
+//     Where it is not below the price, the position is sold. A raise alone sets the first stop too.
+//   - A rule that read an undefined number counts as false. Without a price of at, stop, target,
+//     trail or raise nothing is bought.
 //
 // A candle of another interval is seen from its close on. Where it is due and late, the decision
 // waits for it; a next close of the main interval before it ends the wait, without a decision.
@@ -64,10 +66,11 @@ type Params struct {
 	Stop      string        `toml:"rules.stop" default:"" doc:"price of the stop, or a rate below the entry such as 4%"`
 	Target    string        `toml:"rules.target" default:"" doc:"price of the target, or a rate above the entry such as 8%"`
 	Trail     string        `toml:"rules.trail" default:"" doc:"distance of the stop below the highest close, or a rate such as 5%"`
+	Raise     string        `toml:"rules.raise" default:"" doc:"price to which the stop is raised at each close, never lowered"`
 	BreakEven market.Rate   `toml:"rules.break_even" default:"0%" min:"0%" max:"10000%" doc:"gain after which the stop pays both fees; 0: none"`
 	ExitAfter int           `toml:"rules.exit_after" default:"0" min:"0" max:"1000000" doc:"candles after which to sell; 0: none"`
 	Cooldown  int           `toml:"rules.cooldown" default:"0" min:"0" max:"1000000" doc:"closes after the end of a position at which nothing is bought"`
-	Add       int           `toml:"rules.add" default:"0" min:"0" max:"1000" doc:"buys that are allowed while a position is held"`
+	Add       int           `toml:"rules.add" default:"0" min:"0" max:"1000000" doc:"buys that are allowed while a position is held"`
 	Tag       string        `toml:"rules.tag" default:"" doc:"name of the buys in reports; none: entry"`
 }
 

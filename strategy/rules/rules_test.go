@@ -101,6 +101,16 @@ func TestTheLevelsOfAnEntry(t *testing.T) {
 	}
 }
 
+func TestARaiseMovesTheStopUpwardsOnly(t *testing.T) {
+	s := start(t, map[string]any{"rules.entry": "close == 100", "rules.raise": "low - 3", "rules.target": "20%"})
+	s.bar(100, "buy 9.5 stop 95 target 120 (entry: close 100 == 100)")
+	s.bar(110) // not filled yet
+	s.fill(1, market.Buy, 100, 9_50)
+	s.bar(110, "update 1 stop 105 target 0")
+	s.bar(108)
+	s.bar(112, "update 1 stop 107 target 0")
+}
+
 func TestALimitEntryLivesUntilTheNextClose(t *testing.T) {
 	s := start(t, map[string]any{"rules.entry": "close < 100", "rules.at": "close - 1", "rules.exit": "close > 200",
 		"rules.size": "1 base"})
@@ -216,8 +226,8 @@ func TestMistakesNameTheRuleAndTheCure(t *testing.T) {
 		want   string
 	}{
 		{map[string]any{"rules.exit": "close < 1"}, `rules.entry: is missing; write a condition, such as 'rsi(14) < 30'`},
-		{map[string]any{"rules.entry": "close > 1"}, `rules.exit: is missing, and there is no stop, target, trail or ` +
-			`exit_after: what is bought is never sold; write exit = 'false' if you mean that`},
+		{map[string]any{"rules.entry": "close > 1"}, `rules.exit: is missing, and there is no stop, target, trail, ` +
+			`raise or exit_after: what is bought is never sold; write exit = 'false' if you mean that`},
 		{entry("close > 1 and rsl(14) < 30"), `rules.entry: column 15: unknown function "rsl"; the nearest is "rsi(s, n)"`},
 		{entry("rsi(14) < close"), "rules.entry: column 1: rsi(14) is 0 to 100, close is a price"},
 		{entry("close"), "rules.entry: column 1: close is a price; a condition is wanted here"},
@@ -235,11 +245,14 @@ func TestMistakesNameTheRuleAndTheCure(t *testing.T) {
 		{with("rules.trail", "0%"), `rules.trail: "0%": a rate is above 0%`},
 		{with("rules.trail", "close"),
 			"rules.trail: column 1: close is a price; a distance between prices is wanted here"},
-		{with("rules.size", "2% risk"), "rules.size: 2% risk needs a stop or a trail: it is what the stop may lose"},
+		{with("rules.size", "2% risk"),
+			"rules.size: 2% risk needs a stop, a trail or a raise: it is what the stop may lose"},
 		{with("rules.size", "2% of all"), `parameter rules.size: "2% of all" is not a size such as "20% equity"`},
 		{with("rules.size", "0.001 base"), "parameter rules.size: 0.001 base in BTC-EUR, which has 2 decimals"},
-		{with("rules.break_even", "1%"), "rules.break_even: needs a stop, a target or a trail to move"},
-		{with("rules.add", int64(-1)), "parameter rules.add: -1 is out of bounds, want 0 to 1000"},
+		{with("rules.break_even", "1%"), "rules.break_even: needs a stop, a target, a trail or a raise"},
+		{map[string]any{"rules.entry": "close > 1", "rules.raise": "close - 9", "rules.add": int64(1)},
+			"rules.raise: moves one stop, and add lets several stand; use trail"},
+		{with("rules.add", int64(-1)), "parameter rules.add: -1 is out of bounds, want 0 to 1000000"},
 		{with("rules.on", "model"), `rules.on: unknown rule "on"; the nearest is `},
 	} {
 		var b strategytest.Bench

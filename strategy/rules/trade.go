@@ -30,6 +30,8 @@ type trade struct {
 	Paid    float64        `json:"paid"`   // for it, without fees: price times amount
 	Entries int            `json:"entries"`
 	Order   market.OrderID `json:"order"` // the limit entry that rests
+	Entry   market.OrderID `json:"entry"` // the buy whose stop is raised; 0: none
+	Stop    market.Price   `json:"stop"`  // of it, as it was set last
 	Seen    market.Time    `json:"seen"`  // end of the latest main candle
 
 	state  lang.State
@@ -112,7 +114,8 @@ func (w *written) decide(d *strategy.Desk, x *trade, c *market.Candle) {
 	if w.exit != none && (x.inputs.InPosition || !w.exitPosition) {
 		exit, exitKnown = x.state.Eval(w.exit, &x.inputs)
 	}
-	if entry == 0 && exit == 0 && entryKnown && exitKnown && x.Order == 0 && w.ExitAfter == 0 {
+	if entry == 0 && exit == 0 && entryKnown && exitKnown && x.Order == 0 && w.ExitAfter == 0 &&
+		x.Entry == 0 {
 		return
 	}
 	if m.Warming() {
@@ -137,6 +140,7 @@ func (w *written) decide(d *strategy.Desk, x *trade, c *market.Candle) {
 		}
 		return
 	}
+	w.lift(d, m, x)
 	old := x.resting(d)
 	switch {
 	case entry == 0 && old != 0:
@@ -166,6 +170,19 @@ func (w *written) over(m strategy.MarketDesk, x *trade, c *market.Candle) bool {
 	}
 	x.adopt(m, c)
 	return x.bars(c) >= w.ExitAfter
+}
+
+// lift raises the stop.
+func (w *written) lift(d *strategy.Desk, m strategy.MarketDesk, x *trade) {
+	if x.Entry == 0 || m.Held() == 0 {
+		return
+	}
+	price, known := x.price(w.raise.rule, math.Floor)
+	rules := m.Market()
+	if price = rules.RoundPrice(market.Buy, price); known && price > x.Stop &&
+		d.Update(x.Entry, strategy.StopAt(price), strategy.OrSell()) == nil {
+		x.Stop = price
+	}
 }
 
 // resting is the limit entry that rests and has bought nothing.
@@ -215,7 +232,7 @@ func (w *written) enter(d *strategy.Desk, m strategy.MarketDesk, x *trade, c *ma
 			with = append(with, strategy.At(base))
 		}
 	}
-	with = w.exits(m, x, base, with, &ok)
+	with, stop := w.exits(m, x, base, with, &ok)
 	if !ok {
 		x.count.priceless++
 		return
@@ -234,11 +251,15 @@ func (w *written) enter(d *strategy.Desk, m strategy.MarketDesk, x *trade, c *ma
 	if w.at.set() {
 		x.Order = id
 	}
+	if w.raise.set() {
+		x.Entry, x.Stop = id, stop
+	}
 }
 
-// exits appends the exits of an entry at a price; ok becomes false where one has no price.
+// exits appends the exits of an entry at a price; ok becomes false where one has no price. stop is
+// the first stop, if it does not follow from a trail.
 func (w *written) exits(m strategy.MarketDesk, x *trade, base market.Price, with []strategy.Option,
-	ok *bool) []strategy.Option {
+	ok *bool) (all []strategy.Option, stop market.Price) {
 	rules := m.Market()
 	level := func(l level, side market.Side, rate market.Price, round func(float64) float64) market.Price {
 		price := rate
@@ -251,8 +272,12 @@ func (w *written) exits(m strategy.MarketDesk, x *trade, base market.Price, with
 		}
 		return rules.RoundPrice(side, price)
 	}
-	if w.stop.set() {
-		with = append(with, strategy.StopAt(level(w.stop, market.Buy, base.Below(w.stop.rate), math.Floor)))
+	if first := w.stop; first.set() || w.raise.set() {
+		if !first.set() {
+			first = w.raise
+		}
+		stop = level(first, market.Buy, base.Below(first.rate), math.Floor)
+		with = append(with, strategy.StopAt(stop))
 	}
 	if w.target.set() {
 		with = append(with, strategy.TargetAt(level(w.target, market.Sell, base.Above(w.target.rate), math.Ceil)))
@@ -270,7 +295,7 @@ func (w *written) exits(m strategy.MarketDesk, x *trade, base market.Price, with
 	if w.BreakEven != 0 {
 		with = append(with, strategy.BreakEvenAfter(w.BreakEven))
 	}
-	return with
+	return with, stop
 }
 
 // price is a rule's price or distance, rounded. It is not known where it is undefined or below 1.
