@@ -133,6 +133,10 @@ func TestTheFirstDayCounts(t *testing.T) {
 		require.Equal(t, []Figure{volatility, sharpe, sortino},
 			[]Figure{alone.Performance.Volatility, alone.Performance.Sharpe, alone.Performance.Sortino})
 		require.EqualValues(t, 5, alone.Hold.Days)
+		alpha, beta := alphaBeta(daysFrom(1, track.Returns...), daysFrom(1, track.Hold...))
+		require.InDelta(t, float64(alpha), float64(alone.Performance.Alpha), 1e-9)
+		require.InDelta(t, float64(beta), float64(alone.Performance.Beta), 1e-9)
+		require.NotZero(t, beta)
 		rows := readCSV(t, filepath.Join(dir, "days.csv"))
 		require.Len(t, rows, 5)
 		require.InEpsilon(t, track.Returns[0], decimalOf(t, rows[0][1]), 1e-12)

@@ -14,6 +14,9 @@ func definitions() []Definition {
 		{"volatility", "std(r) × √365, std with n − 1"},
 		{"sharpe", "mean(r) ÷ std(r) × √365, risk-free rate 0"},
 		{"sortino", "mean(r) ÷ √(Σ min(r, 0)² ÷ n) × √365 over all n days"},
+		{"beta", "Σ (r − mean(r)) × (h − mean(h)) ÷ Σ (h − mean(h))², h the daily return of buy and hold, over the " +
+			"days that both have; of one market h is without costs"},
+		{"alpha", "(mean(r) − beta × mean(h)) × 365: what the return of a year has that beta does not explain"},
 		{"max drawdown", "largest (peak − E) ÷ peak at candle closes, peak the highest E before; length from " +
 			"when the peak was first reached to the first close at or above it, or to the end"},
 		{"calmar", "cagr ÷ max drawdown"},
@@ -29,6 +32,9 @@ func definitions() []Definition {
 		{"win rate", "of positions: those with Σ pnl of their trips > 0 ÷ all that ended; of round trips: those with " +
 			"pnl > 0 ÷ all"},
 		{"profit factor", "Σ pnl of winning trips ÷ |Σ pnl of losing trips|; undefined without a loss"},
+		{"sqn", "√trips × mean(pnl) ÷ std(pnl) of the trips, std with n − 1"},
+		{"kelly", "win rate of trips − (1 − win rate) ÷ (average win ÷ average loss): the part of the equity that a " +
+			"gambler with these odds would stake; undefined without a win and a loss"},
 		{"expectancy", "Σ pnl ÷ trips"},
 		{"losing run", "most trips in a row with pnl < 0, in the order in which they were closed"},
 		{"buy and hold", "of one market: S × close(last) ÷ (open(first) with half the spread and the slippage × " +

@@ -97,6 +97,7 @@ func (r *recorder) result(info finishInfo) *Result {
 		OneCandle: info.OneCandle, Queue: info.Queue, Universes: info.Universes, Delisted: info.Delisted,
 		Hindsight: r.late(info),
 	}
+	res.Performance.Alpha, res.Performance.Beta = r.marketModel()
 	res.Drawdowns = r.equity.drawdowns(info.To)
 	slices.SortFunc(res.Refusals, func(a, b Count) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason, b.Reason))

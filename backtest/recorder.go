@@ -58,7 +58,9 @@ type recorder struct {
 	page  *reportData // nil without a folder
 
 	followed followed
-	days     *days // nil: not collected
+	days     *days        // nil: not collected
+	own      []report.Day // of the account, and of buy and hold, where nobody else collects them
+	market   []report.Day
 	out      *results
 	tables
 	err error
@@ -87,6 +89,7 @@ func newRecorder(cfg recorderConfig) (*recorder, error) {
 	r.last = sample{cfg.From, cfg.Start, cfg.Start}
 	r.equity.start(cfg.From, int64(cfg.Start))
 	r.equity.dayEnd = endOfDay(cfg.From + 1) // From begins its day, a close at the same instant ends one
+	r.equity.daily, r.hold.track.daily = &r.own, &r.market
 	r.month = monthOf(cfg.From+1, cfg.Start)
 	if cfg.Curve || cfg.Out != "" {
 		r.curve = curve{end: cfg.From}

@@ -135,6 +135,9 @@ type Performance struct {
 	Traded   Amount `json:"traded"` // sum of the value of all fills at the exchange
 	Turnover Figure `json:"turnover"`
 	Exposure Figure `json:"exposure"`
+	// Against the days of buy and hold.
+	Alpha Figure `json:"alpha"`
+	Beta  Figure `json:"beta"`
 	Ratios
 }
 
@@ -190,6 +193,8 @@ type TripFigures struct {
 	LosingRun    int64  `json:"longest_losing_run"`
 	WinRate      Figure `json:"win_rate"`
 	ProfitFactor Figure `json:"profit_factor"`
+	SQN          Figure `json:"sqn"`
+	Kelly        Figure `json:"kelly"`
 	Net          Amount `json:"net_pnl"`
 	Expectancy   Amount `json:"expectancy"`
 	AverageWin   Amount `json:"average_win"`

@@ -14,6 +14,7 @@ type tally struct {
 	trips        TripFigures
 	run          int64
 	wins, losses market.Value
+	profits      spread
 	best, worst  market.Value
 	fees, traded market.Value // fees with all rounding
 	rated        market.Value // fees by the rates, in units finer by RateDigits
@@ -38,6 +39,7 @@ func (t *tally) trip(m *market.Market, pnl market.Value) error {
 		return figureError("profits", m, err)
 	}
 	t.trips.Count++
+	t.profits.add(pnl.Float(t.digits))
 	switch pnl.Sign() {
 	case 1:
 		t.trips.Won, t.run = t.trips.Won+1, 0
@@ -117,6 +119,9 @@ func (t *tally) figures(open int64) TripFigures {
 	f.WinRate = Figure(float64(f.Won) / float64(f.Count))
 	f.PositionRate = Figure(float64(f.PositionsWon) / float64(f.Positions))
 	f.ProfitFactor = Figure(math.Abs(t.wins.Float(t.digits) / t.losses.Float(t.digits)))
+	f.SQN = Figure(math.Sqrt(float64(f.Count)) * t.profits.mean / math.Sqrt(t.profits.m2/float64(f.Count-1)))
+	ratio := t.wins.Float(t.digits) / float64(f.Won) / -(t.losses.Float(t.digits) / float64(f.Lost))
+	f.Kelly = Figure(float64(f.WinRate) - float64((1-f.WinRate)/Figure(ratio)))
 	net, _ := t.wins.Add(t.losses) // of different signs, so within the range
 	f.Net, f.Expectancy = t.amount(net), t.average(net, f.Count)
 	f.AverageWin, f.AverageLoss = t.average(t.wins, f.Won), t.average(t.losses, f.Lost)

@@ -14,8 +14,8 @@ const (
 	daysPerYear = 365
 )
 
-// track follows a series of values at candle closes: drawdowns and daily returns. It keeps nothing
-// per day. A close at midnight belongs to the day that it ends.
+// track follows a series of values at candle closes: drawdowns and daily returns. A close at
+// midnight belongs to the day that it ends.
 type track struct {
 	last   int64
 	dayEnd market.Time // the current day takes closes up to and including dayEnd
