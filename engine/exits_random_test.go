@@ -49,6 +49,9 @@ func following(r *rand.Rand) (with []strategy.Option) {
 	}
 	if r.IntN(2) == 0 {
 		with = append(with, strategy.Trail(3*percent), strategy.ByPrices())
+		if r.IntN(2) == 0 {
+			with = append(with, strategy.TrailAfter(market.Rate(1+r.Int64N(int64(3*percent)))))
+		}
 	}
 	return with
 }

@@ -51,6 +51,9 @@ func TestATrailingStopThatTheOwnerMovesKeepsTheOwnersTerms(t *testing.T) {
 			[]market.Price{100, 99, 101, 110}, []string{"update 2 stop 81 attached", "update 2 stop 90 attached"}},
 		"raised": {[]strategy.Option{strategy.Trail(10 * percent)}, 95,
 			[]market.Price{100, 99, 104, 110}, []string{"update 2 stop 99 attached"}},
+		"before the trail begins": {[]strategy.Option{strategy.StopAt(90 * at1), strategy.Trail(10 * percent),
+			strategy.TrailAfter(120 * percent)}, 80, []market.Price{100, 109, 120},
+			[]string{"update 2 stop 108 attached"}},
 		"below break-even": {[]strategy.Option{strategy.StopAt(90 * at1), strategy.BreakEvenAfter(1 * percent)}, 80,
 			[]market.Price{103, 110}, nil},
 	} {

@@ -73,6 +73,28 @@ var trails = []life{
 		bars: []bar{{100, 100, 100, 100}, {100, 120, 80, 90}},
 		sent: []string{"stop 1 @ 90 attached", "cancel 2 attached", "sell 1 @ 115 attached"},
 		told: []string{"1 trade 1 @ 100", "2 new", "2 canceled", "3 trade 1 @ 115"}, realised: 15 * eur},
+	{name: "a trail that begins at a profit", with: []strategy.Option{strategy.Trail(5 * percent),
+		strategy.TrailAfter(10 * percent), strategy.StopAt(80 * at1)},
+		bars: []bar{{100, 108, 95, 108}, {108, 112, 100, 110}, {110, 120, 106, 120}, {120, 120, 100, 101}},
+		sent: []string{"stop 1 @ 80 attached", "update 2 stop 104.5", "update 2 stop 114"},
+		told: []string{"1 trade 1 @ 100", "2 new", "2 updated", "2 updated", "2 trade 1 @ 114"}, realised: 14 * eur},
+	{name: "a trail that begins at a profit, by prices", path: sim.OHLC, with: []strategy.Option{
+		strategy.Trail(5 * percent), strategy.TrailAfter(10 * percent), strategy.StopAt(80 * at1), strategy.ByPrices()},
+		bars: []bar{{100, 109, 100, 100}, {100, 120, 105, 106}},
+		sent: []string{"stop 1 @ 80 attached", "update 2 stop 114 attached"},
+		told: []string{"1 trade 1 @ 100", "2 new", "2 updated", "2 trade 1 @ 114"}, realised: 14 * eur},
+	{name: "a trail that begins at a profit gives a target a stop",
+		with: []strategy.Option{strategy.TargetAt(150 * at1), strategy.TrailBy(6 * at1),
+			strategy.TrailAfter(5 * percent)},
+		bars: []bar{{100, 104, 20, 104}, {104, 106, 90, 106}, {106, 106, 90, 95}},
+		sent: []string{"sell 1 @ 150 attached", "cancel 2 attached", "stop 1 @ 100 attached"},
+		told: []string{"1 trade 1 @ 100", "2 new", "2 canceled", "3 trade 1 @ 100"}},
+	{name: "break-even before a trail that begins at a profit", with: []strategy.Option{strategy.StopAt(90 * at1),
+		strategy.BreakEvenAfter(4 * percent), strategy.Trail(5 * percent), strategy.TrailAfter(10 * percent)},
+		bars:     []bar{{100, 106, 100, 106}, {106, 112, 104, 112}, {112, 112, 100, 101}},
+		sent:     []string{"stop 1 @ 90 attached", "update 2 stop 100", "update 2 stop 106.4"},
+		told:     []string{"1 trade 1 @ 100", "2 new", "2 updated", "2 updated", "2 trade 1 @ 106.4"},
+		realised: 64 * eur / 10},
 	{name: "break-even", with: []strategy.Option{strategy.StopAt(90 * at1), strategy.BreakEvenAfter(5 * percent)},
 		bars: []bar{{100, 104, 100, 104}, {104, 105, 104, 105}, {105, 106, 95, 96}},
 		sent: []string{"stop 1 @ 90 attached", "update 2 stop 100"},
@@ -427,6 +449,8 @@ func TestExitsThatFollowNeedAnExit(t *testing.T) {
 		ask(d.In(1).Buy(strategy.Amount(btc), strategy.ExitAfter(3)))
 		ask(d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.ByPrices()))
 		ask(d.In(1).Buy(strategy.Amount(btc), strategy.TrailBy(100*at1)))
+		ask(d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TrailAfter(percent)))
+		ask(d.In(1).Buy(strategy.Amount(btc), strategy.Trail(percent), strategy.TrailAfter(percent)))
 		ask(d.In(1).Buy(strategy.Amount(btc), strategy.Trail(100*percent)))
 		ask(d.In(1).Protect(strategy.ExitAfter(3)))
 	})}
@@ -436,6 +460,8 @@ func TestExitsThatFollowNeedAnExit(t *testing.T) {
 		"meaningless: an exit that follows needs a stop or a target: add StopAt, TargetAt or Trail",
 		"meaningless: ByPrices without Trail, TrailBy or BreakEvenAfter",
 		"refused: stop: -0.01 is not above 0",
+		"meaningless: TrailAfter without Trail or TrailBy",
+		"meaningless: an exit that follows needs a stop or a target: add StopAt, TargetAt or Trail",
 		"meaningless: Trail(100000000): a rate is above 0 and below 100%",
 		"meaningless: an exit that follows needs a stop or a target: add StopAt, TargetAt or Trail"}, said)
 }
@@ -483,11 +509,13 @@ func (e *explained) StopMoved(m *strategy.StopMoved) {
 
 func TestTheJournalHearsWhatFollows(t *testing.T) {
 	e := &explained{}
-	s := follower(strategy.Trail(10*percent), strategy.ExitAfter(9))
+	s := follower(strategy.Trail(10*percent), strategy.TrailAfter(percent), strategy.StopAt(90*at1),
+		strategy.ExitAfter(9))
 	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}, observer: e})
 	b.flat(2, 100)
 	b.flat(1, 120)
-	require.Equal(t, []string{"place 1: exits fixed trail 10%, exit after 9 candles", "update 2: stop follows 90 108",
+	require.Equal(t, []string{"place 1: exits fixed trail 10%, trail after 1%, exit after 9 candles",
+		"update 2: stop follows 90 108",
 		"1 moved from 90 to 108"}, e.lines)
 }
 

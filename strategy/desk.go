@@ -250,8 +250,8 @@ var ErrNoPosition = errors.New("no position to protect")
 
 // Update asks for a change of an own open order: At, Resize, Trigger, InForce, PostOnly, SelfTrade.
 // The order leaves the book and loses its place in the queue. On the entry of a bracket, StopAt,
-// TargetAt or Exits move its exits; Trail, TrailBy, ByPrices, BreakEvenAfter, ExitAfter and
-// ExitAfterTime set how they follow, PartAt the partial targets that are to come.
+// TargetAt or Exits move its exits; Trail, TrailBy, TrailAfter, ByPrices, BreakEvenAfter, ExitAfter
+// and ExitAfterTime set how they follow, PartAt the partial targets that are to come.
 func (d *Desk) Update(id market.OrderID, with ...Option) error {
 	d.command, d.fault = market.Command{Kind: market.CommandUpdate}, nil
 	d.follow, d.tactic, d.old = nil, nil, 0

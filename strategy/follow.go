@@ -7,17 +7,18 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Follow says how the exits of a bracket follow the price and the time: Trail, TrailBy, ByPrices,
-// BreakEvenAfter, ExitAfter, ExitAfterTime and PartAt set its fields. The engine keeps it, also
-// over a restart.
+// Follow says how the exits of a bracket follow the price and the time: Trail, TrailBy, TrailAfter,
+// ByPrices, BreakEvenAfter, ExitAfter, ExitAfterTime and PartAt set its fields. The engine keeps
+// it, also over a restart.
 type Follow struct {
-	Trail     market.Rate     `json:"trail,omitzero"`     // of the stop below the highest price; 0: none
-	TrailBy   market.Price    `json:"trailBy,omitzero"`   // the same as a distance; 0: none
-	BreakEven market.Rate     `json:"breakEven,omitzero"` // gain after which the stop pays both fees; 0: none
-	ByPrices  bool            `json:"byPrices,omitzero"`  // every price moves the stop, not only closes
-	Candles   int             `json:"candles,omitzero"`   // after which the position is closed; 0: none
-	Time      market.Duration `json:"time,omitzero"`      // after which the position is closed; 0: none
-	Parts     *Parts          `json:"parts,omitzero"`     // partial targets, which do not change; nil: none
+	Trail      market.Rate     `json:"trail,omitzero"`      // of the stop below the highest price; 0: none
+	TrailBy    market.Price    `json:"trailBy,omitzero"`    // the same as a distance; 0: none
+	TrailAfter market.Rate     `json:"trailAfter,omitzero"` // gain from which on the stop trails; 0: at once
+	BreakEven  market.Rate     `json:"breakEven,omitzero"`  // gain after which the stop pays both fees; 0: none
+	ByPrices   bool            `json:"byPrices,omitzero"`   // every price moves the stop, not only closes
+	Candles    int             `json:"candles,omitzero"`    // after which the position is closed; 0: none
+	Time       market.Duration `json:"time,omitzero"`       // after which the position is closed; 0: none
+	Parts      *Parts          `json:"parts,omitzero"`      // partial targets, which do not change; nil: none
 }
 
 // Trail attaches a stop that follows the price: it stays below the highest close since the entry
@@ -31,6 +32,13 @@ func Trail(below market.Rate) Option { return Option{field: fieldTrail, number: 
 // distance that changes, move the stop with Update and StopAt.
 func TrailBy(distance market.Price) Option {
 	return Option{field: fieldTrailBy, number: int64(distance)}
+}
+
+// TrailAfter lets Trail and TrailBy begin once the price has gained a rate over what the entry
+// cost: until then the stop stays at StopAt, and without StopAt there is none. The bracket needs a
+// stop or a target at its start.
+func TrailAfter(gain market.Rate) Option {
+	return Option{field: fieldTrailAfter, number: int64(gain)}
 }
 
 // ByPrices lets Trail and BreakEvenAfter see every price, not only closes: live each last trade, in
@@ -77,6 +85,9 @@ func (f Follow) With(g *Follow) Follow {
 	if g.Trails() {
 		f.Trail, f.TrailBy = g.Trail, g.TrailBy
 	}
+	if g.TrailAfter != 0 {
+		f.TrailAfter = g.TrailAfter
+	}
 	if g.BreakEven != 0 {
 		f.BreakEven = g.BreakEven
 	}
@@ -102,6 +113,9 @@ func (f *Follow) Words(m *market.Market) string {
 	if f.TrailBy != 0 {
 		parts = append(parts, "trail by "+m.FormatPrice(f.TrailBy))
 	}
+	if f.TrailAfter != 0 {
+		parts = append(parts, "trail after "+f.TrailAfter.String())
+	}
 	if f.BreakEven != 0 {
 		parts = append(parts, "break-even after "+f.BreakEven.String())
 	}
@@ -126,6 +140,8 @@ func (f *Follow) check(levels *market.Bracket) error {
 	case levels.Stop == 0 && levels.Target == 0:
 		return fmt.Errorf("%w: an exit that follows needs a stop or a target: add StopAt, TargetAt or Trail",
 			ErrMeaningless)
+	case f.TrailAfter != 0 && !f.Trails():
+		return fmt.Errorf("%w: TrailAfter without Trail or TrailBy", ErrMeaningless)
 	case f.ByPrices && !f.Trails() && f.BreakEven == 0:
 		return fmt.Errorf("%w: ByPrices without Trail, TrailBy or BreakEvenAfter", ErrMeaningless)
 	}
@@ -138,7 +154,7 @@ func (d *Desk) trail(price market.Price) {
 	if d.follow == nil {
 		return
 	}
-	if d.fault == nil && d.follow.Trails() && o.Bracket.Stop == 0 {
+	if d.fault == nil && d.follow.Trails() && d.follow.TrailAfter == 0 && o.Bracket.Stop == 0 {
 		if o.Bracket.Stop = d.follow.Below(price); o.Bracket.Stop <= 0 {
 			o.Bracket.Stop = min(-1, o.Bracket.Stop) // the gate refuses it in words
 		}
@@ -168,6 +184,7 @@ type StopRule struct {
 	Follow
 	// Armed is the highest price from which on the stop is at BreakEvenPrice at least; 0: never.
 	Armed, BreakEvenPrice market.Price
+	Trailing              market.Price // the highest price from which on the stop trails
 	Tick                  market.Price
 }
 
@@ -177,7 +194,10 @@ const leastStep = 10 * market.BasisPoint
 // Aim is the stop that belongs to a highest price, rounded up to the tick, and never below the
 // present stop.
 func (r *StopRule) Aim(stop, high market.Price) market.Price {
-	aim := r.Below(high)
+	aim := market.Price(0)
+	if high >= r.Trailing {
+		aim = r.Below(high)
+	}
 	if r.Armed != 0 && high >= r.Armed {
 		aim = max(aim, r.BreakEvenPrice)
 	}

@@ -168,9 +168,9 @@ func (m MarketDesk) Affords(size Size) bool {
 // with the entry's id ends the bracket: its exit is cancelled and not replaced; while nothing has
 // been bought it cancels the entry, and a fill on the way is still protected.
 //
-// Trail, TrailBy and BreakEvenAfter let the stop follow the price; ExitAfter and ExitAfterTime
-// close what was bought after a time; PartAt sells a part of it at a price. MakerFirst and TWAP
-// spread the buy over several orders.
+// Trail, TrailBy, TrailAfter and BreakEvenAfter let the stop follow the price; ExitAfter and
+// ExitAfterTime close what was bought after a time; PartAt sells a part of it at a price.
+// MakerFirst and TWAP spread the buy over several orders.
 func (m MarketDesk) Buy(size Size, with ...Option) (market.OrderID, error) {
 	return m.Place(market.Buy, size, with...)
 }

@@ -45,6 +45,7 @@ const (
 	fieldReplacing
 	fieldTrail
 	fieldTrailBy
+	fieldTrailAfter
 	fieldByPrices
 	fieldBreakEven
 	fieldExitAfter
@@ -191,6 +192,8 @@ func (p *Option) follow(f *Follow) {
 		f.Trail = market.Rate(n)
 	case fieldTrailBy:
 		f.TrailBy = market.Price(n)
+	case fieldTrailAfter:
+		f.TrailAfter = market.Rate(n)
 	case fieldByPrices:
 		f.ByPrices = n != 0
 	case fieldBreakEven:
@@ -231,6 +234,7 @@ var numbers = [...]struct {
 	fieldReplacing:     {"Replacing", 1, math.MaxInt64, "ids begin with 1; an ask that was refused has none"},
 	fieldTrail:         {"Trail", 1, int64(market.Whole) - 1, "a rate is above 0 and below 100%"},
 	fieldTrailBy:       {"TrailBy", 1, math.MaxInt64, "a distance is positive"},
+	fieldTrailAfter:    {"TrailAfter", 1, 100 * int64(market.Whole), "a gain is above 0 and at most 10000%"},
 	fieldByPrices:      {"ByPrices", 0, 1, ""},
 	fieldBreakEven:     {"BreakEvenAfter", 1, 100 * int64(market.Whole), "a gain is above 0 and at most 10000%"},
 	fieldExitAfter:     {"ExitAfter", 1, math.MaxInt32, "a number of candles is positive"},

@@ -106,11 +106,20 @@ func (s *follower) rule(b *bracket) strategy.StopRule {
 	m := s.catalog.Market(b.market)
 	r := strategy.StopRule{Follow: b.Follow, Tick: m.TickSize}
 	cost := m.PriceFor(b.Paid, b.Bought)
-	if b.Follow.BreakEven == 0 || cost == 0 || cost > math.MaxInt64/1000 {
+	if b.Follow.TrailAfter != 0 {
+		r.Trailing = math.MaxInt64
+	}
+	if b.Follow.BreakEven == 0 && b.Follow.TrailAfter == 0 || cost == 0 || cost > math.MaxInt64/1000 {
 		return r
 	}
 	if value, err := m.Value(cost, b.Bought); err != nil || value.Cmp(b.Paid) < 0 {
 		cost++ // PriceFor rounds down
+	}
+	if b.Follow.TrailAfter != 0 {
+		r.Trailing = cost.Above(b.Follow.TrailAfter)
+	}
+	if b.Follow.BreakEven == 0 {
+		return r
 	}
 	r.BreakEvenPrice = market.CeilTo(b.breakEven(m, cost, s.orders.TakerFee(b.market)), m.TickSize)
 	r.Armed = max(cost.Above(b.Follow.BreakEven), r.BreakEvenPrice+1)
@@ -244,7 +253,7 @@ func (s *follower) loosen(b *bracket, stop market.Price) {
 	if f.BreakEven != 0 && s.rule(b).BreakEvenPrice > stop {
 		f.BreakEven = 0
 	}
-	if stop >= b.High {
+	if stop >= b.High || b.High < s.rule(b).Trailing {
 		return
 	}
 	if f.TrailBy != 0 {
