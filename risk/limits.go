@@ -14,6 +14,7 @@ type Limits struct {
 	MaxOpenOrders int
 	MaxOrderValue market.Money
 	MaxPosition   market.Money // value of position and open buys, in each market
+	MaxPositions  int          `json:",omitzero"` // markets with a position or an open buy
 	// PriceCollar is how far a limit may be set beyond the best price on the other side, the latest
 	// price, or its own trigger.
 	PriceCollar     market.Rate
@@ -71,6 +72,11 @@ func (g *Gate) checkLimits(a *state.Account, s *slot, m *market.Market, o *marke
 	if g.account.RefuseOpposite && grows {
 		if r := g.checkOpposite(a, s, o); r != nil {
 			return r
+		}
+	}
+	if l.MaxPositions > 0 && grows && o.Side == market.Buy && !g.occupied(a, o.Strategy, m) {
+		if count := g.positions(a, o.Strategy); count >= l.MaxPositions {
+			return g.objection(s, ReasonMaxPositions, int64(count+1), int64(l.MaxPositions))
 		}
 	}
 	if grows && (l.MaxOrderValue > 0 || (l.MaxPosition > 0 && o.Side == market.Buy)) {
@@ -150,6 +156,23 @@ func (g *Gate) checkValue(a *state.Account, s *slot, m *market.Market, o *market
 		}
 	}
 	return nil
+}
+
+// positions is the number of markets in which a strategy has a position or an open buy.
+func (g *Gate) positions(a *state.Account, id market.StrategyID) (count int) {
+	for _, m := range g.catalog.Markets() {
+		if g.occupied(a, id, m) {
+			count++
+		}
+	}
+	return count
+}
+
+// occupied reports whether a strategy has an open buy in a market, or holds more than dust.
+func (g *Gate) occupied(a *state.Account, id market.StrategyID, m *market.Market) bool {
+	base, byQuote, err := a.OpenBuys(id, m.ID)
+	held, price := a.Holding(id, m.ID).Amount, a.Last(m.ID)
+	return err != nil || base > 0 || byQuote > 0 || held > 0 && (price == 0 || m.Tradable(held, price) > 0)
 }
 
 // priceOf is the price that values an order: its limit, its trigger, or else the latest price.

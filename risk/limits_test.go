@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
+	"github.com/tidemark-trading/tidemark/state"
 )
 
 func TestMaxOpenOrdersCountsTheStrategysOrders(t *testing.T) {
@@ -370,4 +371,46 @@ func TestUnlimitedNamesEveryLimitThatIsNotSet(t *testing.T) {
 		MaxDataAge: 1}
 	require.Equal(t, []string{"max_position"}, set.Unlimited())
 	require.Empty(t, risk.AccountLimits{MaxExposure: 1, MaxDailyLoss: 1, MaxDrawdown: 1}.Unlimited())
+}
+
+// Open buys and positions count by market and by strategy; dust does not.
+func TestMaxPositionsCountsMarkets(t *testing.T) {
+	c, first := newMarket(t)
+	for _, symbol := range []string{"ETH", "LTC"} {
+		_, err := c.AddAsset(symbol, 8)
+		require.NoError(t, err)
+		m := *first
+		m.Name = symbol + "-EUR"
+		require.NoError(t, c.AddMarket(&m))
+	}
+	limits := risk.Limits{MaxPositions: 2}
+	b := &bench{t: t, m: first, account: state.NewAccount(c, 2, nil), now: 1000 * second,
+		gate: risk.New(c, risk.Config{Account: risk.AccountLimits{Currency: first.Quote},
+			Strategies: []risk.Limits{limits, {}}, Fees: zeroFees})}
+	b.step(market.Event{Kind: market.KindTransfer, Asset: first.Quote, Money: 10_000 * eur})
+	for m := range market.ID(3) {
+		b.step(market.Event{Kind: market.KindTrade, Trade: &market.Trade{Market: m + 1, Price: 100 * at1}})
+	}
+	in := func(m market.ID, c market.Command) market.Command {
+		c.Order.Market = m
+		return c
+	}
+	elsewhere := in(3, limit(buy, btc, 90*at1))
+	elsewhere.Order.Strategy = 2
+	b.sent(elsewhere) // of another strategy: not counted
+	b.fills(b.sent(in(1, atMarket(buy, btc))), 100*at1)
+	open := b.sent(in(2, limit(buy, btc, 90*at1)))
+	refusal := b.refused(in(3, limit(buy, btc, 90*at1)), risk.ReasonMaxPositions)
+	require.EqualError(t, refusal, "refused: max_positions (3, limit 2)")
+	require.Equal(t, "it would have positions in 3 markets, limit 2", refusal.Words(first, nil))
+	use := b.useOf("max_positions")
+	require.Equal(t, []int64{2, 2}, []int64{use.Used, use.Limit})
+	require.True(t, use.Reached)
+	b.passes(in(1, limit(buy, btc, 90*at1))) // more of what is there
+	b.passes(in(2, limit(buy, btc, 80*at1)))
+	b.passes(update(open.ID, market.ChangeAmount, market.OrderState{Amount: 2 * btc}))
+	b.fills(b.sent(in(1, atMarket(market.Sell, btc-1))), 100*at1) // dust is left
+	require.EqualValues(t, 1, b.useOf("max_positions").Used)
+	b.fills(b.sent(in(3, atMarket(buy, btc))), 100*at1)
+	b.refused(in(1, limit(buy, btc, 90*at1)), risk.ReasonMaxPositions)
 }

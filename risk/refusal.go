@@ -47,6 +47,7 @@ const (
 	ReasonHeld       // other own sells hold the base
 	ReasonNoPrice    // the market has no price yet
 	ReasonLeftOut    // an Absence
+	ReasonMaxPositions
 	reasons
 )
 

@@ -125,6 +125,11 @@ var rules = [...]Rule{
 			none := market.Order{Strategy: h.id, Market: m.ID}
 			u.value(g.positionValue(h.account, m, &none, 0, h.account.Last(m.ID)))
 		}},
+	{Key: "max_positions", Unit: UnitCount, Reason: ReasonMaxPositions,
+		Doc:      "markets | none | a buy in one market more, beside those with a position or an open buy | one ends",
+		Words:    "it would have positions in %s markets, limit %s",
+		strategy: func(l *Limits) int64 { return int64(l.MaxPositions) },
+		use:      func(g *Gate, u *LimitUse, h *holder) { u.count(g.positions(h.account, h.id)) }},
 	{Key: "max_data_age", Unit: UnitDuration, Needed: true, Reason: ReasonStale, Name: "stale",
 		Doc:      "time | none | a buy on older prices: `stale` | the next price",
 		strategy: func(l *Limits) int64 { return int64(l.MaxDataAge) },

@@ -169,6 +169,7 @@ type LimitSection struct {
 	MaxOpenOrders int64   `toml:"max_open_orders"`
 	MaxOrderValue Decimal `toml:"max_order_value"` // in the currency
 	MaxPosition   Decimal `toml:"max_position"`    // value of position and open buys in each market, in the currency
+	MaxPositions  int64   `toml:"max_positions"`   // markets with a position or an open buy
 	// PriceCollar is the largest distance of a limit through the best price on the other side, as a
 	// part of that price; without a best price, the latest counts.
 	PriceCollar     Part  `toml:"price_collar"`

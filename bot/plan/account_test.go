@@ -33,7 +33,8 @@ func TestEachLimitOfTheConfigReachesTheGate(t *testing.T) {
 		unit int64
 		keys []string
 	}{
-		"%d":   {1, []string{"max_open_orders", "max_in_flight", "orders_per_minute", "cool_down_losses"}},
+		"%d": {1, []string{"max_open_orders", "max_in_flight", "orders_per_minute", "cool_down_losses",
+			"max_positions"}},
 		"%d%%": {1e6, []string{"max_drawdown", "volatility_target", "price_collar"}},
 		"%ds":  {1e9, []string{"max_data_age"}},
 		"%d.0": {100, []string{"max_exposure", "max_daily_loss", "max_order_value", "max_position"}},
