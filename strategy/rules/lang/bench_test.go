@@ -96,3 +96,27 @@ func BenchmarkRules(b *testing.B) {
 	})
 	run("cross/in Go", func(c *market.Candle) { exact.Push(c.Close) })
 }
+
+func BenchmarkCompile(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Compile([]Rule{{"long", long, Condition}}, nil, nil, market.Interval1h); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func TestACandleAndADecisionAllocateNothing(t *testing.T) {
+	list := walk(1, 300)
+	for _, text := range texts {
+		p, err := Compile([]Rule{{"rule", text, Condition}}, nil, nil, market.Interval1h)
+		require.NoError(t, err)
+		s, i, in := p.New(aMarket()), 0, Inputs{}
+		require.Zero(t, testing.AllocsPerRun(250, func() {
+			s.Push(list[i])
+			s.PushOf(market.Interval4h, list[i])
+			s.Eval(0, &in)
+			i++
+		}), text)
+	}
+}

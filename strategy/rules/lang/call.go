@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -100,7 +101,8 @@ func (c *checker) result(n *node, f *function, args []*node, params []string, na
 		}
 	}
 	if c.ordered(n, f, s.args); f.daily {
-		s.args = append(s.args, float64(c.program.streams[c.stream].interval))
+		// 0: rules that are read before their interval is known; the figure waits for its day
+		s.args = append(s.args, float64(cmp.Or(c.program.streams[c.stream].interval, market.Interval1h)))
 	}
 	if f.lines[at].body != "" {
 		return c.body(n, f, at, scope)

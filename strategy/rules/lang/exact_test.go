@@ -3,6 +3,7 @@ package lang
 import (
 	"math"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -229,6 +230,35 @@ func TestADecisionDependsOnTheCandlesAlone(t *testing.T) {
 	}
 }
 
+func TestAMixedSeriesTakesTheCandlesOfItsInstant(t *testing.T) {
+	p, err := Compile([]Rule{{"rule", `sum(close - close("15m"), 3)`, Figure}}, nil, nil, market.Interval1h)
+	require.NoError(t, err)
+	always, seldom := p.New(aMarket()), p.New(aMarket())
+	quarter := func(c market.Candle, n int) market.Candle {
+		c.Interval, c.Start = market.Interval15m, c.Start.Add(time.Duration(n)*15*time.Minute)
+		c.Close += market.Price(1000 * n)
+		return c
+	}
+	for i, c := range walk(8, 50) {
+		for n := range 3 { // the first three quarters of the hour
+			always.PushOf(market.Interval15m, quarter(c, n))
+			seldom.PushOf(market.Interval15m, quarter(c, n))
+		}
+		for _, s := range []*State{&always, &seldom} {
+			s.Push(c)
+			s.PushOf(market.Interval15m, quarter(c, 3))
+		}
+		v, ok := always.Eval(0, nil)
+		require.Equal(t, i >= 2, ok)
+		if ok {
+			require.Equal(t, -9000.0, v)
+		}
+	}
+	v, ok := seldom.Eval(0, nil)
+	require.True(t, ok)
+	require.Equal(t, -9000.0, v)
+}
+
 func TestOfEqualExtremesTheLatestCounts(t *testing.T) {
 	s := anything(t, "highest(high, 4).ago").New(aMarket())
 	for i, high := range []market.Price{9, 7, 7, 9, 8, 8, 8} {
@@ -242,12 +272,15 @@ func TestOfEqualExtremesTheLatestCounts(t *testing.T) {
 
 func TestAStateIsReadyWithItsWarmUpAtTheLatest(t *testing.T) {
 	for _, w := range Words() {
-		p := anything(t, w.Example)
-		if len(p.Reads()) > 0 {
+		p, err := Compile([]Rule{{w.Name, w.Example, Condition}}, nil, nil, market.Interval1h, "model")
+		require.NoError(t, err)
+		if len(p.Reads()) > 0 || len(p.Intervals()) > 1 {
 			continue
 		}
 		s := p.New(aMarket())
-		in := &Inputs{InPosition: true, EntryPrice: 1, Cost: 1, HighestSinceEntry: 1, LowestSinceEntry: 1}
+		in := &Inputs{Signals: []market.Signal{{Source: "model", HasValue: true, HasTarget: true, Action: market.ActBuy,
+			Stance: market.StanceLong}}, InPosition: true, EntryPrice: 1, Cost: 1, HighestSinceEntry: 1,
+			LowestSinceEntry: 1}
 		for _, c := range walk(5, max(p.Warmup(), 40)) { // what waits for a first event has come within 40
 			s.Push(c)
 		}

@@ -83,7 +83,7 @@ func TestFaultsAreNamedWithTheirPlaceAndTheCure(t *testing.T) {
 
 func TestEachWordHasAnExampleThatCompiles(t *testing.T) {
 	for _, w := range Words() {
-		p, err := Compile([]Rule{{w.Name, w.Example, Condition}}, nil, nil, market.Interval1h)
+		p, err := Compile([]Rule{{w.Name, w.Example, Condition}}, nil, nil, market.Interval1h, "model")
 		require.NoError(t, err, w.Name)
 		require.Equal(t, w.Warmup, p.Warmup())
 		require.Contains(t, w.Example, w.Name)
@@ -179,6 +179,8 @@ func TestNumbersTakeTheUnitsOfWhatStandsBesideThem(t *testing.T) {
 		`close("ETH-EUR") == 0.29`, `volume("ETH-EUR") == 2.5`, `close == close("ETH-EUR")`,
 		`sma("ETH-EUR", 1) == 1 or true`, `sma(close, 1, "ETH-EUR") * volume("ETH-EUR") == 0.725`,
 		"bars_since_exit > 1000000", "entry_price == 0.29", "-close == -0.29", "min(close, 0.3, 0.4) == 0.29",
+		"ta.sma(close, 1) == math.max(0.29, 0.2)", "!(close < 0.29) && close < 1 || false", "(close != 0.3) == true",
+		"close > 0.2_5 and close > .25 and close < 29e-1", "1 + 2 * 3 - 4 / 2 == 5", "close[0] == close[1]",
 		"close * close == 0.0841", "sqrt(close * close) == 0.29",
 	} {
 		p, err := Compile([]Rule{{"rule", text, Condition}}, map[string]float64{"bottom": 0.29}, nil, market.Interval1h)

@@ -13,12 +13,13 @@ var signalParts = []struct {
 	name    string
 	dim     dim
 	meaning string
+	example string
 }{
-	{"value", dim{kind: ratio}, "its number"},
-	{"target", dim{kind: ratio}, "the part of the equity that the position is to have, from 0 to 1"},
-	{"age", dim{kind: count}, "minutes since it could be known"},
-	{"action", dim{kind: label}, `"buy", "sell" or "exit"`},
-	{"position", dim{kind: label}, `"long" or "flat"`},
+	{"value", dim{kind: ratio}, "number of the latest signal of a source", "model.value > 0.6"},
+	{"target", dim{kind: ratio}, "part of the equity that the position is to have, from 0 to 1", "model.target > 0"},
+	{"age", dim{kind: count}, "minutes since it could be known", "model.age < 90"},
+	{"action", dim{kind: label}, `"buy", "sell" or "exit"`, `model.action == "buy"`},
+	{"position", dim{kind: label}, `"long" or "flat"`, `model.position == "long"`},
 }
 
 // firstSignal is the number of the first input that is a part of a signal.
