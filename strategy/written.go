@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -138,6 +139,9 @@ func unknownRule(params []parameter, name string) error {
 		}
 	}
 	rule := strings.TrimPrefix(name, RulePrefix)
+	if rule == "let" && len(rules) > 0 {
+		return &ValueError{name, errors.New("is a table of texts with names: let.NAME = 'text'")}
+	}
 	if len(rules) == 0 {
 		return &ValueError{name, fmt.Errorf("%s is a rule, and this kind takes none; rules are for kind = \"rules\"",
 			quote(rule))}

@@ -81,6 +81,8 @@ func TestMistakesInAWrittenStrategyAreNamed(t *testing.T) {
 		{map[string]any{"rules.entyr": "x"}, `strategy written: rules.entyr: unknown rule "entyr"; the nearest is "entry"`},
 		{map[string]any{"rules.entry": "x", "low": "thirty"},
 			`strategy written: parameter low: "thirty" is not a finite number`},
+		{map[string]any{"rules.let": 1.5},
+			"strategy written: rules.let: is a table of texts with names: let.NAME = 'text'"},
 		{map[string]any{"rules.entry": 1.5}, "strategy written: parameter rules.entry: 1.5 is not a text"},
 		{map[string]any{"rules.entry": "x", "rules.let.a": int64(1)},
 			"strategy written: parameter rules.let.a: 1 is not a text"},

@@ -138,6 +138,14 @@ func TestCooldownExitAfterAndAdd(t *testing.T) {
 	require.Contains(t, s.strategy.(strategy.Noter).Notes()[0], "2 in the cooldown")
 }
 
+func TestATagIsNotLongerThanAnyoneReads(t *testing.T) {
+	s := start(t, map[string]any{"rules.entry": strings.Repeat("close > 0 and ", 30) + "close > 0", "rules.stop": "4%"})
+	s.Bar(s.strategy, s.Desk(), market.Candle{Close: 100, Market: s.market.ID, Interval: market.Interval1h})
+	tag := s.Desk().OpenOrders()[0].Tag
+	require.Len(t, []rune(tag), 200)
+	require.True(t, strings.HasSuffix(tag, "…"), tag)
+}
+
 func TestTheWordsOfThePosition(t *testing.T) {
 	for rule, at := range map[string]int{ // of the closes 100, 104, 90, 96
 		"bars_since_entry >= 2": 1, "highest_since_entry >= 106": 1, "lowest_since_entry <= 88": 2,

@@ -158,9 +158,20 @@ func (w *written) decide(d *strategy.Desk, x *trade, c *market.Candle) {
 // exitTag says why the position is left.
 func (w *written) exitTag(x *trade, ruled bool) string {
 	if ruled {
-		return TagExit + ": " + x.state.Explain(w.exit, &x.inputs)
+		return clipped(TagExit + ": " + x.state.Explain(w.exit, &x.inputs))
 	}
 	return fmt.Sprintf("%s: %d candles", TagExit, w.ExitAfter)
+}
+
+// longestTag is the most characters of a tag: each order's is in the journal.
+const longestTag = 200
+
+// clipped is a tag that is not too long.
+func clipped(tag string) string {
+	if runes := []rune(tag); len(tag) > longestTag && len(runes) > longestTag {
+		return string(runes[:longestTag-1]) + "…"
+	}
+	return tag
 }
 
 // over reports whether a position has lasted exit_after candles.
@@ -223,7 +234,7 @@ func (w *written) mayBuy(m strategy.MarketDesk, x *trade, old market.OrderID) bo
 // enter buys.
 func (w *written) enter(d *strategy.Desk, m strategy.MarketDesk, x *trade, c *market.Candle, old market.OrderID) {
 	var room [8]strategy.Option
-	with := append(room[:0], strategy.Tag(w.tag+": "+x.state.Explain(w.entry, &x.inputs)))
+	with := append(room[:0], strategy.Tag(clipped(w.tag+": "+x.state.Explain(w.entry, &x.inputs))))
 	base, ok := c.Close, true
 	if w.at.set() {
 		if base, ok = x.price(w.at.rule, math.Floor); ok {

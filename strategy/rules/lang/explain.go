@@ -11,13 +11,9 @@ import (
 // Explain says in words why a rule has its value: the comparisons with their numbers, as they are.
 // Of a condition that is false those come first that failed.
 func (s *State) Explain(rule int, in *Inputs) string {
-	if s.pending {
-		s.settle()
-	}
-	x := explanation{state: s, in: in,
-		code: generator{checker: &checker{program: s.program, constants: s.program.cellsOf()}}}
+	x := explanation{state: s, in: in}
 	e := s.program.rules[rule].expr
-	if v, ok := x.value(e); !ok {
+	if v, ok := s.Eval(rule, in); !ok {
 		return strings.Join(x.unknown(e), ", ")
 	} else if e.dim.kind == condition {
 		return strings.Join(x.facts(e, v == 1), ", ")
@@ -34,6 +30,13 @@ type explanation struct {
 
 // value computes a part of a rule.
 func (x *explanation) value(e *expr) (float64, bool) {
+	if e.op == opCell {
+		v := x.state.cells[e.cell]
+		return v, v-v == 0
+	}
+	if x.code.checker == nil {
+		x.code.checker = &checker{program: x.state.program, constants: x.state.program.cellsOf()}
+	}
 	x.code.code = x.code.code[:0]
 	x.code.rule(e)
 	return run(x.code.code, 0, x.state.cells, x.in)
@@ -141,7 +144,7 @@ func (x *explanation) number(v float64, e *expr) string {
 	if e.dim == aPrice && v == math.Trunc(v) {
 		return plain(m.Float(market.Price(v)), int(m.PriceDigits))
 	}
-	v = shift(v, -digits)
+	v /= math.Pow10(digits)
 	after := 4
 	if v != 0 {
 		after = max(0, 4-int(math.Ceil(math.Log10(math.Abs(v)))))
