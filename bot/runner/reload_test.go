@@ -20,6 +20,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
 	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/rules"
 )
 
 // reload asks for a reload as `bot reload` does.
@@ -499,5 +500,34 @@ func TestAReloadOfABlockedBotIsRefused(t *testing.T) {
 		require.NoError(t, p.end())
 		require.Equal(t, 2, len(s.reloads()))
 		s.replayed()
+	})
+}
+
+// Rules are reloaded as parameters are: the strategy knows when its position began.
+func TestRulesChangeWhileAPositionIsOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := trending(t, 4)
+		s.kinds = append(s.kinds, rules.Definition)
+		s.edit("kind = \"smacross\"", "kind = \"rules\"")
+		s.edit(`params = { fast = 2, slow = 3, share = "0.05" }`, `params.n = 3`+"\n"+
+			`rules.entry = 'close > sma(n) * 0.5'`+"\n"+`rules.size = "5% cash"`+"\n"+`rules.exit = 'close < 1'`)
+		p := s.start()
+		before := p.held()
+		time.Sleep(3 * time.Minute)
+		s.edit(`rules.exit = 'close < 1'`, `rules.exit = 'bars_since_entry >= 4'`)
+		s.edit(`params.n = 3`, `params.n = 9`)
+		report, err := p.reload(false)
+		require.NoError(t, err)
+		require.Equal(t, []string{"strategies.restless.params.n: 3 → 9",
+			"strategies.restless.rules.exit: close < 1 → bars_since_entry >= 4"}, report.Changed)
+		p.look(func() { require.Equal(t, before, p.account.Position(1, 1)) })
+		time.Sleep(2 * time.Minute)
+		p.look(func() { require.NotEqual(t, before.Opened, p.account.Position(1, 1).Opened, "it was sold") })
+		s.edit("rules.size", "rules.siez")
+		_, err = p.reload(false)
+		require.ErrorContains(t, err, `strategies.restless.rules.siez: unknown rule "siez"; the nearest is "size"`)
+		require.NoError(t, p.end())
+		s.agree(p)
+		require.Zero(t, s.replayed().Unchecked)
 	})
 }
