@@ -18,24 +18,23 @@ type driver struct {
 	plan     *Plan
 	engine   *engine.Engine
 	account  *state.Account
-	gate     *risk.Gate
 	venue    *sim.Venue
 	recorder *recorder
 	record   func(equity market.Money, from market.Time, rates []exchange.Fees) (*recorder, error)
 	tracer   func(*market.Command, market.Time)
 	progress func(market.Time)
-	latency  market.Time // from close to arrival
-	more     int         // history beyond the warm-ups, in warm-ups
-
 	feedSet
-	coarse coarse
+	latency market.Time // from close to arrival
 	instant
+	coarse    coarse
 	oneCandle oneCandle
+	gate      *risk.Gate
 	quotes
 	marketsNow
 	mishaps
 	sessionFacts
 	borders
+	more int // history beyond the warm-ups, in warm-ups
 
 	pauseAt market.Time                 // pause is called before the first group that closes later
 	pause   func(end market.Time) error // gets the close of that group; it sets pauseAt anew
