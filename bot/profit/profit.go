@@ -177,7 +177,7 @@ func (a *accountant) wants(q *Query) func(*event) bool {
 }
 
 // add counts a change in its group.
-func (a *accountant) add(c *change) error {
+func (a *accountant) add(c *effect) error {
 	if err := a.trips.add(c); err != nil || c.event.side == 0 || c.event.at < a.since || c.event.at >= a.until {
 		return err
 	}

@@ -80,7 +80,7 @@ type trips struct {
 }
 
 // add counts a change.
-func (ts *trips) add(c *change) error {
+func (ts *trips) add(c *effect) error {
 	if c.sold <= 0 || c.event.side == 0 {
 		return nil
 	}
