@@ -31,6 +31,15 @@ type Border struct {
 	exact bool // for tests: no entry is cancelled, and all candles of the run are seen again
 }
 
+// borders are how far a run is in the borders of its plan.
+type borders struct {
+	borderAt market.Time          // of the next border; never: there is none
+	crossed  int                  // how many borders lie behind
+	begun    [][]warmup.WarmupEnd // by strategy: kept at the last border
+	handing  bool                 // an engine is being restored: it sees candles again
+	options  runOptions           // of a plan with borders
+}
+
 // borderTag is the tag of the sales of a flat border.
 const borderTag = "border"
 

@@ -29,6 +29,14 @@ type Delisting struct {
 	Lost   Amount `json:"lost"`      // by the haircut, in the account's currency
 }
 
+// marketsNow are the markets of a run as its changes have made them so far.
+type marketsNow struct {
+	changed  int                         // how many of the plan's changes have happened
+	rules    map[market.ID]market.Market // of markets that change: units, status and rules now
+	rates    []exchange.Fees             // by market, now
+	delisted []Delisting
+}
+
 // delistedTag is the exit of a position that a delisting has ended.
 const delistedTag = "delisted"
 

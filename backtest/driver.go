@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/tidemark-trading/tidemark/engine"
-	"github.com/tidemark-trading/tidemark/engine/warmup"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
@@ -24,61 +23,22 @@ type driver struct {
 	record   func(equity market.Money, from market.Time, rates []exchange.Fees) (*recorder, error)
 	tracer   func(*market.Command, market.Time)
 	progress func(market.Time)
-	feeds    []feed
-	tickers  []bool // by market: a strategy wants tickers
-	books    []bool
-	drivenTo []market.Time // by market: until when its path has been walked
-	coarse   coarse
-
-	even       bool         // alike, and the feeds have one interval of fixed length
-	alike      bool         // each feed drives and delivers: drive and deliver are the same candles
-	plain      bool         // one feed, and no tickers or books to make: quiet candles need no walk
-	latency    market.Time  // from close to arrival
-	movement   market.Event // reused: what the venue advances by
-	arrival    market.Event // reused: what the engine steps
-	drive      []market.Candle
-	deliver    []market.Candle
-	started    bool
-	from       market.Time // start of the range, once started
-	overwrites bool        // what was handed out is overwritten
-	last       market.Time // close of the last group
-	knows      market.Time // for the tracer: see decision
-	busy       bool        // the venue walked the last candle, and the next was not stepped with it
-	rejected   map[int]int64
-	bare       []bareCount   // positions without an exit
-	unsold     []failedClose // by Closes
-	oneCandle  oneCandle
-	changed    int                         // how many of the plan's changes have happened
-	rules      map[market.ID]market.Market // of markets that change: units, status and rules now
-	rates      []exchange.Fees             // by market, now
-	gate       *risk.Gate
-	delisted   []Delisting
-	tick, show market.Event // reused: of ticker and of book
-	ticker     market.Ticker
-	ticks      []engine.Tick // reused: of points in a row
-	book       market.OrderBook
-	levels     [2]market.Level
-	sizes      []size // by market: of the latest candle
-
-	live  bool  // inputs come as they arrived: a candle event need not have all candles of its instant
-	muted bool  // the engine gets by itself the prices that move the venue
-	facts Facts // what a record says about orders; nil: nothing
-
-	outline blockSums // of the only feed's batch, where many runs step it
+	feedSet
+	latency market.Time // from close to arrival
+	instant
+	coarse    coarse
+	oneCandle oneCandle
+	gate      *risk.Gate
+	quotes
+	marketsNow
+	mishaps
+	sessionFacts
+	borders
+	signalFeed
+	more int // history beyond the warm-ups, in warm-ups
 
 	pauseAt market.Time                 // pause is called before the first group that closes later
 	pause   func(end market.Time) error // gets the close of that group; it sets pauseAt anew
-
-	signals   []market.Signal // to come
-	signalAt  market.Time     // of the first of them; never: there is none
-	signalDue bool            // it arrives with the next group of candles, or before
-
-	borderAt market.Time          // of the next border; never: there is none
-	crossed  int                  // how many borders lie behind
-	begun    [][]warmup.WarmupEnd // by strategy: kept at the last border
-	handing  bool                 // an engine is being restored: it sees candles again
-	options  runOptions           // of a plan with borders
-	more     int                  // history beyond the warm-ups, in warm-ups
 
 	// What the venue was given: a fork shares fees, and has a sink and a point of its own.
 	fees  func(*market.Market) exchange.Fees
@@ -86,16 +46,47 @@ type driver struct {
 	point sim.Point
 }
 
+// feedSet are the feeds of a run over stored candles.
+type feedSet struct {
+	feeds    []feed
+	even     bool          // alike, and the feeds have one interval of fixed length
+	alike    bool          // each feed drives and delivers: drive and deliver are the same candles
+	plain    bool          // one feed, and no tickers or books to make: quiet candles need no walk
+	drivenTo []market.Time // by market: until when its path has been walked
+	outline  blockSums     // of the only feed's batch, where many runs step it
+}
+
+// instant is the candles that close together, and how far the run is.
+type instant struct {
+	movement market.Event // reused: what the venue advances by
+	arrival  market.Event // reused: what the engine steps
+	drive    []market.Candle
+	deliver  []market.Candle
+	started  bool
+	from     market.Time // start of the range, once started
+	last     market.Time // close of the last group
+	knows    market.Time // for the tracer: see decision
+	busy     bool        // the venue walked the last candle, and the next was not stepped with it
+}
+
+// mishaps are what went wrong in a run, for its warnings.
+type mishaps struct {
+	rejected map[int]int64 // orders, by the exchange's code
+	bare     []bareCount   // positions without an exit
+	unsold   []failedClose // by Closes
+}
+
 // newDriver builds engine and venue for one run of the plan. Nothing is read yet: open opens the
 // feeds of stored candles, a Session needs none.
 func newDriver(p *Plan, o runOptions) (*driver, error) {
 	markets := len(p.Catalog.Markets()) + 1
 	d := &driver{
-		plan: p, record: o.record, tracer: o.tracer, progress: o.progress, overwrites: o.overwrite,
-		tickers: make([]bool, markets), books: make([]bool, markets), drivenTo: make([]market.Time, markets),
-		rejected: make(map[int]int64), sizes: make([]size, markets), pauseAt: math.MaxInt64, borderAt: never,
+		plan: p, record: o.record, tracer: o.tracer, progress: o.progress, pauseAt: math.MaxInt64, more: o.more,
+		feedSet: feedSet{drivenTo: make([]market.Time, markets)}, mishaps: mishaps{rejected: make(map[int]int64)},
+		quotes: quotes{tickers: make([]bool, markets), books: make([]bool, markets), sizes: make([]size, markets),
+			overwrites: o.overwrite},
+		sessionFacts: sessionFacts{live: o.live, facts: o.facts}, borders: borders{borderAt: never},
 	}
-	d.live, d.facts, d.more = o.live, o.facts, o.more
 	d.setSignals(p.Signals)
 	d.rates = slices.Repeat([]exchange.Fees{exchange.Fees(p.Fees)}, markets)
 	d.fees, d.sink, d.point = d.feesOf, d.onEvent, d.onPath

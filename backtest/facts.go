@@ -2,6 +2,13 @@ package backtest
 
 import "github.com/tidemark-trading/tidemark/market"
 
+// sessionFacts is what a run is told beside its candles: by a Session, not by a plan.
+type sessionFacts struct {
+	live  bool  // inputs come as they arrived: a candle event need not have all candles of its instant
+	muted bool  // the engine gets by itself the prices that move the venue
+	facts Facts // what a record says about orders; nil: nothing
+}
+
 // Facts replaces parts of a Session's model of the exchange by what a record knows of real orders.
 // Pointers are valid until the call returns. A Session without Facts models everything.
 type Facts interface {

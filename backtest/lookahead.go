@@ -1,6 +1,7 @@
 package backtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,17 +25,17 @@ type LookaheadOptions struct {
 
 // LookaheadReport is the result of CheckLookahead.
 type LookaheadReport struct {
-	Decisions int           // of the whole run
-	Runs      int           // of the plan from its start, over all of its candles or some
-	Forks     int           // short runs from a copy of a run on
-	Cuts      []market.Time // last closes that the altered runs share with the whole run
-	Changed   []Change      // differing decisions, the earliest first: empty is good
+	Decisions int               // of the whole run
+	Runs      int               // of the plan from its start, over all of its candles or some
+	Forks     int               // short runs from a copy of a run on
+	Cuts      []market.Time     // last closes that the altered runs share with the whole run
+	Changed   []ChangedDecision // differing decisions, the earliest first: empty is good
 	// FromStart says why every altered run was made from the start; empty: forks were enough.
 	FromStart string
 }
 
-// Change is a decision that changed although the candles before it did not.
-type Change struct {
+// ChangedDecision is a decision that changed although the candles before it did not.
+type ChangedDecision struct {
 	Run   string      // how that run differed from the first
 	Cut   market.Time // of the data of that run; 0: all data
 	Known market.Time // close of the newest candle that the decision could know
@@ -89,7 +90,7 @@ func CheckLookahead(ctx context.Context, p *Plan, o LookaheadOptions) (*Lookahea
 	if err := l.check(); err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(l.report.Changed, func(a, b Change) int { return int(min(1, max(-1, a.Known-b.Known))) })
+	slices.SortStableFunc(l.report.Changed, func(a, b ChangedDecision) int { return cmp.Compare(a.Known, b.Known) })
 	return &l.report, nil
 }
 
@@ -270,7 +271,7 @@ func (l *lookahead) compare(name string, cut market.Time, trace *trail, counts f
 	default:
 		known = is.knows
 	}
-	change := Change{Run: name, Cut: cut, Known: known, Was: l.plan.text(was), Is: l.plan.text(is)}
+	change := ChangedDecision{Run: name, Cut: cut, Known: known, Was: l.plan.text(was), Is: l.plan.text(is)}
 	if !slices.Contains(l.report.Changed, change) {
 		l.report.Changed = append(l.report.Changed, change)
 	}
@@ -305,7 +306,7 @@ func (l *lookahead) cuts(first, last market.Time) (cuts []market.Time) {
 }
 
 // String says what changed.
-func (c Change) String() string {
+func (c ChangedDecision) String() string {
 	return fmt.Sprintf("when the last candle known closed at %s, the first run decided %q; %s decided %q", c.Known,
 		c.Was, c.Run, c.Is)
 }

@@ -64,7 +64,7 @@ func TestASkipThatLooksAheadIsFound(t *testing.T) {
 		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &ahead{}, nil })
 	report, err := CheckLookahead(context.Background(), shippedPlan(t, kind, 3_000), quickLook)
 	require.NoError(t, err)
-	at := slices.IndexFunc(report.Changed, func(c Change) bool { return c.Run == runOneByOne })
+	at := slices.IndexFunc(report.Changed, func(c ChangedDecision) bool { return c.Run == runOneByOne })
 	require.GreaterOrEqual(t, at, 0, "%v", report.Changed)
 	require.NotZero(t, report.Changed[at].Known)
 }

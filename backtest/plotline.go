@@ -15,12 +15,12 @@ type line struct {
 	last   sample // the newest value; it enters the curve with the next, as another at its instant replaces it
 	has    bool
 	broken bool // a break follows last
-	gaps   []gap
+	gaps   []lineBreak
 	drawn  []linePoint // what points returned
 }
 
-// gap is a break of a line, from the value before it to the value after it.
-type gap struct{ from, to market.Time }
+// lineBreak is a break of a line, from the value before it to the value after it.
+type lineBreak struct{ from, to market.Time }
 
 // linePoint is a value of a line to draw; NaN breaks the line.
 type linePoint struct {
@@ -46,7 +46,7 @@ func (l *line) add(at market.Time, value float64) {
 		l.settle()
 	}
 	if l.has && at > l.last.at && l.broken && at-l.last.at >= l.curve.width {
-		l.gaps = append(l.gaps, gap{l.last.at, at})
+		l.gaps = append(l.gaps, lineBreak{l.last.at, at})
 	}
 	l.last, l.has, l.broken = next, true, false
 }

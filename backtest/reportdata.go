@@ -105,8 +105,10 @@ func (r *recorder) report(res *Result) *report.Run {
 		Title: res.Title, Currency: res.Currency, From: market.Time(res.From), To: market.Time(res.To),
 		Synthetic: res.Synthetic, Warnings: res.Warnings, Tries: res.Tries, Cards: res.cards(),
 		Assumptions: res.Assumptions,
-		HoldNote:    res.holdText(), Files: res.Files, Trips: r.page.trips, Days: *r.equity.daily,
-		Stops: r.page.stops.all(market.Time(res.To)), Candles: r.cfg.Candles, Hold: r.hold.samples,
+		Files:       res.Files,
+		BuyAndHold:  report.BuyAndHold{HoldNote: res.holdText(), Hold: r.hold.samples},
+		Curves: report.Curves{Trips: r.page.trips, Days: *r.equity.daily, Candles: r.cfg.Candles,
+			Stops: r.page.stops.all(market.Time(res.To))},
 	}
 	run.Equity = append(run.Equity, report.Sample{At: market.Time(res.From), Equity: p.Start.Float(),
 		Cash: p.Start.Float()})

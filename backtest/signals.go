@@ -10,6 +10,13 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
+// signalFeed is the signals of a run that are to come.
+type signalFeed struct {
+	signals   []market.Signal
+	signalAt  market.Time // of the first of them; never: there is none
+	signalDue bool        // it arrives with the next group of candles, or before
+}
+
 // setSignals sets the signals that are to come.
 func (d *driver) setSignals(list []market.Signal) {
 	d.signals, d.signalAt = list, never

@@ -3,9 +3,23 @@ package backtest
 import (
 	"slices"
 
+	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 )
+
+// quotes are the tickers and books that a run makes of candles.
+type quotes struct {
+	tickers    []bool       // by market: a strategy wants tickers
+	books      []bool       // by market: a strategy wants books, and they are made
+	tick, show market.Event // reused: of ticker and of book
+	ticker     market.Ticker
+	ticks      []engine.Tick // reused: of points in a row
+	book       market.OrderBook
+	levels     [2]market.Level
+	sizes      []size // by market: of the latest candle
+	overwrites bool   // what was handed out is overwritten
+}
 
 // follow lists the markets of which tickers or books are made.
 func (d *driver) follow() []bool {

@@ -70,7 +70,7 @@ func (a *app) adopt(ctx context.Context, from, to string, f *adoptFlags) error {
 }
 
 // adoptText is a handover for a person.
-func adoptText(r *adopt.Plan, file string) string {
+func adoptText(r *adopt.Changes, file string) string {
 	var text strings.Builder
 	line := func(what, format string, args ...any) {
 		fmt.Fprintf(&text, "%-10s %s\n", what, fmt.Sprintf(format, args...))

@@ -84,7 +84,7 @@ func (f *exchangeFlags) overrides() (list []config.Override, err error) {
 }
 
 // plan reads the config that the flags name. Close the plan unless it is nil.
-func (f *exchangeFlags) plan(getenv func(string) string) (*server.Plan, error) {
+func (f *exchangeFlags) plan(getenv func(string) string) (*server.Setup, error) {
 	overrides, err := f.overrides()
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ const longHistory = market.Duration(1000 * time.Hour)
 
 // historyBar shows how much of a long history is made: as a bar on a terminal, and with a line
 // before.
-func (a *app) historyBar(ctx context.Context, p *server.Plan) *console.Bar {
+func (a *app) historyBar(ctx context.Context, p *server.Setup) *console.Bar {
 	c := &p.Config
 	bar := console.NewBar(ctx, a.Stderr, "history", 0, market.Time(c.History), len(c.Markets))
 	said := c.History < longHistory
@@ -167,7 +167,7 @@ func (a *app) historyBar(ctx context.Context, p *server.Plan) *console.Bar {
 }
 
 // greet prints the facts that a client needs, and warns if other machines can reach the exchange.
-func (a *app) greet(p *server.Plan, address *net.TCPAddr, asJSON bool) error {
+func (a *app) greet(p *server.Setup, address *net.TCPAddr, asJSON bool) error {
 	if !address.IP.IsLoopback() {
 		fmt.Fprintln(a.Stderr, "warning: other machines can reach the exchange, and keys travel in the clear; "+
 			"127.0.0.1 keeps it to this one")

@@ -146,7 +146,7 @@ func (f *exportFlags) options(p *plan.Live) (*tax.Options, error) {
 
 // writeTax reads the account and writes the file.
 func (a *app) writeTax(ctx context.Context, f *exportFlags, p *plan.Live, client *rest.Client, o *tax.Options) error {
-	var lots []tax.Change
+	var lots []tax.Transaction
 	if f.opening != "" {
 		var err error
 		if lots, err = openingLots(f.opening, o.Zone); err != nil {
@@ -196,7 +196,7 @@ func (a *app) writeTax(ctx context.Context, f *exportFlags, p *plan.Live, client
 	return printTax(a.Stderr, f.tax, &summary, &read)
 }
 
-func openingLots(path string, zone *time.Location) ([]tax.Change, error) {
+func openingLots(path string, zone *time.Location) ([]tax.Transaction, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err

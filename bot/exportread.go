@@ -23,7 +23,7 @@ type taxReading struct {
 	noTrades bool
 	screen   io.Writer
 
-	changes  []tax.Change
+	changes  []tax.Transaction
 	compared *tax.Comparison // nil: no trades were read
 	moved    bool            // the account moved while its balances were read: they are not compared
 }

@@ -96,8 +96,8 @@ func (a *app) program() (p machines.Program, err error) {
 	return p, nil
 }
 
-// errand is the work of a worker.
-type errand struct {
+// workerTask is the part of a Cargo that tells a worker its sweep.
+type workerTask struct {
 	Identity research.Identity    `json:"identity"`
 	Name     string               `json:"name"` // of the config
 	Config   string               `json:"config"`
@@ -153,7 +153,7 @@ func cargoOf(s *search, job *research.Job) (*machines.Cargo, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := errand{Identity: job.Identity, Name: source.File, Config: source.Text, Sets: source.Overrides,
+	e := workerTask{Identity: job.Identity, Name: source.File, Config: source.Text, Sets: source.Overrides,
 		Space: job.Space.Dimensions(), To: job.To}
 	e.Identity.Method, e.Identity.Sets, e.Identity.Seed = job.Method, job.Sets, job.Seed
 	e.Identity.Objective = job.Objective.String()

@@ -216,7 +216,7 @@ func firstOf(space *research.Space, v *plan.Variants, overrides func([]research.
 // maxRefused is how many sets at the beginning of a space may be refused.
 const maxRefused = 100_000
 
-// plansOf makes plans of the sets of a space. Those of one kin share their units.
+// plansOf makes plans of the sets of a space. Those of one dataset share their units.
 func (a *app) plansOf(c *config.Backtest, candles plan.Library, space *research.Space,
 	overrides func([]research.Setting) []config.Override) *plan.Variants {
 	v := plan.NewVariants(c.Source, a.Definitions, candles)

@@ -117,7 +117,7 @@ func (h *hand) Core() (func(ctx context.Context, g research.Group) ([]research.R
 func (a *app) prepare(text []byte, cache *machines.Cache, fetch func(machines.Hash) ([]byte, error),
 	notice func(string)) (
 	h *hand, err error) {
-	var e errand
+	var e workerTask
 	if err := json.Unmarshal(text, &e); err != nil {
 		return nil, fmt.Errorf("read what the coordinator sent: %w", err)
 	}
@@ -163,9 +163,9 @@ func (a *app) prepare(text []byte, cache *machines.Cache, fetch func(machines.Ha
 	return h, nil
 }
 
-// gather makes the candle store of an errand in the cache. It fetches what the cache lacks.
-func gather(e *errand, cache *machines.Cache, fetch func(machines.Hash) ([]byte, error), notice func(string)) (string,
-	error) {
+// gather makes the candle store of a task in the cache. It fetches what the cache lacks.
+func gather(e *workerTask, cache *machines.Cache, fetch func(machines.Hash) ([]byte, error),
+	notice func(string)) (string, error) {
 	list, err := json.Marshal(e.Pieces)
 	if err != nil {
 		return "", err

@@ -32,16 +32,16 @@ type store interface {
 	series(t *Try, excess bool, into []float64) error
 }
 
-// groupsOf cuts a batch into groups of one kin. A group's sets are spread over its kin's, so that
-// each group costs about as much as any other. The cut does not depend on the machine.
+// groupsOf cuts a batch into groups of one dataset. A group's sets are spread over its dataset's,
+// so that each group costs about as much as any other. The cut does not depend on the machine.
 func (s *sweep) groupsOf(batch []trial) (groups [][]int) {
-	byKin := make([][]int, len(s.chooser.kins))
+	byDataset := make([][]int, len(s.chooser.datasets))
 	for i, t := range batch {
-		kin := s.chooser.kin[t.set]
-		byKin[kin] = append(byKin[kin], i)
+		dataset := s.chooser.dataset[t.set]
+		byDataset[dataset] = append(byDataset[dataset], i)
 	}
 	size := min(max(len(batch)/leastGroups, minGroup), maxGroup)
-	for _, places := range byKin {
+	for _, places := range byDataset {
 		n := (len(places) + size - 1) / size
 		for first := range n {
 			var group []int

@@ -26,12 +26,12 @@ type Job struct {
 	Objective *Formula   // ranks sets; more is better
 	Require   []*Formula // a set that does not meet one is not shown among the best
 
-	// Look says without running it whether a set is allowed. Sets of one kin read the same candles,
-	// and are run together. An error with a strategy.InvalidError leaves the set out; any other
-	// error ends the sweep.
-	Look func(settings []Setting) (kin string, err error)
-	// Warmup is a key of the warm-ups of a set that Look allows: sets of one kin and one key can
-	// trade from the same time on, so that one of them is asked for its plan; nil: each is.
+	// Look says without running it whether a set is allowed. Sets of one dataset read the same
+	// candles, and are run together. An error with a strategy.InvalidError leaves the set out; any
+	// other error ends the sweep.
+	Look func(settings []Setting) (dataset string, err error)
+	// Warmup is a key of the warm-ups of a set that Look allows: sets of one dataset and one key
+	// can trade from the same time on, so that one of them is asked for its plan; nil: each is.
 	Warmup func(settings []Setting) (key string, err error)
 	// Worker is called once for each goroutine that runs sets.
 	Worker  func() (Make, error)
@@ -167,7 +167,7 @@ func newSweep(job Job) (*sweep, error) {
 	if s.runner == nil {
 		s.runner = &pool{space: job.Space, worker: job.Worker, workers: job.Workers, to: job.To, watch: job.Watch}
 	}
-	s.chooser = &chooser{space: job.Space, number: map[string]uint32{}, kin: map[uint64]uint32{},
+	s.chooser = &chooser{space: job.Space, number: map[string]uint32{}, dataset: map[uint64]uint32{},
 		look: job.Look, warmup: job.Warmup, waits: map[wait]uint64{}}
 	sampler, err := newSampler(job.Method, s.chooser, job.Sets, job.Seed)
 	s.sampler = sampler
@@ -217,16 +217,16 @@ func (s *sweep) commonFrom(first []trial) (from market.Time, err error) {
 	if err != nil {
 		return 0, err
 	}
-	byKin := map[uint32][]uint64{}
+	byDataset := map[uint32][]uint64{}
 	for _, set := range slices.Compact(ask) {
-		if kin := s.chooser.kin[set]; kin != kinless {
-			byKin[kin] = append(byKin[kin], set)
+		if dataset := s.chooser.dataset[set]; dataset != noDataset {
+			byDataset[dataset] = append(byDataset[dataset], set)
 		}
 	}
-	for _, kin := range slices.Sorted(maps.Keys(byKin)) {
+	for _, dataset := range slices.Sorted(maps.Keys(byDataset)) {
 		var failed error
 		at, err := backtest.CommonFrom(func(yield func(*backtest.Plan) bool) {
-			for _, set := range byKin[kin] {
+			for _, set := range byDataset[dataset] {
 				p, err := make(s.job.Space.Settings(set))
 				if err != nil {
 					failed = fmt.Errorf("%s: %w", SettingsText(s.job.Space.Settings(set)), err)

@@ -11,7 +11,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Group is sets of one kin that run together.
+// Group is sets of one dataset that run together.
 type Group struct {
 	Number int         // from 0, in the order in which groups are kept
 	Sets   []uint64    // see Space.Settings

@@ -61,29 +61,29 @@ type sampler interface {
 
 // chooser knows which sets are allowed, and counts those that are not.
 type chooser struct {
-	space   *Space
-	look    func([]Setting) (kin string, err error)
-	warmup  func([]Setting) (key string, err error) // nil: see Job
-	kins    []string                                // by kin's number
-	number  map[string]uint32
-	kin     map[uint64]uint32 // of allowed sets; kinless: left out
-	waits   map[wait]uint64   // the first set of each
-	leftOut int
-	why     string // of the first that was left out
+	space    *Space
+	look     func([]Setting) (dataset string, err error)
+	warmup   func([]Setting) (key string, err error) // nil: see Job
+	datasets []string                                // by dataset's number
+	number   map[string]uint32
+	dataset  map[uint64]uint32 // of allowed sets; noDataset: left out
+	waits    map[wait]uint64   // the first set of each
+	leftOut  int
+	why      string // of the first that was left out
 }
 
-const kinless = math.MaxUint32
+const noDataset = math.MaxUint32
 
-// wait is the warm-up of a kin's sets.
+// wait is the warm-up of a dataset's sets.
 type wait struct {
-	kin uint32
-	key string
+	dataset uint32
+	key     string
 }
 
 // allowed reports whether a set can run.
 func (c *chooser) allowed(set uint64) (bool, error) {
-	if kin, seen := c.kin[set]; seen {
-		return kin != kinless, nil
+	if dataset, seen := c.dataset[set]; seen {
+		return dataset != noDataset, nil
 	}
 	settings := c.space.Settings(set)
 	name, err := c.look(settings)
@@ -93,22 +93,22 @@ func (c *chooser) allowed(set uint64) (bool, error) {
 		if c.leftOut++; c.leftOut == 1 {
 			c.why = fmt.Sprintf("%s (%v)", SettingsText(settings), refusal)
 		}
-		c.kin[set] = kinless
+		c.dataset[set] = noDataset
 		return false, nil
 	case err != nil:
 		return false, fmt.Errorf("%s: %w", SettingsText(settings), err)
 	}
-	kin, known := c.number[name]
+	dataset, known := c.number[name]
 	if !known {
-		kin = uint32(len(c.kins))
-		c.kins, c.number[name] = append(c.kins, name), kin
+		dataset = uint32(len(c.datasets))
+		c.datasets, c.number[name] = append(c.datasets, name), dataset
 	}
-	c.kin[set] = kin
-	return true, c.wait(kin, set, settings)
+	c.dataset[set] = dataset
+	return true, c.wait(dataset, set, settings)
 }
 
 // wait keeps the first set of each warm-up.
-func (c *chooser) wait(kin uint32, set uint64, settings []Setting) error {
+func (c *chooser) wait(dataset uint32, set uint64, settings []Setting) error {
 	if c.warmup == nil {
 		return nil
 	}
@@ -116,8 +116,8 @@ func (c *chooser) wait(kin uint32, set uint64, settings []Setting) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", SettingsText(settings), err)
 	}
-	if _, seen := c.waits[wait{kin, key}]; !seen {
-		c.waits[wait{kin, key}] = set
+	if _, seen := c.waits[wait{dataset, key}]; !seen {
+		c.waits[wait{dataset, key}] = set
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ func play(t *testing.T, m Method, sets int, seed uint64, f func(at []int) float6
 	c *chooser) {
 	space, err := NewSpace(dims...)
 	require.NoError(t, err)
-	c = &chooser{space: space, number: map[string]uint32{}, kin: map[uint64]uint32{},
+	c = &chooser{space: space, number: map[string]uint32{}, dataset: map[uint64]uint32{},
 		look: func([]Setting) (string, error) { return "", nil }}
 	s, err := newSampler(m, c, sets, seed)
 	require.NoError(t, err)

@@ -147,7 +147,7 @@ func (s *Searcher) From() market.Time { return s.base.from }
 func (s *Searcher) Sets() int { return s.base.total }
 
 // Alike reports whether all sets that were looked at read the same candles.
-func (s *Searcher) Alike() bool { return len(s.base.chooser.kins) == 1 }
+func (s *Searcher) Alike() bool { return len(s.base.chooser.datasets) == 1 }
 
 // Plan is the plan of settings. Plans of one Searcher are run by one goroutine, and not while it
 // searches.

@@ -28,11 +28,6 @@ type Run struct {
 	EnvelopeNote    string
 	Late            Grid // by delay of the signals; empty: there are none
 	Figures         []Figure
-	Hold            []Sample // equity of buy and hold, where it is not one market's
-	HoldMarket      int      // otherwise the place of its market, when it was bought,
-	HoldFrom        market.Time
-	HoldScale       float64 // and its equity by the market's price; 0: no such market
-	HoldNote        string  // how buy and hold was computed
 	Months          []Month
 	Refusals        Grid
 	Queue           Grid // counts of orders in recorded books; no rows: limit_fill is not "queue"
@@ -42,7 +37,21 @@ type Run struct {
 	Definitions     []Pair
 	Identity        []Pair
 	Files           []string
+	BuyAndHold
+	Curves
+}
 
+// BuyAndHold is what a run is compared with.
+type BuyAndHold struct {
+	Hold       []Sample // equity of buy and hold, where it is not one market's
+	HoldMarket int      // otherwise the place of its market, when it was bought,
+	HoldFrom   market.Time
+	HoldScale  float64 // and its equity by the market's price; 0: no such market
+	HoldNote   string  // how buy and hold was computed
+}
+
+// Curves are what the pictures of a run show.
+type Curves struct {
 	Equity []Sample // the first is the start
 	Days   []Day
 	Falls  Grid

@@ -53,10 +53,10 @@ func (w *walk) Close() error { return nil }
 func run(candles, trips int) *report.Run {
 	r := &report.Run{Title: "a walk", Currency: "EUR", From: 1640995200_000_000_000,
 		To: 1640995200_000_000_000 + market.Time(candles)*market.Time(time.Minute),
-		Trips: report.NewTrips(report.Names{Markets: []string{"BTC-EUR"}, Strategies: []string{"a"},
-			PriceDigits: []uint8{2}, AmountDigits: []uint8{8}, MoneyDigits: 2}),
-		Candles: []report.Candles{{Market: 0, Quote: "EUR", Interval: market.Interval1m, Count: int64(candles),
-			Open: func() (report.Source, error) { return newWalk(candles), nil }}}}
+		Curves: report.Curves{Trips: report.NewTrips(report.Names{Markets: []string{"BTC-EUR"},
+			Strategies: []string{"a"}, PriceDigits: []uint8{2}, AmountDigits: []uint8{8}, MoneyDigits: 2}),
+			Candles: []report.Candles{{Market: 0, Quote: "EUR", Interval: market.Interval1m, Count: int64(candles),
+				Open: func() (report.Source, error) { return newWalk(candles), nil }}}}}
 	for i := range 5000 {
 		r.Equity = append(r.Equity, report.Sample{At: r.From + (r.To-r.From)/5000*market.Time(i),
 			Equity: 1e4 + float64(i%77),

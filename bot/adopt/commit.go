@@ -88,7 +88,7 @@ func (h *handing) putUnknown(batch *journal.Batch) error {
 	return err
 }
 
-// putHalts ends the halt of From, which goes over to an heir that is the same strategy.
+// putHalts ends the halt of From, which goes over to To if it is the same strategy.
 func (h *handing) putHalts(batch *journal.Batch, at market.Time) error {
 	halts, err := h.store.Halts()
 	if err != nil {
@@ -211,5 +211,5 @@ func (h *handing) rename(held *killswitch.Holdings) (changed bool, err error) {
 	return changed, nil
 }
 
-// ownMoney reports whether the heir has an allocation in the config.
+// ownMoney reports whether To has an allocation in the config.
 func (h *handing) ownMoney() bool { return owns(h.Strategies[h.To].Allocation) }

@@ -39,7 +39,7 @@ type Ask struct {
 
 // Run hands over, or says what a handover would do. Where From was handed over to To before, it
 // finishes that, and the report says so.
-func Run(ctx context.Context, a *Ask) (r *Plan, err error) {
+func Run(ctx context.Context, a *Ask) (r *Changes, err error) {
 	if err := a.sound(); err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func Run(ctx context.Context, a *Ask) (r *Plan, err error) {
 		return nil, statedir.Error{Err: err}
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	h := handing{Ask: a, store: store, report: &Plan{From: a.From, To: a.To, Check: a.Check, Positions: []Position{},
+	h := handing{Ask: a, store: store, report: &Changes{From: a.From, To: a.To, Check: a.Check, Positions: []Position{},
 		Orders: []Order{}, Money: []Money{}, Notes: []string{}}}
 	err = h.run()
 	return h.report, err
@@ -70,14 +70,14 @@ func Run(ctx context.Context, a *Ask) (r *Plan, err error) {
 func (a *Ask) sound() error {
 	known := strings.Join(slices.Sorted(maps.Keys(a.Strategies)), ", ")
 	_, there := a.Strategies[a.From]
-	_, heir := a.Strategies[a.To]
+	_, is := a.Strategies[a.To]
 	switch {
 	case a.From == a.To:
 		return config.Usagef("%s cannot hand over to itself", a.From)
 	case there:
 		return config.Usagef("strategy %s is still in the config; take it out, or rename it, and repeat this: a "+
 			"strategy of the config keeps what it has, halted or not", a.From)
-	case !heir:
+	case !is:
 		return config.Usagef("the config has no strategy %q; it has: %s", a.To, known)
 	}
 	return nil
@@ -87,7 +87,7 @@ func (a *Ask) sound() error {
 type handing struct {
 	*Ask
 	store  *journal.Store
-	report *Plan
+	report *Changes
 	parts  map[string][]byte
 	kinds  map[string]string
 	given  *engine.Adopted
@@ -175,7 +175,7 @@ func (h *handing) checkSwitch() error {
 	return nil
 }
 
-// checkMarkets requires that the heir trades the markets in which there is something.
+// checkMarkets requires that the new strategy trades the markets in which there is something.
 func (h *handing) checkMarkets() error {
 	section := h.Strategies[h.To]
 	if section.Universe != nil {
@@ -201,7 +201,7 @@ func (h *handing) checkMarkets() error {
 }
 
 // leave notes the markets in which nothing can be done with what there is: what is held there goes
-// over, and the heir need not trade it. It returns the others.
+// over, and the new strategy need not trade it. It returns the others.
 func (h *handing) leave(missing []string) (others []string, err error) {
 	for _, name := range missing {
 		why, err := statedir.Left(h.store, h.From, name)
@@ -217,7 +217,7 @@ func (h *handing) leave(missing []string) (others []string, err error) {
 	return others, nil
 }
 
-// memory decides whether the heir is the same strategy under another name.
+// memory decides whether the new strategy is the old one under another name.
 func (h *handing) memory(slots map[string]engine.SavedSlot) (bool, error) {
 	text, err := h.store.Blob(statedir.KindsBlob)
 	if err != nil {

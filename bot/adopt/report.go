@@ -12,8 +12,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/bolt"
 )
 
-// Plan lists the changes that a handover has made, or would make.
-type Plan struct {
+// Changes lists the changes that a handover has made, or would make.
+type Changes struct {
 	From      string     `json:"from"`
 	To        string     `json:"to"`
 	Check     bool       `json:"check"`  // nothing was written

@@ -14,6 +14,12 @@ import (
 // Decimal is an exact number of a config, in its shortest form; empty when the key was left out.
 type Decimal string
 
+// String is the number.
+func (d Decimal) String() string { return string(d) }
+
+// MarshalText writes the number alone, also of the rates that are made of one.
+func (d Decimal) MarshalText() ([]byte, error) { return []byte(d), nil }
+
 // flagText is a value from the command line. Its key gives it a type.
 type flagText string
 
@@ -138,12 +144,6 @@ func (d *Decimal) readRate(raw any, digits uint8) error {
 	return nil
 }
 
-// String is the number.
-func (p Part) String() string { return string(p.Decimal) }
-
-// MarshalText writes the number alone.
-func (p Part) MarshalText() ([]byte, error) { return []byte(p.Decimal), nil }
-
 // Points is a rate as a number of basis points, hundredths of a per cent.
 type Points struct{ Decimal }
 
@@ -152,12 +152,6 @@ const PointsDigits = market.RateDigits - 4
 
 // read accepts what Decimal accepts, and a text in percent or basis points.
 func (p *Points) read(raw any) error { return p.readRate(raw, PointsDigits) }
-
-// String is the number.
-func (p Points) String() string { return string(p.Decimal) }
-
-// MarshalText writes the number alone.
-func (p Points) MarshalText() ([]byte, error) { return []byte(p.Decimal), nil }
 
 // Fee is the part of a fill's value that the exchange takes; below zero: a rebate.
 type Fee struct{ Part }

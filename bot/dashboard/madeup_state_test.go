@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -42,7 +43,7 @@ func madeUpSeries(candles int) []market.Candle {
 // much of its end, long 0: all.
 func madeUpPicture(series []market.Candle, fills int, q operator.MarketQuery) *operator.Market {
 	in := &market.Market{ID: 1, Name: "BTC-EUR", PriceDigits: 2}
-	m := &operator.Market{Running: true, Market: in.Name, Interval: "5m",
+	m := &operator.Market{Answer: profit.Answer{Running: true}, Market: in.Name, Interval: "5m",
 		Series: []operator.MarketSeries{{Market: "BTC-EUR", Intervals: []string{"5m", "1h"}},
 			{Market: hostileOr("ETH-EUR"), Intervals: []string{"5m"}}}}
 	begin, end := series[0].Start.Millis(), series[len(series)-1].End().Millis()
@@ -102,26 +103,27 @@ func madeUpMarket(q *operator.MarketQuery) *operator.Market {
 func madeUpRisk() *operator.Risk {
 	part := func(p float64) *float64 { return &p }
 	trend, maker := "strategy trend", "strategy "+hostileOr("maker")
-	return &operator.Risk{Running: true, AtMS: madeUpNow, Currency: "EUR", Limits: []operator.Limit{
-		{Scope: "account", Name: "max_exposure", Unit: "money", Max: "5000", Used: "2381.07",
-			Left: "2618.93", Part: part(0.476)},
-		{Scope: "account", Name: "max_daily_loss", Unit: "money", Max: "50", Used: "51.2", Left: "0",
-			Part: part(1.024), Reached: true, UntilMS: madeUpNow + 9e6},
-		{Scope: "account", Name: "max_drawdown", Unit: "fraction", Max: "0.05", Used: "0.0132",
-			Left: "0.0368", Part: part(0.264), From: "10254.1"},
-		{Scope: trend, Name: "max_position", Market: "BTC-EUR", Unit: "money", Max: "3000", Used: "2335.98",
-			Left: "664.02", Part: part(0.779)},
-		{Scope: trend, Name: "price_collar", Unit: "fraction", Max: "0.05"},
-		{Scope: maker, Name: "max_data_age", Market: hostileOr("ETH-EUR"), Unit: "duration", Max: "30s",
-			Used: "1.2s",
-			Left: "28.8s", Part: part(0.04)},
-		{Scope: maker, Name: "reduce_only", Unit: "switch"}},
+	return &operator.Risk{Answer: profit.Answer{Running: true},
+		AtMS: madeUpNow, Currency: "EUR", Limits: []operator.Limit{
+			{Scope: "account", Name: "max_exposure", Unit: "money", Max: "5000", Used: "2381.07",
+				Left: "2618.93", Part: part(0.476)},
+			{Scope: "account", Name: "max_daily_loss", Unit: "money", Max: "50", Used: "51.2", Left: "0",
+				Part: part(1.024), Reached: true, UntilMS: madeUpNow + 9e6},
+			{Scope: "account", Name: "max_drawdown", Unit: "fraction", Max: "0.05", Used: "0.0132",
+				Left: "0.0368", Part: part(0.264), From: "10254.1"},
+			{Scope: trend, Name: "max_position", Market: "BTC-EUR", Unit: "money", Max: "3000", Used: "2335.98",
+				Left: "664.02", Part: part(0.779)},
+			{Scope: trend, Name: "price_collar", Unit: "fraction", Max: "0.05"},
+			{Scope: maker, Name: "max_data_age", Market: hostileOr("ETH-EUR"), Unit: "duration", Max: "30s",
+				Used: "1.2s",
+				Left: "28.8s", Part: part(0.04)},
+			{Scope: maker, Name: "reduce_only", Unit: "switch"}},
 		Halts: []operator.Halt{{Scope: maker, Reason: hostileOr("max_daily_loss"), By: "gate",
 			SinceMS: madeUpNow - 7_200_000}}}
 }
 
 func madeUpJournal() *operator.Journal {
-	j := &operator.Journal{Running: true, Older: 18_206}
+	j := &operator.Journal{Answer: profit.Answer{Running: true}, Older: 18_206}
 	for i := range 25 {
 		j.Entries = append(j.Entries, operator.JournalEntry{Number: uint64(18_231 - i),
 			AtMS: madeUpNow - int64(i)*61_000, Kind: "report", Strategy: "trend", Market: "BTC-EUR",
@@ -136,7 +138,8 @@ func madeUpJournal() *operator.Journal {
 
 func madeUpSystem() *operator.System {
 	free := uint64(41_200_000_000)
-	return &operator.System{Running: true, Folder: "bots/demo", DiskFree: &free, ReadOnly: true, Broken: true,
+	return &operator.System{Answer: profit.Answer{Running: true},
+		Folder: "bots/demo", DiskFree: &free, ReadOnly: true, Broken: true,
 		BackupMS: madeUpNow - 30_000_000, Seal: "The promise is broken since 2026-11-20. " + hostileOr(""),
 		State: operator.StateFile{Path: "bots/demo/bot.db", Bytes: 12_400_000, Entries: 18_231,
 			SinceMS: madeUpNow - 9e9},

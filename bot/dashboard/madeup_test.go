@@ -40,7 +40,7 @@ func madeUp() *Documents {
 		Feeds: []operator.Feed{{Feed: "candles BTC-EUR 5m", LastMS: madeUpNow - 4_000},
 			{Feed: "ticker ETH-EUR", LastMS: madeUpNow - 900}},
 		Weight: []operator.Weight{{Of: "key", Left: 941}, {Of: "ip", Left: 997}}}
-	d.Positions = &operator.Positions{Running: true, Positions: []operator.Position{
+	d.Positions = &operator.Positions{Answer: profit.Answer{Running: true}, Positions: []operator.Position{
 		{Strategy: "trend", Market: "BTC-EUR", Amount: "0.02501", Cost: "2301.12", Last: "93402", Value: "2335.98",
 			Realised: "181.2251", Fees: "9.1121", OpenedMS: madeUpNow - 9_000_000},
 		{Strategy: "maker", Market: "ETH-EUR", Amount: "0", Cost: "0", Realised: "-43.77", Fees: "3.5"}}}
@@ -53,7 +53,7 @@ func madeUp() *Documents {
 
 // madeUpOrders are its orders.
 func madeUpOrders() *operator.Orders {
-	all := &operator.Orders{Running: true}
+	all := &operator.Orders{Answer: profit.Answer{Running: true}}
 	for i, state := range []string{"filled", "canceled", "filled", "open", "awaitingTrigger", "unknown"} {
 		o := operator.Order{Number: int64(i + 1), Strategy: "trend", Market: "BTC-EUR", Side: "buy", Type: "limit",
 			State: state, Amount: "0.02501", Price: "91500", Filled: "0", Fee: "0", Tag: "entry",

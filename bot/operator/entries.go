@@ -33,7 +33,7 @@ type JournalQuery struct {
 
 // Journal is a page of the journal, the latest entries first, as a program reads it.
 type Journal struct {
-	Running bool           `json:"running"`
+	profit.Answer
 	Entries []JournalEntry `json:"entries"`
 	// Older is JournalQuery.Before of the next page; 0: there are no older entries. A page may have
 	// fewer entries than were asked for, or none, where it had to look at many that were not.

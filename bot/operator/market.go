@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
@@ -32,7 +33,7 @@ type MarketQuery struct {
 
 // Market is a bot's data of a market in a time, as a program reads it.
 type Market struct {
-	Running  bool           `json:"running"`
+	profit.Answer
 	Market   string         `json:"market"`
 	Interval string         `json:"interval,omitempty"` // of candles; empty: no strategy gets candles of the market
 	Series   []MarketSeries `json:"series"`             // what can be asked for

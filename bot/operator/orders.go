@@ -3,6 +3,7 @@ package operator
 import (
 	"github.com/google/uuid"
 
+	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
@@ -94,9 +95,9 @@ func OrderOf(c *market.Catalog, o *journal.OrderRow) Order {
 
 // Orders is a list of orders.
 type Orders struct {
-	Running bool    `json:"running"`
-	AsOfMS  int64   `json:"as_of_ms,omitempty"` // of a stopped bot: when its file was last written
-	Orders  []Order `json:"orders"`
+	profit.Answer
+	AsOfMS int64   `json:"as_of_ms,omitempty"` // of a stopped bot: when its file was last written
+	Orders []Order `json:"orders"`
 }
 
 // MaxOrders is the largest number of orders in a list. A list keeps the latest.

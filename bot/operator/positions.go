@@ -3,6 +3,7 @@ package operator
 import (
 	"strings"
 
+	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
@@ -51,7 +52,7 @@ func (p *Position) worth() string {
 
 // Positions is a list of positions.
 type Positions struct {
-	Running   bool       `json:"running"`
+	profit.Answer
 	AsOfMS    int64      `json:"as_of_ms,omitempty"` // of a stopped bot: when its file was last written
 	Positions []Position `json:"positions"`
 }

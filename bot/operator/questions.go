@@ -152,6 +152,9 @@ type Glance struct {
 	Risk      *Risk      `json:"risk"`
 }
 
+// ByBot notes that the running bot gave the answer.
+func (g *Glance) ByBot() { g.Positions.Running, g.Risk.Running = true, true }
+
 // AskGlance asks for a glance. A running bot takes one look at its loop for it.
 func AskGlance() Question[Glance] {
 	return Question[Glance]{path: PathGlance, read: func(store *journal.Store) (*Glance, error) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/journal"
@@ -15,7 +16,7 @@ import (
 
 // Refused lists the sent orders and the refusals of strategies since a time, as a program reads it.
 type Refused struct {
-	Running    bool        `json:"running"`
+	profit.Answer
 	SinceMS    int64       `json:"since_ms"`
 	Strategies []RefusedBy `json:"strategies"`
 }

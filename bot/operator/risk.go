@@ -8,6 +8,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
@@ -20,7 +21,7 @@ const riskVersion = 1
 // Risk is each limit of a bot with its use, as a program reads it. Of a stopped bot: as of its last
 // minute, or its stop.
 type Risk struct {
-	Running  bool    `json:"running"`
+	profit.Answer
 	AtMS     int64   `json:"at_ms"` // of the figures, on the exchange's clock; 0: the file has none
 	Currency string  `json:"currency"`
 	Limits   []Limit `json:"limits"`

@@ -6,15 +6,16 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // Story is an order with all its journal entries, as a program reads it.
 type Story struct {
-	Running bool   `json:"running"`
-	Order   Order  `json:"order"`
-	Steps   []Step `json:"steps"`
-	Fills   []any  `json:"fills"` // journal.Fields
+	profit.Answer
+	Order Order  `json:"order"`
+	Steps []Step `json:"steps"`
+	Fills []any  `json:"fills"` // journal.Fields
 }
 
 // Step is an entry of the journal.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/bot/seal"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/state/bolt"
@@ -17,7 +18,7 @@ import (
 // System describes a bot's files and machine, as a program reads it. Sizes are in
 // bytes.
 type System struct {
-	Running   bool           `json:"running"`
+	profit.Answer
 	Folder    string         `json:"folder"`
 	State     StateFile      `json:"state_file"`
 	DiskFree  *uint64        `json:"disk_free,omitempty"` // nil: this system does not tell

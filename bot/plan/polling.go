@@ -26,14 +26,14 @@ const (
 
 // Polling lists the regular requests of the bot with their weight points. What is asked only now
 // and then is not in it: a candle that a stream has not shown, the prices of a silent market.
-func (p *Live) Polling(client *rest.Client) rest.Plan { return p.requests(client, &p.Config.Stream) }
+func (p *Live) Polling(client *rest.Client) rest.Polls { return p.requests(client, &p.Config.Stream) }
 
 // PollingAs is Polling if every channel came as feed says: config.FeedStream or config.FeedPoll.
-func (p *Live) PollingAs(client *rest.Client, feed string) rest.Plan {
+func (p *Live) PollingAs(client *rest.Client, feed string) rest.Polls {
 	return p.requests(client, &config.StreamSection{Feed: feed})
 }
 
-func (p *Live) requests(client *rest.Client, streams *config.StreamSection) (plan rest.Plan) {
+func (p *Live) requests(client *rest.Client, streams *config.StreamSection) (plan rest.Polls) {
 	every, public := p.Config.Poll, rest.PaidByIP
 	if p.Config.Exchange.SignMarketData && p.Key != "" {
 		public = rest.PaidByKey

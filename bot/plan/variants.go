@@ -28,38 +28,38 @@ type Variants struct {
 	kinds   []strategy.Definition
 	candles Library
 	checked map[string]*Backtest // by settings other than parameters; without candles
-	whole   map[string]*Backtest // by kin
+	whole   map[string]*Backtest // by dataset
 
 	// Sets are those whose warm-ups the units of all plans fit, so that all share them; nil: each
-	// kin fits the set that it was read for.
+	// dataset fits the set that it was read for.
 	Sets iter.Seq[[]config.Override]
 
-	last    looked
-	kins    map[string]string                             // each kin, and each warm-up, by itself
-	warmups map[string]map[string][]backtest.StrategyPlan // by kin and warm-up: a set that was looked at
+	last     looked
+	datasets map[string]string                             // each dataset, and each warm-up, by itself
+	warmups  map[string]map[string][]backtest.StrategyPlan // by dataset and warm-up: a set that was looked at
 	// room that is used again
-	all, kin, warmup []byte
-	list             []backtest.StrategyPlan
-	changed          [][]string
+	all, dataset, warmup []byte
+	list                 []backtest.StrategyPlan
+	changed              [][]string
 }
 
 // NewVariants takes the config of a source, and candles that stay open.
 func NewVariants(source *config.Source, kinds []strategy.Definition, candles Library) *Variants {
 	return &Variants{source: source, kinds: kinds, candles: candles, checked: map[string]*Backtest{},
-		whole: map[string]*Backtest{}, kins: map[string]string{},
+		whole: map[string]*Backtest{}, datasets: map[string]string{},
 		warmups: map[string]map[string][]backtest.StrategyPlan{}}
 }
 
-// Look checks settings without running them. Settings of one kin read the same candles. The error
-// is that of the config with them; it wraps strategy.InvalidError where parameters do not go
+// Look checks settings without running them. Settings of one dataset read the same candles. The
+// error is that of the config with them; it wraps strategy.InvalidError where parameters do not go
 // together.
-func (v *Variants) Look(sets []config.Override) (kin string, err error) {
+func (v *Variants) Look(sets []config.Override) (dataset string, err error) {
 	l, err := v.look(sets)
-	return l.kin, err
+	return l.dataset, err
 }
 
-// Warmup is a key of the warm-ups of settings that Look allows: all of one kin and key can trade
-// from the same time on.
+// Warmup is a key of the warm-ups of settings that Look allows: all of one dataset and key can
+// trade from the same time on.
 func (v *Variants) Warmup(sets []config.Override) (string, error) {
 	l, err := v.look(sets)
 	return l.warmup, err
@@ -67,10 +67,10 @@ func (v *Variants) Warmup(sets []config.Override) (string, error) {
 
 // looked is settings that Look allows.
 type looked struct {
-	sets        []config.Override
-	checked     *Backtest               // see check
-	strategies  []backtest.StrategyPlan // until the next look
-	kin, warmup string
+	sets            []config.Override
+	checked         *Backtest               // see check
+	strategies      []backtest.StrategyPlan // until the next look
+	dataset, warmup string
 }
 
 func (v *Variants) look(sets []config.Override) (l looked, err error) {
@@ -88,35 +88,35 @@ func (v *Variants) look(sets []config.Override) (l looked, err error) {
 			return err
 		}
 		for _, c := range needs.Of(s.Interval) {
-			v.kin = append(append(v.kin, ' '), c.Interval.String()...)
+			v.dataset = append(append(v.dataset, ' '), c.Interval.String()...)
 			v.warmup = strconv.AppendInt(append(v.warmup, ' '), int64(c.Warmup), 10)
 		}
-		v.kin, v.warmup = append(v.kin, ';'), append(v.warmup, ';')
+		v.dataset, v.warmup = append(v.dataset, ';'), append(v.warmup, ';')
 		return nil
 	})
 	if err != nil {
 		return looked{}, err
 	}
-	l.kin, l.warmup = v.once(v.kin), v.once(v.warmup)
+	l.dataset, l.warmup = v.once(v.dataset), v.once(v.warmup)
 	v.last = l
 	v.note(&l)
 	return l, nil
 }
 
-// note keeps one set of each warm-up of a kin.
+// note keeps one set of each warm-up of a dataset.
 func (v *Variants) note(l *looked) {
-	if v.warmups[l.kin] == nil {
-		v.warmups[l.kin] = map[string][]backtest.StrategyPlan{}
+	if v.warmups[l.dataset] == nil {
+		v.warmups[l.dataset] = map[string][]backtest.StrategyPlan{}
 	}
-	if _, known := v.warmups[l.kin][l.warmup]; !known {
-		v.warmups[l.kin][l.warmup] = slices.Clone(l.strategies)
+	if _, known := v.warmups[l.dataset][l.warmup]; !known {
+		v.warmups[l.dataset][l.warmup] = slices.Clone(l.strategies)
 	}
 }
 
-// earliest is the time from which the sets of a kin that were looked at so far read a feed.
-func (v *Variants) earliest(kin string, p *Backtest, f backtest.Feed) market.Time {
+// earliest is the time from which the sets of a dataset that were looked at so far read a feed.
+func (v *Variants) earliest(dataset string, p *Backtest, f backtest.Feed) market.Time {
 	from, longest := p.Run.History(f, 1), *p.Run
-	for _, strategies := range v.warmups[kin] {
+	for _, strategies := range v.warmups[dataset] {
 		longest.Strategies = slices.Clone(p.Run.Strategies)
 		for i := range strategies {
 			longest.Strategies[i].Values = strategies[i].Values
@@ -132,10 +132,10 @@ func same(a, b config.Override) bool {
 
 // once is a text that is kept once.
 func (v *Variants) once(text []byte) string {
-	kept, is := v.kins[string(text)]
+	kept, is := v.datasets[string(text)]
 	if !is {
 		kept = string(text)
-		v.kins[kept] = kept
+		v.datasets[kept] = kept
 	}
 	return kept
 }
@@ -146,7 +146,7 @@ func (v *Variants) Plan(sets []config.Override) (*backtest.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	base, err := v.base(l.kin, sets)
+	base, err := v.base(l.dataset, sets)
 	if err != nil {
 		return nil, err
 	}
@@ -159,25 +159,25 @@ func (v *Variants) Plan(sets []config.Override) (*backtest.Plan, error) {
 	return &p, nil
 }
 
-// Base is a backtest of the kin of settings, completed with its candles.
+// Base is a backtest of the dataset of settings, completed with its candles.
 func (v *Variants) Base(sets []config.Override) (*Backtest, error) {
-	kin, err := v.Look(sets)
+	dataset, err := v.Look(sets)
 	if err != nil {
 		return nil, err
 	}
-	return v.base(kin, sets)
+	return v.base(dataset, sets)
 }
 
-// base is a backtest of a kin, which that of the settings is.
-func (v *Variants) base(kin string, sets []config.Override) (*Backtest, error) {
-	if v.whole[kin] == nil {
+// base is a backtest of a dataset, which that of the settings is.
+func (v *Variants) base(dataset string, sets []config.Override) (*Backtest, error) {
+	if v.whole[dataset] == nil {
 		base, err := v.read(sets)
 		if err != nil {
 			return nil, err
 		}
-		v.whole[kin] = base
+		v.whole[dataset] = base
 	}
-	return v.whole[kin], nil
+	return v.whole[dataset], nil
 }
 
 // read completes the backtest of settings with its candles.
@@ -193,8 +193,8 @@ func (v *Variants) read(sets []config.Override) (*Backtest, error) {
 	return p, p.Finish(v.candles)
 }
 
-// reach is the time from which any of the Sets that are of the kin of these settings reads a feed.
-// Only few ranges have candles with more decimals before them: elsewhere it looks at no set.
+// reach is the time from which any of the Sets that are of the dataset of these settings reads a
+// feed. Only few ranges have candles with more decimals before them: elsewhere it looks at no set.
 func (v *Variants) reach(p *Backtest, sets []config.Override, f backtest.Feed) (from market.Time, err error) {
 	from = p.Run.History(f, 1)
 	all, err := v.candles.Part(f.Market.Name, f.Interval, 0, p.Run.To)
@@ -206,14 +206,14 @@ func (v *Variants) reach(p *Backtest, sets []config.Override, f backtest.Feed) (
 		return from, err
 	}
 	looking := NewVariants(v.source, v.kinds, v.candles)
-	kin, err := looking.Look(sets)
+	dataset, err := looking.Look(sets)
 	if err != nil {
 		return 0, err
 	}
 	for other := range v.Sets {
 		_, _ = looking.look(other) // a set with an error is left out, or ends the search where it is run
 	}
-	return looking.earliest(kin, p, f), nil
+	return looking.earliest(dataset, p, f), nil
 }
 
 // load reads the config with settings over it.
@@ -233,10 +233,10 @@ func (v *Variants) with(sets []config.Override) *config.Source {
 }
 
 // check is a backtest, without candles, of the settings that are no parameters. Its parameters are
-// those of the first set that it was made for. The beginning of v.kin is a key of the settings that
-// decide which candles are read, and in which units.
+// those of the first set that it was made for. The beginning of v.dataset is a key of the settings
+// that decide which candles are read, and in which units.
 func (v *Variants) check(sets []config.Override) (p *Backtest, err error) {
-	v.all, v.kin = v.all[:0], v.kin[:0]
+	v.all, v.dataset = v.all[:0], v.dataset[:0]
 	for _, o := range sets {
 		if config.ValueAt(o.Path) != "" {
 			continue
@@ -246,7 +246,7 @@ func (v *Variants) check(sets []config.Override) (p *Backtest, err error) {
 		}
 		v.all = fmt.Appendf(v.all, "%q=%q;", o.Path, o.Text)
 		if !alike(o.Path) {
-			v.kin = fmt.Appendf(v.kin, "%q=%q;", o.Path, o.Text)
+			v.dataset = fmt.Appendf(v.dataset, "%q=%q;", o.Path, o.Text)
 		}
 	}
 	if p = v.checked[string(v.all)]; p == nil {
@@ -332,9 +332,9 @@ func (l leftOut) Unwrap() error { return l.error }
 // their longest warm-up to the end of the range.
 func (v *Variants) DataHash() (string, error) {
 	lines := map[string]bool{}
-	for kin, p := range v.whole {
+	for dataset, p := range v.whole {
 		for _, f := range p.Run.Feeds {
-			text, err := v.candles.DataHash(f.Market.Name, f.Interval, v.earliest(kin, p, f), p.Run.To)
+			text, err := v.candles.DataHash(f.Market.Name, f.Interval, v.earliest(dataset, p, f), p.Run.To)
 			if err != nil {
 				return "", err
 			}

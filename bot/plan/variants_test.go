@@ -33,7 +33,7 @@ func TestAVariantRunsAsItsConfigDoes(t *testing.T) {
 	source := &config.Source{Text: variedConfig}
 	lib := Shared(newSynthetics(1))
 	v := NewVariants(source, shipped.Definitions(), lib)
-	kins := map[string]bool{}
+	datasets := map[string]bool{}
 	for _, sets := range [][]string{
 		{"strategies.trend.params.fast=5"},
 		{"strategies.trend.params.fast=7", "strategies.trend.params.slow=9", "strategies.other.params.period=5"},
@@ -53,9 +53,9 @@ func TestAVariantRunsAsItsConfigDoes(t *testing.T) {
 	} {
 		overrides, err := config.ParseSets(sets)
 		require.NoError(t, err)
-		kin, err := v.Look(overrides)
+		dataset, err := v.Look(overrides)
 		require.NoError(t, err, sets)
-		kins[kin] = true
+		datasets[dataset] = true
 		shared, err := v.Plan(overrides)
 		require.NoError(t, err, sets)
 
@@ -76,7 +76,7 @@ func TestAVariantRunsAsItsConfigDoes(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, string(wantText), string(gotText), "%v", sets)
 	}
-	require.Len(t, kins, 7, "fees, venue and limits read the same candles: %v", kins)
+	require.Len(t, datasets, 7, "fees, venue and limits read the same candles: %v", datasets)
 }
 
 func TestARefusedVariantNamesItsSetting(t *testing.T) {

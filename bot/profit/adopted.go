@@ -48,17 +48,17 @@ func (l *timeline) adopt(b *journal.Booking) {
 		l.epochs = map[[2]uint32]epoch{}
 	}
 	l.epochs[one], l.epochs[other] = now, now
-	l.events = append(l.events, event{at: b.At, counts: now.at, epoch: now.number, heir: a.to + 1, market: b.Market,
+	l.events = append(l.events, event{at: b.At, counts: now.at, epoch: now.number, newOwner: a.to + 1, market: b.Market,
 		settled: true, strategy: a.from, amount: market.Qty(b.Money), fee: b.Cost})
 }
 
 // replayAdoption gives a whole position to another strategy, as it was booked: an older file may
 // lack the events that led to it.
 func (l *timeline) replayAdoption(all holdings, e *event, wanted func(*event) bool) (err error) {
-	heir := *e
-	heir.strategy = e.heir - 1
-	from, to := l.holding(all, e), l.holding(all, &heir)
-	from.asked, to.asked = from.asked || wanted(e), to.asked || wanted(&heir)
+	newOwner := *e
+	newOwner.strategy = e.newOwner - 1
+	from, to := l.holding(all, e), l.holding(all, &newOwner)
+	from.asked, to.asked = from.asked || wanted(e), to.asked || wanted(&newOwner)
 	if to.Amount == 0 || from.Opened < to.Opened {
 		to.Opened = cmp.Or(from.Opened, e.at)
 	}

@@ -22,7 +22,7 @@ type Sample struct {
 // Curve is the equity of an account, or of a strategy. A strategy that shares money with others has
 // no equity: its curve is what it has earned, Earned is set, and the index stays 1.
 type Curve struct {
-	Running       bool     `json:"running"`
+	Answer
 	AsOfMS        int64    `json:"as_of_ms,omitempty"` // of a stopped bot: when its file was last written
 	Zone          string   `json:"zone"`               // in which a person reads the times
 	Strategy      string   `json:"strategy,omitempty"`

@@ -33,9 +33,17 @@ type Earned struct {
 	Fall     string   `json:"fall"` // the largest fall of what was earned from its peak
 }
 
+// Answer is what each answer about a bot begins with.
+type Answer struct {
+	Running bool `json:"running"` // the running bot gave it; else its state file did
+}
+
+// ByBot notes that the running bot gave the answer.
+func (a *Answer) ByBot() { a.Running = true }
+
 // ProfitReport is the profit of a bot, by groups and in all.
 type ProfitReport struct {
-	Running  bool     `json:"running"`
+	Answer
 	AsOfMS   int64    `json:"as_of_ms,omitempty"` // of a stopped bot: when its file was last written
 	Zone     string   `json:"zone"`               // of the days
 	By       string   `json:"by"`
@@ -169,7 +177,7 @@ func (a *accountant) wants(q *Query) func(*event) bool {
 }
 
 // add counts a change in its group.
-func (a *accountant) add(c *change) error {
+func (a *accountant) add(c *effect) error {
 	if err := a.trips.add(c); err != nil || c.event.side == 0 || c.event.at < a.since || c.event.at >= a.until {
 		return err
 	}

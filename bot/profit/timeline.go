@@ -24,7 +24,7 @@ type Source interface {
 }
 
 // event is a fill with its fee, base that moved without a trade (side 0), or a position that went
-// to another strategy (side 0 with a heir).
+// to another strategy (side 0 with a new owner).
 type event struct {
 	at       market.Time
 	counts   market.Time // when it counts: at, or the time of an adoption that was booked before it
@@ -33,7 +33,7 @@ type event struct {
 	strategy uint32 // place in timeline.names
 	tag      uint32 // likewise
 	epoch    uint32 // number of the adoption that was booked before it, of this strategy in this market
-	heir     uint32 // of an adoption: 1 + the place of the strategy that has the position now
+	newOwner uint32 // of an adoption: 1 + the place of the strategy that has the position now
 	flow     uint32 // of base that moved without a trade: 1 + the place of its flow
 	market   market.ID
 	side     market.Side
@@ -46,7 +46,7 @@ type event struct {
 // compare orders events by time. An adoption comes before whatever was booked after it, of the two
 // strategies in its market.
 func (e *event) compare(o *event) int {
-	return cmp.Or(cmp.Compare(e.counts, o.counts), cmp.Compare(e.epoch, o.epoch), cmp.Compare(o.heir, e.heir),
+	return cmp.Or(cmp.Compare(e.counts, o.counts), cmp.Compare(e.epoch, o.epoch), cmp.Compare(o.newOwner, e.newOwner),
 		cmp.Compare(e.at, o.at), cmp.Compare(e.order, o.order), bytes.Compare(e.id[:], o.id[:]))
 }
 
@@ -125,7 +125,7 @@ func readFlows(from Source, strategy string) (*timeline, error) {
 		return nil, err
 	}
 	q := Query{Strategy: strategy}
-	_, err = l.replay(q.wants(l), func(*change) error { return nil })
+	_, err = l.replay(q.wants(l), func(*effect) error { return nil })
 	return l, err
 }
 
@@ -238,8 +238,8 @@ type holding struct {
 	asked bool         // it belongs to an event that was asked for
 }
 
-// change is the effect of one event on a holding.
-type change struct {
+// effect is the effect of one event on a holding.
+type effect struct {
 	event    *event
 	holding  *holding
 	opened   market.Time  // of the position before the event
@@ -267,13 +267,13 @@ func (l *timeline) holding(all holdings, e *event) *holding {
 
 // replay computes positions from the events that wanted chooses, in order, and calls visit with
 // each change, valid during the call. The result has the positions of these events.
-func (l *timeline) replay(wanted func(*event) bool, visit func(*change) error) (holdings, error) {
+func (l *timeline) replay(wanted func(*event) bool, visit func(*effect) error) (holdings, error) {
 	all := holdings{}
-	var c change
+	var c effect
 	for i := range l.events {
 		e := &l.events[i]
 		asked := wanted(e)
-		if e.heir != 0 {
+		if e.newOwner != 0 {
 			if err := l.replayAdoption(all, e, wanted); err != nil {
 				return nil, err
 			}
@@ -282,7 +282,7 @@ func (l *timeline) replay(wanted func(*event) bool, visit func(*change) error) (
 		if !asked && len(l.adopted) == 0 {
 			continue // without adoptions, no position depends on another
 		}
-		c = change{event: e, holding: l.holding(all, e)}
+		c = effect{event: e, holding: l.holding(all, e)}
 		if err := c.apply(); err != nil {
 			return nil, fmt.Errorf("books of %s: order %d: %w", c.holding.market.Name, e.order, err)
 		}
@@ -300,7 +300,7 @@ func (l *timeline) replay(wanted func(*event) bool, visit func(*change) error) (
 }
 
 // give notes the cost with which a flow of base came or left.
-func (l *timeline) give(c *change) {
+func (l *timeline) give(c *effect) {
 	if m := c.holding.market; c.event.flow != 0 && l.currency != nil && m.Quote == l.currency.ID {
 		if cost, err := c.moved.NearestMoney(m.MoneyDrop()); err == nil { // else there is no curve either
 			l.flows[c.event.flow-1].given = cost
@@ -309,7 +309,7 @@ func (l *timeline) give(c *change) {
 }
 
 // apply adds the event to the holding, exactly as the account does.
-func (c *change) apply() (err error) {
+func (c *effect) apply() (err error) {
 	h, e := c.holding, c.event
 	before := h.Position
 	c.opened = before.Opened
@@ -343,7 +343,7 @@ func (c *change) apply() (err error) {
 }
 
 // moveGross adds what base cost that came, or takes its share for base that left.
-func (c *change) moveGross(before market.Qty) error {
+func (c *effect) moveGross(before market.Qty) error {
 	h := c.holding
 	if c.event.amount > 0 {
 		cost, err := h.market.Value(c.event.price, c.event.amount)

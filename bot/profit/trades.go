@@ -38,12 +38,12 @@ type TradeSum struct {
 
 // TradeList is a list of round trips, the earliest exit first.
 type TradeList struct {
-	Running bool       `json:"running"`
-	AsOfMS  int64      `json:"as_of_ms,omitempty"` // of a stopped bot: when its file was last written
-	Zone    string     `json:"zone"`               // in which a person reads the times
-	Trades  []Trade    `json:"trades"`
-	Before  int        `json:"before,omitempty"` // trips of the range that Query.Latest left out
-	Sums    []TradeSum `json:"sums"`             // over all trips of the range
+	Answer
+	AsOfMS int64      `json:"as_of_ms,omitempty"` // of a stopped bot: when its file was last written
+	Zone   string     `json:"zone"`               // in which a person reads the times
+	Trades []Trade    `json:"trades"`
+	Before int        `json:"before,omitempty"` // trips of the range that Query.Latest left out
+	Sums   []TradeSum `json:"sums"`             // over all trips of the range
 }
 
 // trip is a round trip in exact numbers.
@@ -80,7 +80,7 @@ type trips struct {
 }
 
 // add counts a change.
-func (ts *trips) add(c *change) error {
+func (ts *trips) add(c *effect) error {
 	if c.sold <= 0 || c.event.side == 0 {
 		return nil
 	}

@@ -72,7 +72,7 @@ func (r *recorder) learn(l *plan.Listing) (err error) {
 }
 
 // polling lists the regular requests with their weight points.
-func (r *recorder) polling() (all rest.Plan) {
+func (r *recorder) polling() (all rest.Polls) {
 	every, streams := r.config.Poll, r.config.Stream.Section()
 	for _, of := range [...]struct {
 		span   *config.Span

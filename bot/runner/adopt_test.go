@@ -28,7 +28,7 @@ import (
 )
 
 // adopt lets a strategy of the config take over from another, as `bot adopt` does.
-func (s *stage) adopt(from, to string, change func(*adopt.Ask)) (*adopt.Plan, error) {
+func (s *stage) adopt(from, to string, change func(*adopt.Ask)) (*adopt.Changes, error) {
 	c, err := config.LoadRun(&config.Source{File: "stage.toml", Text: s.config})
 	require.NoError(s.T, err)
 	a := &adopt.Ask{Folder: s.Folder, From: from, To: to, Strategies: c.Strategies, By: "user ann",

@@ -189,7 +189,6 @@ func (c *control) orders(ctx context.Context, ask *operator.Request) (any, error
 	if err != nil {
 		return nil, err
 	}
-	list.Running = true
 	return list, c.query(ctx, func(market.Time) {
 		for i := range list.Orders {
 			o := &list.Orders[i]
@@ -206,13 +205,9 @@ func (c *control) positions(ctx context.Context, _ *operator.Request) (any, erro
 		return nil, err
 	}
 	if err != nil { // a strategy blocks: answer as of the last commit
-		list, err := operator.StoppedPositions(c.r.store)
-		list.Running = true
-		return list, err
+		return operator.StoppedPositions(c.r.store)
 	}
-	list, err := operator.PositionsOf(c.r.store, func(id market.ID) market.Price { return prices[id] })
-	list.Running = true
-	return list, err
+	return operator.PositionsOf(c.r.store, func(id market.ID) market.Price { return prices[id] })
 }
 
 // prices are the latest prices. Only the loop's goroutine may call it.
@@ -229,12 +224,7 @@ func (c *control) explain(ctx context.Context, ask *operator.Request) (any, erro
 	if ask.Order == "" {
 		return c.refusals(ctx, ask)
 	}
-	story, err := operator.StoryOf(c.r.store, ask.Order)
-	if err != nil {
-		return nil, err
-	}
-	story.Running = true
-	return story, nil
+	return operator.StoryOf(c.r.store, ask.Order)
 }
 
 // refusals answers `bot explain --refused`.
@@ -248,13 +238,8 @@ func (c *control) refusals(ctx context.Context, ask *operator.Request) (any, err
 	if err != nil {
 		return nil, err
 	}
-	info, err := operator.RefusedOf(c.r.store, ask.Strategy,
+	return operator.RefusedOf(c.r.store, ask.Strategy,
 		now.Add(-market.Duration(ask.SinceMS)*market.Duration(time.Millisecond)), counted)
-	if err != nil {
-		return nil, err
-	}
-	info.Running = true
-	return info, nil
 }
 
 // backup writes a copy of the state file, and notes when, unless the copy is removed again. Behind

@@ -18,12 +18,7 @@ func (c *control) trades(_ context.Context, ask *operator.Request) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	list, err := profit.Trades(c.r.store, q, c.r.trading.Now())
-	if err != nil {
-		return nil, err
-	}
-	list.Running = true
-	return list, nil
+	return profit.Trades(c.r.store, q, c.r.trading.Now())
 }
 
 // profit answers `bot profit`.
@@ -32,12 +27,7 @@ func (c *control) profit(ctx context.Context, ask *operator.Request) (any, error
 	if err != nil {
 		return nil, err
 	}
-	report, err := c.present(ctx).profit(q, c.r.trading.Now())
-	if err != nil {
-		return nil, err
-	}
-	report.Running = true
-	return report, nil
+	return c.present(ctx).profit(q, c.r.trading.Now())
 }
 
 // equity answers `bot equity`.
@@ -46,12 +36,7 @@ func (c *control) equity(ctx context.Context, ask *operator.Request) (any, error
 	if err != nil {
 		return nil, err
 	}
-	curve, err := profit.Equity(c.present(ctx), q, c.r.trading.Now())
-	if err != nil {
-		return nil, err
-	}
-	curve.Running = true
-	return curve, nil
+	return profit.Equity(c.present(ctx), q, c.r.trading.Now())
 }
 
 // present is the state file of a running bot with the present behind it: a sample of each curve and
@@ -200,12 +185,7 @@ func (c *control) entries(_ context.Context, ask *operator.Request) (any, error)
 	if err := q.Check(); err != nil {
 		return nil, err
 	}
-	list, err := operator.JournalOf(c.r.store, q, c.r.trading.Now())
-	if err != nil {
-		return nil, err
-	}
-	list.Running = true
-	return list, nil
+	return operator.JournalOf(c.r.store, q, c.r.trading.Now())
 }
 
 // system answers the question for the bot's files. The loop takes no part in it.
@@ -214,7 +194,6 @@ func (c *control) system(context.Context, *operator.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Running = true
 	s.AddLog(c.r.config().Bot.LogFile)
 	return s, nil
 }

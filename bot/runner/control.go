@@ -111,6 +111,9 @@ func answer(serve func(context.Context, *operator.Request) (any, error)) http.Ha
 				value, err = serve(request.Context(), &ask)
 			}
 		}
+		if doc, is := value.(interface{ ByBot() }); is && err == nil {
+			doc.ByBot()
+		}
 		if err != nil {
 			value, status = operator.Failure{Error: err.Error()}, statusOf(err)
 		}

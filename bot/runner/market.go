@@ -24,7 +24,7 @@ func (c *control) market(ctx context.Context, ask *operator.Request) (any, error
 	if err := q.Check(); err != nil {
 		return nil, err
 	}
-	v := &operator.Market{Running: true, Series: r.marketSeries()}
+	v := &operator.Market{Series: r.marketSeries()}
 	if err := v.Choose(q); err != nil {
 		return nil, err
 	}
@@ -190,9 +190,7 @@ func (c *control) glance(ctx context.Context, _ *operator.Request) (any, error) 
 		return nil, err
 	}
 	g := &operator.Glance{Status: s, Risk: c.r.riskOf(uses)}
-	g.Risk.Running = true
 	g.Positions, err = operator.PositionsOf(c.r.store, func(id market.ID) market.Price { return prices[id] })
-	g.Positions.Running = true
 	return g, errors.Join(err, g.Risk.AddHalts(c.r.store))
 }
 
@@ -209,6 +207,5 @@ func (c *control) blockedGlance(s *operator.Status) (any, error) {
 	if g.Risk, err = operator.StoppedRisk(c.r.store); err != nil {
 		return nil, err
 	}
-	g.Positions.Running, g.Risk.Running = true, true
 	return g, nil
 }

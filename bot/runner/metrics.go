@@ -28,16 +28,23 @@ type metrics struct {
 	registry *prometheus.Registry
 	watch    *watch
 
-	orders, ended, refusals, fills, differences, bans, bare, blocks *prometheus.CounterVec
-	invalid                                                         *prometheus.CounterVec
-	reloads                                                         *prometheus.CounterVec
-	stale                                                           prometheus.Counter
-	commits                                                         prometheus.Histogram
-	steps                                                           *prometheus.HistogramVec
-	equity, exposure, drawdown, open, foreign                       prometheus.Gauge
-	evidence, broken                                                prometheus.Gauge // of the seal
-	bareNow, bareGroups                                             prometheus.Gauge
-	halted, bareFor                                                 *prometheus.GaugeVec
+	orders, ended, refusals, fills, differences, bans, blocks *prometheus.CounterVec
+	invalid                                                   *prometheus.CounterVec
+	reloads                                                   *prometheus.CounterVec
+	stale                                                     prometheus.Counter
+	commits                                                   prometheus.Histogram
+	steps                                                     *prometheus.HistogramVec
+	equity, exposure, drawdown, open, foreign                 prometheus.Gauge
+	evidence, broken                                          prometheus.Gauge // of the seal
+	halted                                                    *prometheus.GaugeVec
+	unprotected                                               unprotectedMetrics
+}
+
+// unprotectedMetrics are of positions without an exit.
+type unprotectedMetrics struct {
+	total       *prometheus.CounterVec
+	times       *prometheus.GaugeVec
+	now, groups prometheus.Gauge
 }
 
 // namespace is the prefix of every metric.
@@ -59,8 +66,8 @@ func newMetrics(w *watch) *metrics {
 	m.invalid = m.counters("invalid_answers_total",
 		"Answers about own orders that cannot be true and were not booked, by the rule that they break.", "rule")
 	m.bans = m.counters("bans_total", "Bans by the exchange.", "budget")
-	m.bare = m.counters("unprotected_total", "Positions that could not have an exit at the exchange.", "strategy",
-		"cause")
+	m.unprotected.total = m.counters("unprotected_total",
+		"Positions that could not have an exit at the exchange.", "strategy", "cause")
 	m.blocks = m.counters("callbacks_blocked_total", "Callbacks of strategies that took longer than a second.",
 		"strategy", "callback")
 	m.reloads = m.counters("reloads_total", "Reloads of the settings, by what became of them.", "outcome")
@@ -79,15 +86,15 @@ func newMetrics(w *watch) *metrics {
 	m.broken = m.gauge("seal_broken", "1 where the sealed promise is broken.", nil)
 	m.open = m.gauge("open_orders", "Own open orders.", nil)
 	m.foreign = m.gauge("foreign_orders", "Open orders on the account that the bot did not place.", nil)
-	m.bareNow = m.gauge("unprotected_positions",
+	m.unprotected.now = m.gauge("unprotected_positions",
 		"Positions that have no exit at the exchange now, or one that is too small.", nil)
-	m.bareFor = prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: "unprotected_seconds",
+	m.unprotected.times = prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: "unprotected_seconds",
 		Help: "Time without an exit over all positions, since the state file began."}, []string{"cause"})
-	m.bareGroups = m.gauge("not_guarded_groups",
+	m.unprotected.groups = m.gauge("not_guarded_groups",
 		"Cancel-on-disconnect groups whose orders outlive the bot, should it die.", nil)
 	m.halted = prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: "strategy_halted",
 		Help: "1 where a strategy is halted."}, []string{"strategy"})
-	m.registry.MustRegister(m.stale, m.commits, m.steps, m.halted, m.bareFor)
+	m.registry.MustRegister(m.stale, m.commits, m.steps, m.halted, m.unprotected.times)
 	m.function("build_info", "What runs.", prometheus.Labels{"version": version.Of(debug.ReadBuildInfo()),
 		"go": runtime.Version()}, func() float64 { return 1 })
 	m.function("loop_age_seconds", "Time since the loop last ran.", nil,
@@ -205,10 +212,10 @@ func (m *metrics) sample(w *watch) {
 		m.halted.WithLabelValues(name).Set(truth(w.halted[i+1]))
 	}
 	m.open.Set(float64(open))
-	m.bareNow.Set(float64(len(r.engine.Brackets().Bare())))
-	m.bareGroups.Set(float64(len(r.loop.NotGuarded())))
+	m.unprotected.now.Set(float64(len(r.engine.Brackets().Bare())))
+	m.unprotected.groups.Set(float64(len(r.loop.NotGuarded())))
 	for _, c := range r.engine.Brackets().UnprotectedBy() {
-		m.bareFor.WithLabelValues(c.Cause.String()).Set(time.Duration(c.Time).Seconds())
+		m.unprotected.times.WithLabelValues(c.Cause.String()).Set(time.Duration(c.Time).Seconds())
 	}
 	m.foreign.Set(float64(r.loop.Foreign()))
 	total, broken, _ := r.journal.seal.Evidence()

@@ -79,17 +79,20 @@ func TestAStartThatFailsAfterARestoreHidesNoOrder(t *testing.T) {
 	})
 }
 
-// hidesOrders lets the exchange list no open order.
-func (s *stage) hidesOrders() {
+// hidesOrders lets the exchange list no open order while hides is true.
+func (s *stage) hidesOrders() (hides *atomic.Bool) {
+	hides = &atomic.Bool{}
+	hides.Store(true)
 	s.wrap = func(next http.RoundTripper) http.RoundTripper {
 		return tripper(func(r *http.Request) (*http.Response, error) {
-			if !strings.HasSuffix(r.URL.Path, "/ordersOpen") {
+			if !strings.HasSuffix(r.URL.Path, "/ordersOpen") || !hides.Load() {
 				return next.RoundTrip(r)
 			}
 			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Request: r,
 				Body: io.NopCloser(strings.NewReader("[]"))}, nil
 		})
 	}
+	return hides
 }
 
 // A bot whose copy of the state file lacks an order is told of none, and stops or dies, more than
@@ -310,6 +313,45 @@ func TestAnExitOfALaterRunHaltsInsteadOfBeingDoubled(t *testing.T) {
 		require.NoError(t, err)
 		time.Sleep(10 * time.Second)
 		s.guards(p)
+		require.NoError(t, p.end())
+	})
+}
+
+// The list of the start lacks that exit: the strategy is halted when a later list shows it, once.
+func TestAnExitOfALaterRunThatTheStartCouldNotSeeHaltsWhenAListShowsIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, p := inBracket(t, false)
+		file := p.copyState()
+		require.NoError(t, p.end())
+		p = s.start()
+		time.Sleep(10 * time.Second)
+		exit := s.resting()
+		p.kill()
+		p.bury()
+		s.putBack(file)
+		hides := s.hidesOrders()
+		p = s.start()
+		time.Sleep(time.Minute)
+		halted := func() (reason string, is bool) {
+			p.look(func() {
+				var halt engine.Halt
+				halt, is = p.engine.Halted(1)
+				reason = halt.Reason
+			})
+			return reason, is
+		}
+		_, is := halted()
+		require.False(t, is)
+		hides.Store(false)
+		time.Sleep(time.Minute)
+		why, is := halted()
+		require.True(t, is)
+		require.Contains(t, why, exit.ClientOrderID.String())
+		_, err := (&control{r: p.runner, ctx: context.Background()}).resume(t.Context(), &operator.Request{})
+		require.NoError(t, err)
+		time.Sleep(3 * time.Minute)
+		_, is = halted()
+		require.False(t, is)
 		require.NoError(t, p.end())
 	})
 }

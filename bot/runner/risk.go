@@ -36,18 +36,12 @@ func (c *control) risk(ctx context.Context, _ *operator.Request) (any, error) {
 	var uses *limitUses
 	err := c.query(ctx, func(at market.Time) { uses = c.r.uses(at) })
 	if errors.As(err, new(blockedError)) { // a strategy blocks: answer as of the last minute
-		info, err := operator.StoppedRisk(c.r.store)
-		if err != nil {
-			return nil, err
-		}
-		info.Running = true
-		return info, nil
+		return operator.StoppedRisk(c.r.store)
 	}
 	if err != nil {
 		return nil, err
 	}
 	info := c.r.riskOf(uses)
-	info.Running = true
 	return info, info.AddHalts(c.r.store)
 }
 

@@ -251,7 +251,7 @@ func (w *watch) unprotected(u *strategy.Unprotected) {
 	w.raise(alert.Unprotected, "%s: %s %s has no exit (%s): %s", w.r.nameOf(u.Strategy), m.FormatQty(u.Amount), m.Name,
 		u.Cause, u.Why)
 	if w.metrics != nil {
-		w.metrics.bare.WithLabelValues(w.r.nameOf(u.Strategy), u.Cause.String()).Inc()
+		w.metrics.unprotected.total.WithLabelValues(w.r.nameOf(u.Strategy), u.Cause.String()).Inc()
 	}
 }
 

@@ -38,8 +38,8 @@ const drawdownResamples = 4999
 // walkPage is the page in the folder of a walk-forward, all of whose days are out of sample.
 const walkPage = "walkforward.html"
 
-// record is the record of a backtest, by UTC day from the day on which a strategy could trade.
-type record struct {
+// dailyRecord is the record of a backtest, by UTC day from the day on which a strategy could trade.
+type dailyRecord struct {
 	first    int64 // day
 	returns  []float64
 	exposure []float64 // at the beginning of the day, as a part of the equity
@@ -92,7 +92,7 @@ func FromBacktest(dir string, o Options) (d *Document, warnings []string, err er
 	return d, append(warnings, more...), nil
 }
 
-func backtestOf(run *compare.Run, rec *record) Backtest {
+func backtestOf(run *compare.Run, rec *dailyRecord) Backtest {
 	info := &run.Result.Run
 	return Backtest{Title: run.Title, Run: info.ID, CodeVersion: info.CodeVersion, ConfigHash: info.ConfigHash,
 		DataHash: info.DataHash, From: run.From.Date(), To: run.To.Date(), Days: len(rec.returns),
@@ -114,7 +114,7 @@ func (d *Document) hashFiles(dir string) error {
 
 // promise makes the promises from the days out of sample. A quantity that the backtest says nothing
 // about gets no weight.
-func (d *Document) promise(rec *record, from int, o Options) (warnings []string, err error) {
+func (d *Document) promise(rec *dailyRecord, from int, o Options) (warnings []string, err error) {
 	p := &d.Promise
 	p.Level = o.Level
 	returns := rec.returns[from:]
@@ -171,11 +171,11 @@ func flatExposure(exposure []float64) float64 {
 }
 
 // readRecord reads the days of a result folder.
-func readRecord(run *compare.Run) (*record, error) {
+func readRecord(run *compare.Run) (*dailyRecord, error) {
 	if len(run.Days) == 0 {
 		return nil, errors.New("it has no whole day")
 	}
-	rec := &record{}
+	rec := &dailyRecord{}
 	began := beganDay(run.Result.Strategies)
 	for _, d := range run.Days {
 		day := d.End.Day() - 1
@@ -219,7 +219,7 @@ func beganDay(list []backtest.StrategyInfo) int64 {
 }
 
 // readExposure takes, for each day, the last sample before it; the curve is thinned.
-func (rec *record) readExposure(dir string) error {
+func (rec *dailyRecord) readExposure(dir string) error {
 	next, last := 0, 0.0
 	err := eachRow(dir, "equity.csv", []string{"time_ms", "equity", "exposure"}, func(row []float64) {
 		for ; next < len(rec.exposure) && dayOfMS(row[0]) >= rec.first+int64(next); next++ {

@@ -26,7 +26,7 @@ type credential struct {
 const keyLength = 64
 
 // setAccounts takes the accounts of the config; without any, the account of sandbox.Default.
-func (p *Plan) setAccounts() error {
+func (p *Setup) setAccounts() error {
 	if p.Accounts != nil {
 		p.Config.Accounts = nil
 	}
@@ -53,7 +53,7 @@ func (p *Plan) setAccounts() error {
 	return nil
 }
 
-func (p *Plan) account(name string, s *config.ClientAccount) (a sandbox.Account, err error) {
+func (p *Setup) account(name string, s *config.ClientAccount) (a sandbox.Account, err error) {
 	path := []string{"accounts", name}
 	a = sandbox.Account{Name: name, Volume: string(s.Volume), Balances: map[string]string{}}
 	if _, err := s.Volume.Fixed(2); err != nil {
@@ -82,7 +82,7 @@ func (p *Plan) account(name string, s *config.ClientAccount) (a sandbox.Account,
 }
 
 // key reads one API key. A missing key or secret is derived from the key's place in the config.
-func (p *Plan) key(path []string, s *config.KeySecret) (k api.Key, c credential, err error) {
+func (p *Setup) key(path []string, s *config.KeySecret) (k api.Key, c credential, err error) {
 	k = api.Key{Key: s.Key, Addresses: s.Addresses, Unconfirmed: s.Unconfirmed, Budget: int(s.Budget)}
 	madeKey, madeSecret := madeFor(path)
 	if k.Key == "" {
@@ -132,7 +132,7 @@ func madeOf(path []string, what string) string {
 }
 
 // setAdmin takes or makes the token of /admin.
-func (p *Plan) setAdmin() (err error) {
+func (p *Setup) setAdmin() (err error) {
 	if !p.Admin.Enabled {
 		return nil
 	}
@@ -148,7 +148,7 @@ func (p *Plan) setAdmin() (err error) {
 }
 
 // warnOfOpenConfig warns of secrets in a config that others may read.
-func (p *Plan) warnOfOpenConfig() {
+func (p *Setup) warnOfOpenConfig() {
 	file := p.Sandbox.Source.File
 	if others, err := config.ReadableByOthers(file); p.secrets.Inline && err == nil && others {
 		p.Warnings = append(p.Warnings,

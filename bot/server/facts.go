@@ -50,7 +50,7 @@ type keyFacts struct {
 }
 
 // Facts gathers the facts of an exchange at an address.
-func (p *Plan) Facts(address *net.TCPAddr) *Facts {
+func (p *Setup) Facts(address *net.TCPAddr) *Facts {
 	host := address.IP
 	if host.IsUnspecified() {
 		host = net.IPv4(127, 0, 0, 1)
@@ -74,7 +74,7 @@ func (p *Plan) Facts(address *net.TCPAddr) *Facts {
 	return f
 }
 
-func (p *Plan) accountFacts(a *sandbox.Account) accountFacts {
+func (p *Setup) accountFacts(a *sandbox.Account) accountFacts {
 	facts := accountFacts{Name: a.Name, Balances: a.Balances, Keys: []keyFacts{}}
 	for i := range p.credentials {
 		c := &p.credentials[i]
@@ -144,7 +144,7 @@ func (f *Facts) Write(w io.Writer) error {
 
 // examples are lines for a shell. The first needs no credentials. If a key allows it, one line
 // reads and one trades. If the clock stands still, one line moves it.
-func (p *Plan) examples(root string) []string {
+func (p *Setup) examples(root string) []string {
 	first := "time"
 	if len(p.Config.Markets) > 0 {
 		first = "ticker/price?market=" + p.Config.Markets[0].Name
@@ -171,7 +171,7 @@ func (p *Plan) examples(root string) []string {
 }
 
 // usable finds a key that has a permission and works from this machine.
-func (p *Plan) usable(may func(*api.Key) bool) *credential {
+func (p *Setup) usable(may func(*api.Key) bool) *credential {
 	for i := range p.credentials {
 		c := &p.credentials[i]
 		if may(c.key) && !c.key.Unconfirmed &&
@@ -184,7 +184,7 @@ func (p *Plan) usable(may func(*api.Key) bool) *credential {
 
 // smallOrder is a small market buy, in a market with liquidity whose quote the account holds;
 // empty: there is no such market.
-func (p *Plan) smallOrder(account string) string {
+func (p *Setup) smallOrder(account string) string {
 	at := slices.IndexFunc(p.Config.Accounts, func(a sandbox.Account) bool { return a.Name == account })
 	for i := range p.Config.Markets {
 		m := &p.Config.Markets[i]
@@ -213,7 +213,7 @@ const contentType = "Content-Type: application/json"
 
 // signed is a line that signs a request. It asks the exchange for its time, because the machine's
 // may differ.
-func (p *Plan) signed(root string, c *credential, method, path, body string) string {
+func (p *Setup) signed(root string, c *credential, method, path, body string) string {
 	send, header := "", p.Exchange.Prefixes[0]+"-Access-"
 	if body != "" {
 		send = ` -d "$B"`

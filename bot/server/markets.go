@@ -12,7 +12,7 @@ import (
 )
 
 // setAssets takes the assets of the config, or else those of sandbox.Default.
-func (p *Plan) setAssets() error {
+func (p *Setup) setAssets() error {
 	if p.Assets == nil {
 		return nil
 	}
@@ -52,7 +52,7 @@ func (p *Plan) setAssets() error {
 const dayLong = 24 * market.Duration(3_600_000_000_000)
 
 // decimalsOf returns the decimals of an asset of the exchange.
-func (p *Plan) decimalsOf(symbol string) (uint8, error) {
+func (p *Setup) decimalsOf(symbol string) (uint8, error) {
 	for i := range p.Config.Assets {
 		if p.Config.Assets[i].Symbol == symbol {
 			return p.Config.Assets[i].Decimals, nil
@@ -62,7 +62,7 @@ func (p *Plan) decimalsOf(symbol string) (uint8, error) {
 }
 
 // setMarkets takes the markets of the config, or else those of sandbox.Default.
-func (p *Plan) setMarkets() error {
+func (p *Setup) setMarkets() error {
 	if p.Markets == nil {
 		return nil
 	}
@@ -79,7 +79,7 @@ func (p *Plan) setMarkets() error {
 }
 
 // market makes one market.
-func (p *Plan) market(name string, s *config.TradedMarket) (m sandbox.Market, err error) {
+func (p *Setup) market(name string, s *config.TradedMarket) (m sandbox.Market, err error) {
 	path := []string{"markets", name}
 	base, quote, err := market.SplitName(name)
 	if err != nil {
@@ -129,7 +129,7 @@ func (p *Plan) market(name string, s *config.TradedMarket) (m sandbox.Market, er
 
 // setDecimals takes the decimals of a market: for prices at least those of its tick, for amounts at
 // most those of its assets.
-func (p *Plan) setDecimals(path []string, s *config.TradedMarket, m *sandbox.Market) error {
+func (p *Setup) setDecimals(path []string, s *config.TradedMarket, m *sandbox.Market) error {
 	m.PriceDigits = s.TickSize.Digits()
 	if s.PriceDecimals != nil {
 		if n := *s.PriceDecimals; n < int64(m.PriceDigits) || n > market.MaxDigits {

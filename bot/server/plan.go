@@ -20,8 +20,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
-// Plan is a config of `bot exchange`, checked and turned into a sandbox.Config.
-type Plan struct {
+// Setup is a config of `bot exchange`, checked and turned into a sandbox.Config.
+type Setup struct {
 	*config.Sandbox
 	secrets     config.Secrets
 	Config      sandbox.Config
@@ -34,8 +34,8 @@ type Plan struct {
 
 // NewPlan checks a config and opens the stores for replay; sandbox.New checks the rest. Its errors
 // name the key. Close it, also after an error.
-func NewPlan(c *config.Sandbox, getenv func(string) string) (*Plan, error) {
-	p := &Plan{Sandbox: c, secrets: config.Secrets{Getenv: getenv}, Config: sandbox.Default(),
+func NewPlan(c *config.Sandbox, getenv func(string) string) (*Setup, error) {
+	p := &Setup{Sandbox: c, secrets: config.Secrets{Getenv: getenv}, Config: sandbox.Default(),
 		stores: map[string]*candles.Store{}}
 	for _, step := range [...]func() error{p.setExchange, p.setClock, p.setRules, p.setTiers, p.setAssets, p.setMarkets,
 		p.setAccounts, p.setAdmin, p.setFaults} {
@@ -48,7 +48,7 @@ func NewPlan(c *config.Sandbox, getenv func(string) string) (*Plan, error) {
 }
 
 // Close closes the stores. The exchange must have ended.
-func (p *Plan) Close() (err error) {
+func (p *Setup) Close() (err error) {
 	for _, reader := range p.readers {
 		err = errors.Join(err, reader.Close())
 	}
@@ -58,7 +58,7 @@ func (p *Plan) Close() (err error) {
 	return err
 }
 
-func (p *Plan) setExchange() error {
+func (p *Setup) setExchange() error {
 	e, path := &p.Exchange, []string{"exchange"}
 	if _, port, err := net.SplitHostPort(e.Listen); err != nil || port == "" {
 		return config.Keyf(config.Join(path, "listen"),
@@ -83,7 +83,7 @@ func (p *Plan) setExchange() error {
 }
 
 // setFaults reads the script of faults.
-func (p *Plan) setFaults() error {
+func (p *Setup) setFaults() error {
 	file := p.Exchange.Faults
 	if file == "" {
 		return nil
@@ -98,7 +98,7 @@ func (p *Plan) setFaults() error {
 	return config.At([]string{"exchange", "faults"}, err)
 }
 
-func (p *Plan) setClock() error {
+func (p *Setup) setClock() error {
 	speed, err := strconv.ParseFloat(string(p.Clock.Speed), 64)
 	if err != nil || speed < 0 || speed > sandbox.FastestClock {
 		return config.Keyf([]string{"clock", "speed"},
@@ -111,7 +111,7 @@ func (p *Plan) setClock() error {
 
 // setRules takes the settings that are plain numbers and words. In a config file 0 means 0; in
 // sandbox.Config it means the default. So 0 becomes the smallest or a negative value there.
-func (p *Plan) setRules() (err error) {
+func (p *Setup) setRules() (err error) {
 	r, b, k, path := &p.Rules, &p.Budget, &p.Keep, []string{"rules"}
 	p.Config.Budget = api.Budget{PerKey: orNegative(b.PerKey), PerIP: orNegative(b.PerIP),
 		KeyBan: market.Duration(max(b.KeyBan, 1)), IPBan: market.Duration(max(b.IPBan, 1)), PerAccount: b.PerAccount}
@@ -170,7 +170,7 @@ func orNegative(limit int64) int {
 }
 
 // setTiers takes the fee schedule and sorts it by volume.
-func (p *Plan) setTiers() error {
+func (p *Setup) setTiers() error {
 	if p.Tiers == nil {
 		return nil
 	}
@@ -205,7 +205,7 @@ func (p *Plan) setTiers() error {
 }
 
 // fees reads the rates of a tier.
-func (p *Plan) fees(path []string, categories map[string]config.CategorySection) (map[string]exchange.Fees, error) {
+func (p *Setup) fees(path []string, categories map[string]config.CategorySection) (map[string]exchange.Fees, error) {
 	fees := map[string]exchange.Fees{}
 	for _, category := range slices.Sorted(maps.Keys(categories)) {
 		c := categories[category]
@@ -245,7 +245,7 @@ func readFee(value config.Decimal) (market.Rate, error) {
 }
 
 // Explain makes a config error of an error of sandbox.New, unless its cause is the state file.
-func (p *Plan) Explain(err error) error {
+func (p *Setup) Explain(err error) error {
 	inMemory := p.Config
 	inMemory.State = ""
 	if _, again := sandbox.New(inMemory); again == nil {

@@ -22,7 +22,7 @@ import (
 const sampleExchange = "../../configs/exchange.toml"
 
 // planOf makes the plan of a config's text, with variables of the environment.
-func planOf(t *testing.T, text string, environment map[string]string) (*Plan, error) {
+func planOf(t *testing.T, text string, environment map[string]string) (*Setup, error) {
 	c, err := config.LoadSandbox(&config.Source{File: "exchange.toml", Text: text})
 	if err != nil {
 		return nil, err

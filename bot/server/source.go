@@ -14,7 +14,7 @@ import (
 )
 
 // source makes the source of a market's prices; nil: only the orders of accounts make prices.
-func (p *Plan) source(path []string, name string, m *config.TradedMarket) (prices.Source, error) {
+func (p *Setup) source(path []string, name string, m *config.TradedMarket) (prices.Source, error) {
 	s := &m.Source
 	if err := config.OneOf(config.Join(path, "kind"), s.Kind, config.PriceSynthetic, config.PriceReplay,
 		config.PriceFixed, config.PriceNone); err != nil {
@@ -67,7 +67,7 @@ func checkPrice(path []string, m *config.TradedMarket) error {
 }
 
 // replay is a market's stored candles as its price.
-func (p *Plan) replay(path []string, name string, m *config.TradedMarket) (prices.Source, error) {
+func (p *Setup) replay(path []string, name string, m *config.TradedMarket) (prices.Source, error) {
 	s := &m.Source
 	interval, err := market.ParseInterval(s.Interval)
 	switch {
@@ -108,7 +108,7 @@ func (p *Plan) replay(path []string, name string, m *config.TradedMarket) (price
 }
 
 // openStore opens a candle store, once for all markets.
-func (p *Plan) openStore(file string) (*candles.Store, error) {
+func (p *Setup) openStore(file string) (*candles.Store, error) {
 	if store := p.stores[file]; store != nil {
 		return store, nil
 	}

@@ -157,7 +157,7 @@ func (c *client) cancelOne() {
 }
 
 // read reads the history and the trades of the account.
-func (c *client) read(ctx context.Context) (changes []Change, trades []Trade, compared *Comparison, err error) {
+func (c *client) read(ctx context.Context) (changes []Transaction, trades []Trade, compared *Comparison, err error) {
 	until := c.Now().Std()
 	if changes, err = History(ctx, c, until); err != nil {
 		return nil, nil, nil, err
@@ -168,7 +168,7 @@ func (c *client) read(ctx context.Context) (changes []Change, trades []Trade, co
 }
 
 // table is the report of some changes.
-func table(t *testing.T, changes []Change) (string, Summary) {
+func table(t *testing.T, changes []Transaction) (string, Summary) {
 	var out bytes.Buffer
 	s, err := Report(&out, changes, &Options{Currency: "EUR", Zone: time.UTC})
 	require.NoError(t, err)
@@ -190,7 +190,7 @@ func (c *client) balances() map[string]string {
 }
 
 // held are the holdings of a report, and the money that the changes add up to.
-func held(s *Summary, changes []Change) map[string]string {
+func held(s *Summary, changes []Transaction) map[string]string {
 	all, money := map[string]string{}, decimal.Zero
 	for asset, amount := range s.Holdings {
 		all[asset] = amount.String()
@@ -261,37 +261,37 @@ func TestWhatHistoryAndTradesDoNotShareIsNamed(t *testing.T) {
 	require.NoError(t, err)
 	fresh := *compared
 	whole, s := table(t, compared.Join(changes, trades))
-	at := slices.IndexFunc(changes, func(one Change) bool { // of fills of one moment the order is not known
-		return one.traded() && 1 == len(slices.DeleteFunc(slices.Clone(changes), func(other Change) bool {
+	at := slices.IndexFunc(changes, func(one Transaction) bool { // of fills of one moment the order is not known
+		return one.traded() && 1 == len(slices.DeleteFunc(slices.Clone(changes), func(other Transaction) bool {
 			return !other.At.Equal(one.At)
 		}))
 	})
 	for name, play := range map[string]struct {
-		change                             func([]Change, []Trade) ([]Change, []Trade)
+		change                             func([]Transaction, []Trade) ([]Transaction, []Trade)
 		missed, differ, unconfirmed, added int // so many trades agree with no row; and the other counts
 		note                               string
 		same, noWorse                      bool // the whole file is as before; gains and holdings are
 	}{
-		"a trade is missing": {func(h []Change, list []Trade) ([]Change, []Trade) { return h, list[1:] }, 1, 0, 1, 0,
-			"the exchange's list of trades lacks it", false, true},
-		"the history lacks a trade": {func(h []Change, list []Trade) ([]Change, []Trade) {
+		"a trade is missing": {func(h []Transaction, list []Trade) ([]Transaction, []Trade) { return h, list[1:] },
+			1, 0, 1, 0, "the exchange's list of trades lacks it", false, true},
+		"the history lacks a trade": {func(h []Transaction, list []Trade) ([]Transaction, []Trade) {
 			return slices.Delete(h, at, at+1), list
 		}, 1, 0, 0, 1, "the account's history lacks it", false, true},
-		"a fee is another one": {func(h []Change, list []Trade) ([]Change, []Trade) {
+		"a fee is another one": {func(h []Transaction, list []Trade) ([]Transaction, []Trade) {
 			h[at].Fee.Number = h[at].Fee.Number.Add(decimal.NewFromInt(1))
 			return h, list
 		}, 1, 1, 0, 0, "the history differs: fee", false, true},
-		"an amount is another one": {func(h []Change, list []Trade) ([]Change, []Trade) {
+		"an amount is another one": {func(h []Transaction, list []Trade) ([]Transaction, []Trade) {
 			h[at].Received.Number = h[at].Received.Number.Add(decimal.New(1, -8))
 			return h, list
 		}, 1, 1, 0, 0, "the history differs: ", false, false},
-		"times are off": {func(h []Change, list []Trade) ([]Change, []Trade) {
+		"times are off": {func(h []Transaction, list []Trade) ([]Transaction, []Trade) {
 			for i := range list {
 				list[i].At = list[i].At.Add(time.Duration(i%7) * 100 * time.Millisecond)
 			}
 			return h, list
 		}, 0, 0, 0, 0, "", true, true},
-		"floats": {func(h []Change, list []Trade) ([]Change, []Trade) {
+		"floats": {func(h []Transaction, list []Trade) ([]Transaction, []Trade) {
 			for i := range h {
 				for _, a := range []*Amount{&h[i].Sent, &h[i].Received, &h[i].Fee} {
 					if h[i].traded() {
@@ -301,7 +301,7 @@ func TestWhatHistoryAndTradesDoNotShareIsNamed(t *testing.T) {
 			}
 			return h, list
 		}, 0, 0, 0, 0, "", true, true},
-		"a market is gone": {func(h []Change, list []Trade) ([]Change, []Trade) {
+		"a market is gone": {func(h []Transaction, list []Trade) ([]Transaction, []Trade) {
 			h[at].Sent.Asset = "LUNA"
 			return h, list
 		}, 1, 0, 1, 1, "no market of today has both assets", false, false},
@@ -351,7 +351,7 @@ func TestAMarketThatTheHistoryLacksShowsInTheBalances(t *testing.T) {
 	}
 	changes, err := History(t.Context(), c, c.Now().Std())
 	require.NoError(t, err)
-	lacking := slices.DeleteFunc(slices.Clone(changes), func(one Change) bool {
+	lacking := slices.DeleteFunc(slices.Clone(changes), func(one Transaction) bool {
 		return one.traded() && (one.Sent.Asset == "ETH" || one.Received.Asset == "ETH")
 	})
 	require.Less(t, len(lacking), len(changes))
@@ -359,7 +359,7 @@ func TestAMarketThatTheHistoryLacksShowsInTheBalances(t *testing.T) {
 	compared := &Comparison{From: changes[0].At, Markets: Markets(c.catalog, lacking, []string{"ETH-EUR"})}
 	trades, err := Trades(t.Context(), c, c.catalog, compared.Markets, compared.From, c.Now().Std(), func(float64) {})
 	require.NoError(t, err)
-	for _, list := range [][]Change{changes, lacking, compared.Join(lacking, trades)} {
+	for _, list := range [][]Transaction{changes, lacking, compared.Join(lacking, trades)} {
 		var out bytes.Buffer
 		s, err := Report(&out, list, &Options{Currency: "EUR", Zone: time.UTC, Balances: balances})
 		require.NoError(t, err)
@@ -433,7 +433,7 @@ func TestARowOfAnOrderHasItsTrades(t *testing.T) {
 	changes, trades, compared, err := c.read(t.Context())
 	require.NoError(t, err)
 	fresh := *compared
-	var merged []Change
+	var merged []Transaction
 	places, several := map[string]int{}, 0
 	for _, one := range compared.Join(changes, trades) {
 		one.Notes, one.Trade, one.Price = nil, "", Amount{}

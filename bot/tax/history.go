@@ -17,8 +17,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Change is one transaction of an account. An amount without an asset is none.
-type Change struct {
+// Transaction is one transaction of an account. An amount without an asset is none.
+type Transaction struct {
 	ID       string
 	At       time.Time
 	Type     string // the exchange's: buy, sell, deposit, withdrawal, staking, …; opening: of a file of lots
@@ -50,7 +50,7 @@ const pageSize = 100
 
 // History reads the history of an account before a time, the oldest change first; the zero time is
 // no bound. Pages that do not fit together are an error: a history is never shorter than it is.
-func History(ctx context.Context, from Historian, until time.Time) (changes []Change, err error) {
+func History(ctx context.Context, from Historian, until time.Time) (changes []Transaction, err error) {
 	bound := market.Time(0)
 	if !until.IsZero() {
 		if bound, err = market.TimeOf(until); err != nil {
@@ -90,13 +90,13 @@ func History(ctx context.Context, from Historian, until time.Time) (changes []Ch
 			"number: ask again")
 	}
 	slices.Reverse(changes)
-	slices.SortStableFunc(changes, func(a, b Change) int { return a.At.Compare(b.At) })
+	slices.SortStableFunc(changes, func(a, b Transaction) int { return a.At.Compare(b.At) })
 	return changes, nil
 }
 
 // changeOf reads a transaction.
-func changeOf(t *rest.Transaction) (c Change, err error) {
-	c = Change{ID: t.TransactionID, Type: t.Type}
+func changeOf(t *rest.Transaction) (c Transaction, err error) {
+	c = Transaction{ID: t.TransactionID, Type: t.Type}
 	if c.At, err = time.Parse(time.RFC3339, t.ExecutedAt); err != nil {
 		return c, fmt.Errorf("executedAt %.40q is no time", t.ExecutedAt)
 	}
@@ -133,7 +133,7 @@ var openingHead = []string{"asset", "amount", "cost", "acquired"}
 // Opening reads lots that were held before the history begins: CSV with the columns asset, amount,
 // cost (in the account's currency, fees included; empty: not known) and acquired (a date of the
 // zone).
-func Opening(r io.Reader, zone *time.Location) (changes []Change, err error) {
+func Opening(r io.Reader, zone *time.Location) (changes []Transaction, err error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func Opening(r io.Reader, zone *time.Location) (changes []Change, err error) {
 		return nil, fmt.Errorf("its first line: want %s", strings.Join(openingHead, ","))
 	}
 	for i, row := range rows[1:] {
-		c := Change{ID: fmt.Sprintf("opening line %d", i+2), Type: "opening", known: row[2] != ""}
+		c := Transaction{ID: fmt.Sprintf("opening line %d", i+2), Type: "opening", known: row[2] != ""}
 		amount, err := decimal.NewFromString(row[1])
 		if err != nil || !amount.IsPositive() {
 			return nil, fmt.Errorf("line %d: amount %.40q: want a number above 0", i+2, row[1])

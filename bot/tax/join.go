@@ -36,12 +36,12 @@ type side struct {
 // pairing are the changes and trades of a side that have no partner yet, by time.
 type pairing struct {
 	side
-	changes []*Change
+	changes []*Transaction
 	trades  []*Trade
 }
 
 // Join returns the changes with what the trades add, and with the trades that they lack, by time.
-func (c *Comparison) Join(changes []Change, trades []Trade) []Change {
+func (c *Comparison) Join(changes []Transaction, trades []Trade) []Transaction {
 	changes = slices.Clone(changes)
 	sides := map[side]*pairing{}
 	var order []*pairing
@@ -69,17 +69,17 @@ func (c *Comparison) Join(changes []Change, trades []Trade) []Change {
 		p := of(side{one.Base, one.Quote, one.Buy})
 		p.trades = append(p.trades, one)
 	}
-	var added []Change
+	var added []Transaction
 	for _, p := range order {
 		added = append(added, c.match(p)...)
 	}
 	changes = append(changes, added...)
-	slices.SortStableFunc(changes, func(a, b Change) int { return a.At.Compare(b.At) })
+	slices.SortStableFunc(changes, func(a, b Transaction) int { return a.At.Compare(b.At) })
 	return changes
 }
 
 // sideOf returns the side of a change in a market whose trades were read.
-func (c *Comparison) sideOf(one *Change) (side, bool) {
+func (c *Comparison) sideOf(one *Transaction) (side, bool) {
 	for i, name := range one.markets() {
 		if !slices.ContainsFunc(c.Markets, func(m *market.Market) bool { return m.Name == name }) {
 			continue
@@ -94,14 +94,14 @@ func (c *Comparison) sideOf(one *Change) (side, bool) {
 
 // match pairs the changes and trades of a side, the surest pairs first, and returns a change for
 // each trade that has no partner.
-func (c *Comparison) match(p *pairing) (added []Change) {
-	slices.SortStableFunc(p.changes, func(a, b *Change) int { return a.At.Compare(b.At) })
+func (c *Comparison) match(p *pairing) (added []Transaction) {
+	slices.SortStableFunc(p.changes, func(a, b *Transaction) int { return a.At.Compare(b.At) })
 	slices.SortStableFunc(p.trades, func(a, b *Trade) int { return a.At.Compare(b.At) })
 	c.named(p)
 	c.pair(p, 0, p.equal)
 	c.orders(p)
 	c.pair(p, leeway, p.equal)
-	c.pair(p, 0, func(*Change, *Trade) bool { return true }) // of one moment: one of them has false figures
+	c.pair(p, 0, func(*Transaction, *Trade) bool { return true }) // of one moment: one of them has false figures
 	for _, one := range p.changes {
 		if !one.At.Before(c.From) {
 			c.unconfirmed(one, "the exchange's list of trades lacks it")
@@ -116,7 +116,7 @@ func (c *Comparison) match(p *pairing) (added []Change) {
 	return added
 }
 
-func (c *Comparison) unconfirmed(one *Change, note string) {
+func (c *Comparison) unconfirmed(one *Transaction, note string) {
 	c.Unconfirmed++
 	one.Notes = append(one.Notes, note)
 }
@@ -127,7 +127,7 @@ func (c *Comparison) named(p *pairing) {
 	for i, t := range p.trades {
 		places[t.ID] = i
 	}
-	c.sort(p, func(one *Change, _ func(int) bool) []int {
+	c.sort(p, func(one *Transaction, _ func(int) bool) []int {
 		if i, known := places[one.ID]; known {
 			return []int{i}
 		}
@@ -136,8 +136,8 @@ func (c *Comparison) named(p *pairing) {
 }
 
 // pair gives each change the first trade that fits and is not further away than a span.
-func (c *Comparison) pair(p *pairing, within time.Duration, fits func(*Change, *Trade) bool) {
-	c.sort(p, func(one *Change, free func(int) bool) []int {
+func (c *Comparison) pair(p *pairing, within time.Duration, fits func(*Transaction, *Trade) bool) {
+	c.sort(p, func(one *Transaction, free func(int) bool) []int {
 		from, _ := slices.BinarySearchFunc(p.trades, one.At.Add(-within), func(t *Trade, at time.Time) int {
 			return t.At.Compare(at)
 		})
@@ -156,7 +156,7 @@ func (c *Comparison) orders(p *pairing) {
 	for i, t := range p.trades {
 		places[t.Order] = append(places[t.Order], i)
 	}
-	c.sort(p, func(one *Change, free func(int) bool) []int {
+	c.sort(p, func(one *Transaction, free func(int) bool) []int {
 		if whole := places[one.ID]; whole != nil && free(whole[0]) {
 			return whole
 		}
@@ -178,10 +178,10 @@ func (c *Comparison) orders(p *pairing) {
 
 // sort settles each change with the trades that partners finds for it, and keeps the others. free
 // tells partners which trades have no change yet.
-func (c *Comparison) sort(p *pairing, partners func(one *Change, free func(int) bool) []int) {
+func (c *Comparison) sort(p *pairing, partners func(one *Transaction, free func(int) bool) []int) {
 	taken := make([]bool, len(p.trades))
 	free := func(i int) bool { return !taken[i] }
-	var changes []*Change
+	var changes []*Transaction
 	for _, one := range p.changes {
 		found := partners(one, free)
 		if len(found) == 0 {
@@ -211,19 +211,19 @@ func (p *pairing) at(places []int) (list []*Trade) {
 }
 
 // equal reports whether a change has the amount and the price of a trade.
-func (p *pairing) equal(one *Change, t *Trade) bool {
+func (p *pairing) equal(one *Transaction, t *Trade) bool {
 	base, _ := t.moved()
 	return alike(p.baseOf(one).Number, base) && (one.Price.Asset != t.Quote || alike(one.Price.Number, t.Price))
 }
 
-func (p *pairing) baseOf(one *Change) *Amount {
+func (p *pairing) baseOf(one *Transaction) *Amount {
 	if p.buy {
 		return &one.Received
 	}
 	return &one.Sent
 }
 
-func (p *pairing) quoteOf(one *Change) *Amount {
+func (p *pairing) quoteOf(one *Transaction) *Amount {
 	if p.buy {
 		return &one.Sent
 	}
@@ -233,7 +233,7 @@ func (p *pairing) quoteOf(one *Change) *Amount {
 // settle gives a change what its trades say. Amounts and money of the history count, because they
 // add up to the balances; trades correct the float artefacts in them. The fee is that of the
 // trades.
-func (c *Comparison) settle(p *pairing, one *Change, trades []*Trade) {
+func (c *Comparison) settle(p *pairing, one *Transaction, trades []*Trade) {
 	base, quote, fee := sumOf(trades)
 	t := trades[0]
 	one.Order, one.Trade = t.Order, t.ID
@@ -268,7 +268,7 @@ func (c *Comparison) settle(p *pairing, one *Change, trades []*Trade) {
 }
 
 // count counts a change that has its trade.
-func (c *Comparison) count(one *Change, differences []string) {
+func (c *Comparison) count(one *Transaction, differences []string) {
 	switch {
 	case one.At.Before(c.From):
 	case len(differences) > 0:
@@ -296,9 +296,9 @@ func sumOf(trades []*Trade) (base, quote decimal.Decimal, fee *Amount) {
 }
 
 // change is the change that a trade is, where the history lacks it.
-func (t *Trade) change() Change {
+func (t *Trade) change() Transaction {
 	base, quote := t.moved()
-	one := Change{Trade: t.ID, Order: t.Order, At: t.At, Type: "sell", Sent: Amount{t.Base, base},
+	one := Transaction{Trade: t.ID, Order: t.Order, At: t.At, Type: "sell", Sent: Amount{t.Base, base},
 		Received: Amount{t.Quote, quote}, Fee: t.Fee, Price: Amount{t.Quote, t.Price},
 		Notes: []string{"the account's history lacks it: from the list of trades"}}
 	if t.Buy {

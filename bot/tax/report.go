@@ -70,13 +70,13 @@ type withdrawal struct {
 
 // Report writes one CSV row for each change in the asked time, then one for each asset that is held
 // at its end, with what each method says. A sale has a gain where all its costs are known.
-func Report(w io.Writer, changes []Change, o *Options) (Summary, error) {
+func Report(w io.Writer, changes []Transaction, o *Options) (Summary, error) {
 	a := account{o: o, out: csv.NewWriter(w), pools: map[string]*[methods]pool{}}
 	if err := a.out.Write(head); err != nil {
 		return a.summary, err
 	}
 	changes = slices.Clone(changes)
-	slices.SortStableFunc(changes, func(x, y Change) int { return x.At.Compare(y.At) })
+	slices.SortStableFunc(changes, func(x, y Transaction) int { return x.At.Compare(y.At) })
 	for i := range changes {
 		c := &changes[i]
 		if !a.counted && !o.At.IsZero() && !c.At.Before(o.At) {
@@ -112,7 +112,7 @@ func Report(w io.Writer, changes []Change, o *Options) (Summary, error) {
 
 // row is a row of the report.
 type row struct {
-	change         *Change // nil: of a holding
+	change         *Transaction // nil: of a holding
 	kind           string
 	amount         Amount
 	cost, proceeds *decimal.Decimal // in the account's currency; nil: none, or not known
@@ -152,7 +152,7 @@ func (a *account) take(amount Amount) *[methods]used {
 }
 
 // apply moves the lots of a change and returns its rows: what left, then what came.
-func (a *account) apply(c *Change) (rows []row) {
+func (a *account) apply(c *Transaction) (rows []row) {
 	if c.Sent.Asset == a.o.Currency {
 		a.money = a.money.Sub(c.Sent.Number)
 	}
@@ -172,10 +172,10 @@ func (a *account) apply(c *Change) (rows []row) {
 }
 
 // traded reports whether the change exchanged one asset for another.
-func (c *Change) traded() bool { return c.Sent.Asset != "" && c.Received.Asset != "" }
+func (c *Transaction) traded() bool { return c.Sent.Asset != "" && c.Received.Asset != "" }
 
 // gone is the row of what left.
-func (a *account) gone(c *Change, amount Amount) row {
+func (a *account) gone(c *Transaction, amount Amount) row {
 	r := row{change: c, kind: c.Type, amount: amount}
 	if amount.Asset == a.o.Currency {
 		return r
@@ -196,7 +196,7 @@ func (a *account) gone(c *Change, amount Amount) row {
 }
 
 // came is the row of what came, and makes its lot.
-func (a *account) came(c *Change, amount Amount) row {
+func (a *account) came(c *Transaction, amount Amount) row {
 	r := row{change: c, kind: c.Type, amount: amount}
 	if amount.Asset == a.o.Currency {
 		return r
@@ -223,7 +223,7 @@ func (a *account) came(c *Change, amount Amount) row {
 }
 
 // returned puts back the lots of a withdrawal that was cancelled.
-func (a *account) returned(c *Change, amount Amount) bool {
+func (a *account) returned(c *Transaction, amount Amount) bool {
 	if c.Type != "withdrawal_cancelled" {
 		return false
 	}

@@ -21,13 +21,13 @@ import (
 var start = time.Date(2025, 12, 30, 0, 0, 0, 0, time.UTC)
 
 // randomChanges are purchases, sales, deposits and withdrawals of one asset.
-func randomChanges(chance *rand.Rand, count int) (changes []Change) {
+func randomChanges(chance *rand.Rand, count int) (changes []Transaction) {
 	at := start
 	for i := range count {
 		at = at.Add(time.Duration(chance.Int64N(int64(time.Hour))))
 		amount := Amount{"BTC", decimal.New(1+chance.Int64N(1e9), -8)}
 		money := Amount{"EUR", decimal.New(1+chance.Int64N(1e7), -2)}
-		c := Change{ID: fmt.Sprint(i), At: at}
+		c := Transaction{ID: fmt.Sprint(i), At: at}
 		switch chance.IntN(7) {
 		case 0:
 			c.Type, c.Received = "deposit", amount
@@ -175,7 +175,7 @@ func amountOf(text string) Amount {
 }
 
 func TestLotsByHand(t *testing.T) {
-	changes := []Change{
+	changes := []Transaction{
 		{At: at(1), Type: "buy", Sent: amountOf("100 EUR"), Received: amountOf("1 BTC")},
 		{At: at(2), Type: "buy", Sent: amountOf("300 EUR"), Received: amountOf("1 BTC")},
 		{At: at(47), Type: "withdrawal", Sent: amountOf("0.5 BTC")},
@@ -210,7 +210,7 @@ func TestLotsByHand(t *testing.T) {
 
 // Two lots of one moment: a withdrawal that is cancelled gives each its place again.
 func TestACancelledWithdrawalLeavesTheOrderOfTheLots(t *testing.T) {
-	changes := []Change{
+	changes := []Transaction{
 		{At: at(1), Type: "buy", Sent: amountOf("100 EUR"), Received: amountOf("1 BTC")},
 		{At: at(1), Type: "buy", Sent: amountOf("300 EUR"), Received: amountOf("1 BTC")},
 		{At: at(2), Type: "withdrawal", Sent: amountOf("1.5 BTC")},
@@ -230,7 +230,7 @@ func TestOpeningLotsComeFirstAndMayHaveNoCost(t *testing.T) {
 		time.UTC)
 	require.NoError(t, err)
 	var out bytes.Buffer
-	_, err = Report(&out, append([]Change{{At: at(0), Type: "sell", Sent: amountOf("1.5 BTC"),
+	_, err = Report(&out, append([]Transaction{{At: at(0), Type: "sell", Sent: amountOf("1.5 BTC"),
 		Received: amountOf("9 EUR")}},
 		lots...), &Options{Currency: "EUR", Zone: time.UTC})
 	require.NoError(t, err)

@@ -85,7 +85,7 @@ func (t *Trade) moved() (base, quote decimal.Decimal) {
 
 // Markets are the markets that the trades of an account's history are of, and those of some names,
 // each once, in the order of the catalog.
-func Markets(c *market.Catalog, changes []Change, more []string) (list []*market.Market) {
+func Markets(c *market.Catalog, changes []Transaction, more []string) (list []*market.Market) {
 	wanted := map[string]bool{}
 	for _, name := range more {
 		wanted[name] = true
@@ -104,7 +104,7 @@ func Markets(c *market.Catalog, changes []Change, more []string) (list []*market
 }
 
 // markets are the two names that the market of a trade may have.
-func (c *Change) markets() []string {
+func (c *Transaction) markets() []string {
 	if !c.traded() {
 		return nil
 	}

@@ -195,20 +195,20 @@ func sumOf(fills []market.Fill) (sum market.Qty) {
 }
 
 // changeOf is an order's unanswered update.
-func (j *auditor) changeOf(own *state.Order, r *reply) *verify.Change {
+func (j *auditor) changeOf(own *state.Order, r *reply) *verify.PendingUpdate {
 	if r.write != nil && r.write.command.Kind == market.CommandUpdate {
-		return &verify.Change{Order: r.write.command.Order}
+		return &verify.PendingUpdate{Order: r.write.command.Order}
 	}
 	if order, known := j.changes[own.ID]; known {
-		return &verify.Change{Order: order}
+		return &verify.PendingUpdate{Order: order}
 	}
 	if j.Asked != nil {
 		if order, known := j.Asked(own.ID); known {
 			j.changes[own.ID] = order
-			return &verify.Change{Order: order}
+			return &verify.PendingUpdate{Order: order}
 		}
 	}
-	return &verify.Change{Order: own.Order, Unknown: true}
+	return &verify.PendingUpdate{Order: own.Order, Unknown: true}
 }
 
 // checkOf is the check of answers about orders of a market.

@@ -66,7 +66,7 @@ type newer struct {
 	taken    map[uuid.UUID]bool             // orders that this start has booked
 	doubts   map[market.StrategyID][]string // by what may be exits of their positions
 	shared   map[market.StrategyID][]string // orders in the books that may be of another strategy
-	asked    map[uuid.UUID]bool             // names of trades whose orders have been asked for
+	asked    map[uuid.UUID]bool             // names of orders that were asked for, or doubted
 	searched market.Time                    // all trades since then have been looked through; 0: none
 	ends     retry                          // of cancelRest
 }
@@ -301,7 +301,8 @@ func (n *newer) bookFound(number market.OrderID, o *market.Order, asked market.T
 }
 
 // adoptLate adopts an order that rests or has traded and that the start could not see: its market
-// had gone, or the list of open orders was false. It reports whether the order is the bot's.
+// had gone, or the list of open orders was false. An older one of an unknown run, it doubts. It
+// reports whether the order is the bot's.
 func (n *newer) adoptLate(work context.Context, seen *market.Order) bool {
 	o, asked := *seen, n.now
 	if !n.Settled || n.asked[o.ClientOrderID] || !n.strange(o.ClientOrderID) {
@@ -309,6 +310,10 @@ func (n *newer) adoptLate(work context.Context, seen *market.Order) bool {
 	}
 	as, is := n.sentBy(o.ClientOrderID)
 	if !is {
+		if o.Created > 0 && o.Created < n.began {
+			n.doubt(&o, "rests, and the list of the start lacked it,")
+			n.withhold()
+		}
 		return false
 	}
 	n.asked[o.ClientOrderID] = true
@@ -329,6 +334,7 @@ func (n *newer) adoptLate(work context.Context, seen *market.Order) bool {
 // it may be the strategy's, and a sale the exit of its position. An order that is older than the
 // file is of another file or another bot.
 func (n *newer) doubt(o *market.Order, does string) {
+	n.asked[o.ClientOrderID] = true
 	if o.Created < n.First {
 		return
 	}
@@ -363,12 +369,18 @@ func (n *newer) settle() {
 	n.haltShared()
 	n.cancelRest()
 	n.haltBought()
+	n.withhold()
+}
+
+// withhold halts the strategies that have doubts, and lets their brackets place no exit.
+func (n *newer) withhold() {
 	for _, id := range slices.Sorted(maps.Keys(n.doubts)) {
 		n.loop.input(&market.Input{Kind: market.InputWithhold, Strategy: id, Reason: "not in the state file, and " +
 			"with its operator_id: " + strings.Join(n.doubts[id], ", ") + "; the file is a copy from before these " +
 			"orders, or another bot has the same operator_id. No exit is placed beside them: compare bot status with " +
 			"the exchange, cancel what is left (bot cancel-all --including-foreign), then bot resume"})
 	}
+	clear(n.doubts)
 }
 
 // cancelRest cancels the newer orders that are open and no exits, at growing intervals: a halted

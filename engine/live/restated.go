@@ -47,7 +47,7 @@ func (j *auditor) restated(own *state.Order, r *reply, known *verify.Order, chec
 		return "", false, false
 	}
 	now := *known
-	now.Change = &verify.Change{Order: withTerms(&own.Order, got)}
+	now.Change = &verify.PendingUpdate{Order: withTerms(&own.Order, got)}
 	if !plausibleTerms(own, got) {
 		return "", false, false
 	}

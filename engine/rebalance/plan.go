@@ -39,7 +39,7 @@ func (s *Set) planned(id market.StrategyID, p *strategy.Portfolio) (plan legs, e
 			}
 			plan.sells = append(plan.sells, l)
 		case bought > 0:
-			plan.buys = append(plan.buys, trade{market: m.ID, amount: bought})
+			plan.buys = append(plan.buys, leg{market: m.ID, amount: bought})
 		}
 	}
 	plan.reserve, err = s.reserved(id, &plan)
@@ -142,7 +142,7 @@ func (s *Set) reserved(id market.StrategyID, plan *legs) (market.Money, error) {
 	for _, m := range s.core.Markets(id) {
 		if in := s.catalog.Market(m); in.Quote == plan.quote {
 			if _, going := s.underWay(id, in); going > 0 {
-				sells = append(sells[:len(sells):len(sells)], trade{market: m, amount: going})
+				sells = append(sells[:len(sells):len(sells)], leg{market: m, amount: going})
 			}
 		}
 	}
@@ -170,8 +170,8 @@ func (s *Set) reserved(id market.StrategyID, plan *legs) (market.Money, error) {
 
 // sellLeg is a sell of a plan. Base that the exits of brackets hold is sold as ClosePart sells it;
 // base that other own sells hold is not for sale.
-func (s *Set) sellLeg(id market.StrategyID, m *market.Market, amount market.Qty) (trade, error) {
-	l := trade{market: m.ID, amount: amount}
+func (s *Set) sellLeg(id market.StrategyID, m *market.Market, amount market.Qty) (leg, error) {
+	l := leg{market: m.ID, amount: amount}
 	if amount <= s.core.Free(id, m.ID) {
 		return l, nil
 	}

@@ -16,13 +16,13 @@ type rebalance struct {
 	at      market.Time      // of the call
 	sells   []market.OrderID // that have not ended, as far as is known
 	closes  []market.ID      // markets with a Close that has not ended
-	buys    []trade
+	buys    []leg
 	quote   market.AssetID
 	reserve market.Money // cash that the weights leave
 }
 
-// trade is an amount to sell or to buy.
-type trade struct {
+// leg is an amount to sell or to buy.
+type leg struct {
 	market market.ID
 	amount market.Qty
 	closes bool // a sell of base that exits hold: as ClosePart
@@ -30,7 +30,7 @@ type trade struct {
 
 // legs are the orders of a portfolio.
 type legs struct {
-	sells, buys []trade
+	sells, buys []leg
 	kept        []market.ID // markets that cannot be traded now
 	quote       market.AssetID
 	reserve     market.Money
@@ -256,7 +256,7 @@ func part(money, num, den market.Money) market.Money {
 }
 
 // placeLeg sends a sell, or a buy for money.
-func (s *Set) placeLeg(id market.StrategyID, l trade, money market.Money, inPath bool) {
+func (s *Set) placeLeg(id market.StrategyID, l leg, money market.Money, inPath bool) {
 	c := &s.command
 	*c = market.Command{Kind: market.CommandPlace, At: *s.clock}
 	o := &c.Order
@@ -273,13 +273,13 @@ func (s *Set) placeLeg(id market.StrategyID, l trade, money market.Money, inPath
 }
 
 // cost is the price of a buy in money at the worst price, fee included.
-func (s *Set) cost(b trade) (market.Money, error) {
+func (s *Set) cost(b leg) (market.Money, error) {
 	costs := s.core.Costs(b.market)
 	return exchange.Cost(s.catalog.Market(b.market), costs.Buy, b.amount, costs.Taker)
 }
 
 // proceeds is the money from a sell at the worst price, less the fee.
-func (s *Set) proceeds(l trade) (market.Money, error) {
+func (s *Set) proceeds(l leg) (market.Money, error) {
 	fees, spread := s.gate.Costs(l.market)
 	offered, _ := s.account.BestPrice(l.market, market.Sell)
 	m := s.catalog.Market(l.market)

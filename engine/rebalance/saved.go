@@ -54,7 +54,7 @@ func (s *Set) Restore(saved []Saved) {
 		r := &rebalance{at: from.At, sells: from.Sells, reserve: from.Reserve}
 		for _, b := range from.Buys {
 			if m := s.catalog.MarketNamed(b.Market); m != nil && slices.Contains(markets, m.ID) {
-				r.buys, r.quote = append(r.buys, trade{market: m.ID, amount: b.Amount}), m.Quote
+				r.buys, r.quote = append(r.buys, leg{market: m.ID, amount: b.Amount}), m.Quote
 			}
 		}
 		for _, name := range from.Closes {

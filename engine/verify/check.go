@@ -49,11 +49,11 @@ type Order struct {
 	// Counted is the sum of all booked fills; above that of Fills where those of an earlier process
 	// are not available.
 	Counted market.Qty
-	Change  *Change // unanswered update; nil: none
+	Change  *PendingUpdate // unanswered update; nil: none
 }
 
-// Change is an update that the exchange has not answered yet.
-type Change struct {
+// PendingUpdate is an update that the exchange has not answered yet.
+type PendingUpdate struct {
 	Order market.Order // the whole order after the update
 	// Unknown: the process that sent the update has died, and its terms are lost. The fields that
 	// an update can change may have any value.

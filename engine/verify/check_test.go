@@ -240,7 +240,7 @@ func TestTheTermsOfAChangeUnderWayAreBelieved(t *testing.T) {
 		open(record)
 		changed := *own.Order
 		changed.Price = 4_005_000
-		own.Change = &verify.Change{Order: changed, Unknown: c.blind}
+		own.Change = &verify.PendingUpdate{Order: changed, Unknown: c.blind}
 		record.Order.Price = c.price
 		record.Order.OnHold, _ = exchange.Cost(check.Market, c.price, 110_000, 250_000)
 		require.Equal(t, c.holds, len(check.Record(own, c.kind, record).Broken) == 0, name)

@@ -79,7 +79,7 @@ type honest struct {
 	account *state.Account
 	booked  map[market.OrderID][]market.Fill
 	owner   map[uuid.UUID]market.OrderID
-	changes map[market.OrderID]*verify.Change
+	changes map[market.OrderID]*verify.PendingUpdate
 	checked int
 	seen    map[string]int
 	mutate  func(o *verify.Order, r *exchange.WireOrder) // before the check; nil: nothing lies
@@ -90,7 +90,7 @@ func newHonest(t *testing.T, seed uint64) *honest {
 	w := &honest{t: t, seed: seed, chance: rand.New(rand.NewPCG(seed, 8)), catalog: &market.Catalog{},
 		now: market.Time(1e18), records: map[market.OrderID]*exchange.WireOrder{},
 		booked: map[market.OrderID][]market.Fill{}, owner: map[uuid.UUID]market.OrderID{},
-		changes: map[market.OrderID]*verify.Change{}, seen: map[string]int{}}
+		changes: map[market.OrderID]*verify.PendingUpdate{}, seen: map[string]int{}}
 	_, err := w.catalog.AddAsset("EUR", uint8([]int{0, 2, 2, 6}[w.chance.IntN(4)]))
 	require.NoError(t, err)
 	_, err = w.catalog.AddAsset("BTC", 8)
@@ -384,7 +384,7 @@ func (w *honest) change() {
 	if refused != nil {
 		return
 	}
-	w.changes[id] = &verify.Change{Order: whole}
+	w.changes[id] = &verify.PendingUpdate{Order: whole}
 	if w.chance.IntN(3) > 0 {
 		w.answer(id, market.CommandUpdate, before)
 	}

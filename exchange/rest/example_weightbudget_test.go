@@ -27,8 +27,8 @@ func ExampleWeightBudget() {
 }
 
 // What is asked for again and again is added up before it is begun.
-func ExamplePlan() {
-	plan := rest.Plan{
+func ExamplePolls() {
+	plan := rest.Polls{
 		{Name: "balance", Weight: 5, Every: 200 * time.Millisecond, Payer: rest.PaidByKey},
 		{Name: "open orders", Weight: 25, Every: time.Minute, Payer: rest.PaidByKey},
 		{Name: "tickers", Weight: 1, Every: time.Second},

@@ -29,11 +29,11 @@ func (p Poll) PerMinute() int {
 	return int((int64(p.Weight)*int64(budgetMinute) + int64(p.Every) - 1) / int64(p.Every))
 }
 
-// Plan is the list of repeated requests.
-type Plan []Poll
+// Polls is the list of repeated requests.
+type Polls []Poll
 
 // PerMinute returns the points a minute that the plan costs the key, or the IP address.
-func (p Plan) PerMinute(payer Payer) (points int) {
+func (p Polls) PerMinute(payer Payer) (points int) {
 	for _, poll := range p {
 		if poll.Payer == payer {
 			points += poll.PerMinute()
@@ -43,11 +43,11 @@ func (p Plan) PerMinute(payer Payer) (points int) {
 }
 
 // Check refuses a plan that needs more than 80 % of a budget. The error lists its costs.
-func (p Plan) Check(perKey, perIP int) error {
+func (p Polls) Check(perKey, perIP int) error {
 	return errors.Join(p.check(PaidByKey, perKey), p.check(PaidByIP, perIP))
 }
 
-func (p Plan) check(payer Payer, budget int) error {
+func (p Polls) check(payer Payer, budget int) error {
 	points, most := p.PerMinute(payer), budget*maxPlanPercent/100
 	if points <= most {
 		return nil
@@ -58,7 +58,7 @@ func (p Plan) check(payer Payer, budget int) error {
 }
 
 // String is a line for each poll, the most expensive first.
-func (p Plan) String() string {
+func (p Polls) String() string {
 	sorted := slices.Clone(p)
 	slices.SortStableFunc(sorted, func(a, b Poll) int { return cmp.Compare(b.PerMinute(), a.PerMinute()) })
 	var text strings.Builder

@@ -10,7 +10,7 @@ import (
 )
 
 func TestAPlanAboveFourFifthsOfTheBudgetIsRefused(t *testing.T) {
-	plan := rest.Plan{
+	plan := rest.Polls{
 		{Name: "best bids and asks", Weight: 1, Every: time.Second, Payer: rest.PaidByKey},
 		{Name: "open orders", Weight: 100, Every: time.Minute, Payer: rest.PaidByKey},
 		{Name: "balance", Weight: 5, Every: 30 * time.Second, Payer: rest.PaidByKey},

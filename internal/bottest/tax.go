@@ -13,7 +13,7 @@ import (
 )
 
 // withTrades joins the history with the account's trades: each must have the other.
-func (s *Books) withTrades(changes []tax.Change) []tax.Change {
+func (s *Books) withTrades(changes []tax.Transaction) []tax.Transaction {
 	c := tax.Comparison{From: changes[0].At, Markets: tax.Markets(s.Units, changes, nil)}
 	trades, err := tax.Trades(context.Background(), s.Auditor, s.Units, c.Markets, c.From,
 		s.Auditor.Now().Std().Add(time.Second), func(float64) {})
@@ -51,8 +51,8 @@ func (s *Books) sameLots() {
 			want[asset.Symbol] = have
 		}
 		if before.IsPositive() {
-			changes = append([]tax.Change{{Type: "opening", Received: tax.Amount{Asset: asset.Symbol, Number: before}}},
-				changes...)
+			opening := tax.Transaction{Type: "opening", Received: tax.Amount{Asset: asset.Symbol, Number: before}}
+			changes = append([]tax.Transaction{opening}, changes...)
 		}
 	}
 	var out bytes.Buffer

@@ -3,6 +3,8 @@ package tidy
 import (
 	"go/ast"
 	"go/token"
+	"go/types"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -34,6 +36,47 @@ func TestFunctionsFitOnAScreen(t *testing.T) {
 // linesIn is the number of lines of a function.
 func linesIn(s *source, f *ast.FuncDecl) int {
 	return s.set.Position(f.End()).Line - s.set.Position(f.Pos()).Line + 1
+}
+
+// The most methods and fields of a type. Fields of a document, which has a key for each, are not
+// counted.
+const (
+	mostMethods = 120
+	mostFields  = 25
+)
+
+func TestATypeIsNoHouse(t *testing.T) {
+	methods := map[string]int{}
+	functions(t, func(s *source, f *ast.FuncDecl) {
+		if f.Recv != nil {
+			of := path.Dir(s.path) + "." + strings.TrimPrefix(types.ExprString(f.Recv.List[0].Type), "*")
+			if methods[of]++; methods[of] == mostMethods+1 {
+				t.Errorf("%s: %s has more than %d methods; carve a part that has state of its own", s.at(f), of,
+					mostMethods)
+			}
+		}
+	})
+	for _, s := range shipped(t) {
+		ast.Inspect(s.File, func(n ast.Node) bool {
+			spec, is := n.(*ast.TypeSpec)
+			if !is {
+				return true
+			}
+			fields := 0
+			if structure, is := spec.Type.(*ast.StructType); is {
+				for _, f := range structure.Fields.List {
+					if f.Tag == nil {
+						fields += max(1, len(f.Names))
+					}
+				}
+			}
+			if fields > mostFields {
+				t.Errorf("%s: %s has %d fields, more than %d; carve a part that has state of its own", s.at(spec),
+					spec.Name, fields, mostFields)
+			}
+			return true
+		})
+	}
 }
 
 func TestNothingRunsBeforeMain(t *testing.T) {

@@ -71,11 +71,11 @@ func needs(p Params) strategy.Needs {
 type breakout struct {
 	strategy.Base
 	Params
-	strategy.PerMarket[trade]
+	strategy.PerMarket[breakoutState]
 }
 
-// trade is the state of one market: its channel, its reach and the exits of the last entry.
-type trade struct {
+// breakoutState is the state of one market: its channel, its reach and the exits of the last entry.
+type breakoutState struct {
 	Entry   market.OrderID `json:"entry"` // the last one; 0: none whose exits can move
 	Stop    market.Price   `json:"stop"`
 	Target  market.Price   `json:"target"`
@@ -84,8 +84,8 @@ type trade struct {
 }
 
 func build(p Params, s strategy.Setup) (strategy.Strategy, error) {
-	fresh := func(market.Market) trade {
-		return trade{channel: indicator.NewDonchian(p.Channel), atr: indicator.NewATR(p.ATR)}
+	fresh := func(market.Market) breakoutState {
+		return breakoutState{channel: indicator.NewDonchian(p.Channel), atr: indicator.NewATR(p.ATR)}
 	}
 	return &breakout{Params: p, PerMarket: strategy.Each(s, fresh)}, nil
 }
@@ -118,7 +118,7 @@ func (b *breakout) OnCandle(d *strategy.Desk, c market.Candle) {
 }
 
 // plotStop draws the stop that stood until this close; without a position, none.
-func (b *breakout) plotStop(m strategy.MarketDesk, t *trade, held market.Qty) {
+func (b *breakout) plotStop(m strategy.MarketDesk, t *breakoutState, held market.Qty) {
 	stop := math.NaN()
 	if held > 0 && t.Entry != 0 {
 		stop = float64(t.Stop)
@@ -126,7 +126,7 @@ func (b *breakout) plotStop(m strategy.MarketDesk, t *trade, held market.Qty) {
 	m.Plot("stop", stop)
 }
 
-func (b *breakout) enter(m strategy.MarketDesk, rules *market.Market, t *trade, close market.Price) {
+func (b *breakout) enter(m strategy.MarketDesk, rules *market.Market, t *breakoutState, close market.Price) {
 	stop, target := b.exits(rules, close, t.atr.Value())
 	amount := rules.Tradable(b.size(m, close, close-stop), close)
 	if stop <= 0 || amount == 0 {
@@ -138,7 +138,7 @@ func (b *breakout) enter(m strategy.MarketDesk, rules *market.Market, t *trade, 
 	}
 }
 
-func (b *breakout) trail(d *strategy.Desk, rules *market.Market, t *trade, close market.Price) {
+func (b *breakout) trail(d *strategy.Desk, rules *market.Market, t *breakoutState, close market.Price) {
 	stop, _ := b.exits(rules, close, t.atr.Value())
 	if stop > t.Stop && d.Update(t.Entry, strategy.Exits(stop, t.Target)) == nil {
 		t.Stop = stop

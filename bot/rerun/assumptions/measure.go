@@ -35,7 +35,7 @@ type Measured struct {
 	ThroughAll int             // … and filled it whole
 	Interval   market.Interval // the shortest of the markets' candles; 0: there are no orders
 	LeftOut    []Count         // orders that say nothing, by reason
-	Gaps       []orders.Gap
+	Gaps       []orders.Hole
 }
 
 // Count is a number of orders.

@@ -139,7 +139,7 @@ func (m *Measured) printGaps(w io.Writer) error {
 	return nil
 }
 
-func spanOf(g *orders.Gap) string {
+func spanOf(g *orders.Hole) string {
 	switch {
 	case g.From == 0 && g.To == 0:
 		return "throughout"

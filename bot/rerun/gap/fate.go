@@ -132,7 +132,7 @@ func (r *run) agree(p *pair, c *market.Command) {
 
 // changeAt is the live change that stands for one of the run: of its kind, with the nearest
 // decision within the window; nil: there is none.
-func (p *pair) changeAt(c *market.Command, window market.Time) *change {
+func (p *pair) changeAt(c *market.Command, window market.Time) *liveWrite {
 	best := -1
 	for i := range p.changes {
 		one := &p.changes[i]
@@ -151,7 +151,7 @@ func (p *pair) changeAt(c *market.Command, window market.Time) *change {
 }
 
 // sameChange reports whether an own change has the live one's terms.
-func sameChange(known *change, c *market.Command, p *pair) bool {
+func sameChange(known *liveWrite, c *market.Command, p *pair) bool {
 	return p.exact && (c.Kind == market.CommandCancel || sameTerms(&known.order, &c.Order))
 }
 

@@ -14,12 +14,12 @@ type life struct {
 	answered market.Time  // when the bot heard of it first; 0: never
 	void     bool         // a kill came before its commit: it never left, and its number was given again
 	refused  bool         // the exchange refused it, or never had it
-	changes  []change
+	changes  []liveWrite
 	told     []told // in the order of their records
 }
 
-// change is a live update or cancel of an order.
-type change struct {
+// liveWrite is a live update or cancel of an order.
+type liveWrite struct {
 	kind  market.CommandKind
 	at    market.Time // of the decision
 	order market.Order

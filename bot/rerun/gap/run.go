@@ -34,7 +34,6 @@ type run struct {
 	survey   *survey
 	model    *Model
 	facts    Set            // taken from the record: all facts while leading, then out.Facts
-	leading  bool           // the stretch begins inside a start, and its beginning has not come yet
 	made     *core.Config   // of the present start
 	manifest *core.Manifest // what its engine is made of now
 	core     *core.Core
@@ -45,21 +44,27 @@ type run struct {
 	out      *RunBooks
 	next     int     // place in the stored candles: those before have been delivered
 	number   uint64  // of the record at hand
-	funded   bool    // the record has gone past the deposits of the beginning
 	pairs    []*pair // by order of the run
 	live     map[market.OrderID]*pair
 	due      []market.Input // answers that the record does not have, by time
 	coming   []*pair        // orders on their way to the exchange
 	group    market.Event   // reused
 	parts    map[string][]byte
-	deaf     bool                        // events are lost: the rest of this start does not fit these books
-	over     bool                        // the record has ended: later asks do not count
-	known    market.Time                 // close of the latest candle that strategies have
-	caught   market.Time                 // close of the latest candle that came while the bot was down
-	quotes   map[market.ID]market.Ticker // the latest recorded ones
-	others   *footprint.Markets          // without the bot
+	hearing
+	quotes map[market.ID]market.Ticker // the latest recorded ones
+	others *footprint.Markets          // without the bot
 
 	refusedAt map[refusal]market.Time // the latest one in RunBooks.Orders
+}
+
+// hearing is how far a run has heard its record.
+type hearing struct {
+	leading bool        // the stretch begins inside a start, and its beginning has not come yet
+	funded  bool        // the record has gone past the deposits of the beginning
+	deaf    bool        // events are lost: the rest of this start does not fit these books
+	over    bool        // the record has ended: later asks do not count
+	known   market.Time // close of the latest candle that strategies have
+	caught  market.Time // close of the latest candle that came while the bot was down
 }
 
 // refusal is a kind of order with the reason for which the gate refused it.
@@ -113,8 +118,8 @@ type scaled struct {
 
 // simulate runs the strategies over the stretch with some facts.
 func (t *stretch) simulate(ctx context.Context, v *survey, model *Model, facts Set) *RunBooks {
-	r := &run{stretch: t, survey: v, model: model, facts: facts, leading: t.lead, live: map[market.OrderID]*pair{},
-		quotes:  map[market.ID]market.Ticker{},
+	r := &run{stretch: t, survey: v, model: model, facts: facts, hearing: hearing{leading: t.lead},
+		live: map[market.OrderID]*pair{}, quotes: map[market.ID]market.Ticker{},
 		matcher: newMatcher(&v.liveOrders, v.candles.finest()), refusedAt: map[refusal]market.Time{},
 		out: &RunBooks{Facts: facts, refused: map[string]int{}}, others: v.others()}
 	r.out.Match.Run, r.out.Strategies = facts.String(), make([]market.Money, len(v.first.made.Strategies))

@@ -233,7 +233,7 @@ func (v *viewer) ask(commands []market.Command) {
 		if c.Kind == market.CommandPlace {
 			v.add(c)
 		} else if l := v.lives[c.Order.ID]; l != nil {
-			l.changes = append(l.changes, change{kind: c.Kind, at: c.At, order: c.Order})
+			l.changes = append(l.changes, liveWrite{kind: c.Kind, at: c.At, order: c.Order})
 		}
 	}
 }

@@ -23,7 +23,7 @@ func (f *builder) entry(e *journal.Entry) error {
 	l := f.log
 	if l.From == 0 {
 		if l.From = e.At; e.Number > 1 {
-			l.Gaps = append(l.Gaps, Gap{To: e.At,
+			l.Gaps = append(l.Gaps, Hole{To: e.At,
 				Text: fmt.Sprintf("the journal's entries 1 to %d were taken out", e.Number-1)})
 		}
 	}

@@ -22,7 +22,7 @@ type Log struct {
 	Strategies []string        // of all runs
 	Runs       []Run
 	Orders     []*Order // by number
-	Gaps       []Gap    // what journal and recording lack, in the order in which they were met
+	Gaps       []Hole   // what journal and recording lack, in the order in which they were met
 	// Intervals are by market those of the candles of Rest.Touches, as of the last start.
 	Intervals []market.Interval
 	// From and To are the times of the first and the last entry of the journal.

@@ -175,7 +175,7 @@ func (p *predictor) hear(ev *market.Event) {
 }
 
 // gap cuts off the orders that rest in a market, or in all. It is a listener's.
-func (p *predictor) gap(g *Gap) {
+func (p *predictor) gap(g *Hole) {
 	for _, one := range p.open {
 		one.cut = one.cut || g.Market == 0 || g.Market == one.order.Market
 	}

@@ -49,8 +49,8 @@ func best(side []market.Level) (market.Price, market.Qty) {
 	return side[0].Price, side[0].Amount
 }
 
-// Gap is a part of the record that is missing, named where a reader meets it.
-type Gap struct {
+// Hole is a part of the record that is missing, named where a reader meets it.
+type Hole struct {
 	From, To market.Time // exclusive; To 0: up to the end
 	Market   market.ID   // whose prices are missing; 0: everything is
 	Text     string      // what is missing, for a person
@@ -96,7 +96,7 @@ type quotes struct {
 
 // listener is told of what a recording holds and lacks, in its order.
 type listener interface {
-	gap(g *Gap) // before the next record
+	gap(g *Hole) // before the next record
 	record(r *reader.Item) error
 }
 
@@ -109,13 +109,13 @@ func (l *Log) read(ctx context.Context, q *quotes, to listener) error {
 		Strategies: l.Strategies, Next: l.nextRecord}) {
 		switch {
 		case errors.Is(err, bolt.ErrNotFound):
-			to.gap(&Gap{Text: "there is no recording: bot.record_mb was 0, or it was moved away"})
+			to.gap(&Hole{Text: "there is no recording: bot.record_mb was 0, or it was moved away"})
 			return nil
 		case err != nil:
 			return err
 		case item.Gap != nil:
 			q.latest = nil
-			to.gap(&Gap{From: q.last, To: item.Gap.To, Text: textOf(item.Gap)})
+			to.gap(&Hole{From: q.last, To: item.Gap.To, Text: textOf(item.Gap)})
 			clear(q.all) // the prices before a gap are not those after it
 			clear(q.pulses)
 			continue
@@ -123,7 +123,7 @@ func (l *Log) read(ctx context.Context, q *quotes, to listener) error {
 		if ev := item.Data(); ev != nil && ev.Kind != market.KindCandles {
 			if p := &q.pulses[ev.Market]; p.last != 0 && item.At-p.last > p.limit() {
 				q.latest = nil
-				to.gap(&Gap{From: p.last, To: item.At, Market: ev.Market,
+				to.gap(&Hole{From: p.last, To: item.At, Market: ev.Market,
 					Text: "no prices of " + l.Catalog.Market(ev.Market).Name})
 				q.all[ev.Market], *p = Quote{}, pulse{}
 			}

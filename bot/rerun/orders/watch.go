@@ -135,7 +135,7 @@ func (w *watching) advance(at market.Time) {
 }
 
 // gap ends what was watched in a market, or in all. It is a listener's.
-func (w *watching) gap(g *Gap) {
+func (w *watching) gap(g *Hole) {
 	w.log.Gaps = append(w.log.Gaps, *g)
 	w.advance(w.now + 1) // quotes up to now are those before the gap
 	for id := range w.active {

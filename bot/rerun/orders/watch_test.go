@@ -158,7 +158,7 @@ func (w *world) orders(random *rand.Rand, count int) {
 }
 
 // holes are the gaps of a market, by the definition.
-func (w *world) holes(id market.ID) (all []Gap) {
+func (w *world) holes(id market.ID) (all []Hole) {
 	var times []market.Time
 	flush := func() {
 		first := 0
@@ -168,7 +168,7 @@ func (w *world) holes(id market.ID) (all []Gap) {
 				limit = max(limit, 5*((times[i-1]-times[first])/market.Time(n-1)))
 			}
 			if times[i]-times[i-1] > limit {
-				all = append(all, Gap{From: times[i-1], To: times[i]})
+				all = append(all, Hole{From: times[i-1], To: times[i]})
 				first = i
 			}
 		}
@@ -178,7 +178,7 @@ func (w *world) holes(id market.ID) (all []Gap) {
 	for _, h := range append(slices.Clone(w.events), heard{at: w.ended + 1}) {
 		for next < len(w.starts) && w.starts[next] <= h.at {
 			if flush(); before != 0 {
-				all = append(all, Gap{From: before, To: w.starts[next]})
+				all = append(all, Hole{From: before, To: w.starts[next]})
 			}
 			next++
 		}
@@ -216,13 +216,13 @@ func (w *world) quote(id market.ID, at market.Time) (q Quote) {
 func (w *world) lost(id market.ID, at market.Time) bool {
 	q := w.quote(id, at)
 	return q.At == 0 || at-q.At > minute || at > w.ended ||
-		slices.ContainsFunc(w.holes(id), func(g Gap) bool { return q.At < g.To && at > g.From })
+		slices.ContainsFunc(w.holes(id), func(g Hole) bool { return q.At < g.To && at > g.From })
 }
 
 // touches are those of an order by the definition: each minute is judged by itself.
 func (w *world) touches(o *Order) (all []Touch) {
 	r := &o.Rests[0]
-	hole := Gap{From: w.ended, To: w.ended}
+	hole := Hole{From: w.ended, To: w.ended}
 	for _, g := range w.holes(o.Market) {
 		if g.To > r.From && g.From <= hole.From {
 			hole = g

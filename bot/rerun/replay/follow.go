@@ -35,7 +35,7 @@ type Following struct {
 // not come, and records that are missing, leave commands unchecked.
 func Follow(ctx context.Context, f *Following) (r *Verdict, err error) {
 	p := &player{kinds: f.Kinds, change: f.Change, apart: goroutine.Call, written: &streamed{turns: f.Turns},
-		report: newReport(), forgetful: map[uuid.UUID]bool{}}
+		report: newReport(), resumption: resumption{forgetful: map[uuid.UUID]bool{}}}
 	err = p.walk(ctx, reader.Source{Blocks: func() ([]byte, error) {
 		if err := f.Compared(p.done()); err != nil {
 			return nil, err

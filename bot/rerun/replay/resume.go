@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"github.com/tidemark-trading/tidemark/bot/rerun/core"
 	"github.com/tidemark-trading/tidemark/bot/rerun/reader"
 	"github.com/tidemark-trading/tidemark/engine"
@@ -20,6 +22,15 @@ type snapshot struct {
 	at       market.Time
 	manifest *core.Manifest
 	parts    map[string][]byte
+}
+
+// resumption is how a play goes on after a loss.
+type resumption struct {
+	offered   *snapshot          // its candles are being read; nil: none
+	resumed   market.Time        // of the snapshot from which the play went on; 0: a start
+	behind    bool               // the journal is still at the loss
+	saves     map[string]bool    // strategies of which the snapshot had a part
+	forgetful map[uuid.UUID]bool // runs with a strategy that differed after a snapshot
 }
 
 // offer notes a snapshot from which the play may go on.

@@ -179,11 +179,7 @@ type player struct {
 	thinned   int    // commands whose entries were taken out of the journal
 	thinnedTo uint64 // the last of these entries
 
-	offered   *snapshot          // its candles are being read; nil: none
-	resumed   market.Time        // of the snapshot from which the play went on; 0: a start
-	behind    bool               // the journal is still at the loss
-	saves     map[string]bool    // strategies of which the snapshot had a part
-	forgetful map[uuid.UUID]bool // runs with a strategy that differed after a snapshot
+	resumption
 }
 
 // open reads which runs the journal has.
