@@ -106,6 +106,9 @@ func (w *written) whole(x *trade, end market.Time) bool {
 func (w *written) decide(d *strategy.Desk, x *trade, c *market.Candle) {
 	m := d.In(c.Market)
 	x.inputs.Time = c.End()
+	for i, name := range w.signals {
+		x.inputs.Signals[i], _ = m.Signal(name)
+	}
 	if w.position || w.account {
 		w.fill(m, x, c)
 	}
