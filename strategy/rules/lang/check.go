@@ -106,9 +106,9 @@ func (c *checker) want(n *node, e *expr, want Want) {
 	case Condition:
 		fits, goal = e.dim.kind == condition, aCondition
 	case Price:
-		fits, goal = e.dim.kind == price || e.dim == dim{kind: amount, price: 1} || e.dim.literal(), aPrice
+		fits, goal = e.dim.kind == price || e.dim == dim{kind: amount, price: 1} || e.dim.kind == free, aPrice
 	case Distance:
-		fits, goal = e.dim.kind == distance || e.dim == dim{kind: amount, price: 1} || e.dim.literal(), aDistance
+		fits, goal = e.dim.kind == distance || e.dim == dim{kind: amount, price: 1} || e.dim.kind == free, aDistance
 	case Number:
 		fits, goal = e.dim.bare(), dim{kind: ratio}
 	case Figure:
@@ -130,7 +130,7 @@ func (e *expr) bind(d dim) {
 	if e.op == opChoose {
 		e.kids[1].bind(d)
 		e.kids[2].bind(d)
-	} else if e.dim.kind == freePart && d.kind != percent {
+	} else if e.dim.kind == freePart && d.kind != percent && d.kind != scale {
 		e.num /= 100
 	}
 	e.dim = d
@@ -377,7 +377,9 @@ func (c *checker) binary(n *node) *expr {
 		fixed(a, b)
 		d = a.dim
 	case o == opAdd || o == opSub:
-		if d, ok = sum(a.dim, b.dim, o == opSub); !ok {
+		if d, ok = sum(a.dim, b.dim, o == opSub); !ok && b.dim.kind == freePart {
+			fail(n.begin, "%s of what? Write %s * (1 %s %s)", b.text, a.text, n.text, b.text)
+		} else if !ok {
 			fail(n.begin, "%s is %v, %s is %v", a.text, a.dim, b.text, b.dim)
 		}
 		a.bind(d)
