@@ -86,6 +86,9 @@ func (p *Plan) checkStrategy(path []string, kind strategy.Definition, s *config.
 	if _, err := kind.Resolve(values); err != nil {
 		return valueError(path[1], err, values)
 	}
+	if err := p.checkSources(path, kind, s.Params); err != nil {
+		return err
+	}
 	if s.Interval == 0 {
 		return config.Keyf(config.Join(path, "interval"), "is missing; want the candles to trade on, like \"1h\"")
 	}
