@@ -60,8 +60,8 @@ func TestABacktestReadsItsSignals(t *testing.T) {
 	said := strings.Join(p.Options.Assumptions, "\n")
 	require.Contains(t, said, "Signals model: "+one+" (SHA-256 ")
 	require.Contains(t, said, "3 rows, known at their times and 2s later, from 2021-03-01T12:01:02Z to "+
-		"2099-03-01T12:01:02Z. Of its rows: 1 of markets that are not traded, never used; 1 after the last candle, never "+
-		"used; 1 without a value.")
+		"2099-03-01T12:01:02Z. Of its rows: 1 of markets that are not traded, never used; 1 after the last candle, "+
+		"never used; 1 without a value.")
 	require.Contains(t, strings.Join(p.Options.Warnings, "\n"), "signals arrive inside the 1h candles that move BTC-EUR")
 
 	same, err := heardPlan(t, section(two))
@@ -95,8 +95,8 @@ func TestBadSectionsOfSignalsAreRefused(t *testing.T) {
 	live, err := config.LoadRun(&config.Source{Text: string(text) + "\n[signals.model]\nfile = \"x.csv\"\n"})
 	require.NoError(t, err)
 	_, err = NewLive(live, hearing(), os.Getenv)
-	require.ErrorContains(t, err, "signals: a live bot hears no signals so far, they are for backtests; take the section "+
-		"out of its config")
+	require.ErrorContains(t, err, "signals: a live bot hears no signals so far, they are for backtests; take the "+
+		"section out of its config")
 	source := &config.Source{Text: "signals.model.file = \"x\"\n"}
 	_, err = source.Portable()
 	require.ErrorContains(t, err, "other machines do not have its files")
