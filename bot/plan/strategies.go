@@ -167,8 +167,8 @@ func limitsOf(path []string, s *config.StrategySection) (limits risk.Limits, err
 
 // ofTidemark are the strategies of the program that comes with Tidemark: each has a package of its
 // name. The program of an author has its own strategies in their place.
-var ofTidemark = []string{"accumulate", "bandrevert", "breakout", "dca", "grid", "maker", "rotation", "rsirevert",
-	"rules", "smacross", "trendfilter"}
+var ofTidemark = []string{"accumulate", "bandrevert", "breakout", "dca", "follow", "grid", "maker", "rotation",
+	"rsirevert", "rules", "smacross", "trendfilter"}
 
 // UnknownStrategy says that the program has no strategy of this name, and what may be done about
 // it: the name of the nearest one, or how a shipped one gets into a program of one's own.
