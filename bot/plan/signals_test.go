@@ -45,8 +45,8 @@ strategies.a.interval = "1h"
 
 func TestABacktestReadsItsSignals(t *testing.T) {
 	one, two := filepath.Join(t.TempDir(), "a.csv"), filepath.Join(t.TempDir(), "b.csv")
-	text := "time,market,action\n2021-03-01 12:01,BTCEUR,buy\n2021-03-01 12:02,ETH-EUR,buy\n2021-03-02 12:01,BTC/EUR,\n" +
-		"2099-03-01 12:01,,sell\n"
+	text := "time,market,action\n2021-03-01 12:01,BTCEUR,buy\n2021-03-01 12:02,ETH-EUR,buy\n" +
+		"2021-03-02 12:01,BTC/EUR,\n2099-03-01 12:01,,sell\n"
 	require.NoError(t, os.WriteFile(one, []byte(text), 0o600))
 	require.NoError(t, os.WriteFile(two, []byte(text), 0o600))
 	section := func(file string) string {
@@ -60,9 +60,10 @@ func TestABacktestReadsItsSignals(t *testing.T) {
 	said := strings.Join(p.Options.Assumptions, "\n")
 	require.Contains(t, said, "Signals model: "+one+" (SHA-256 ")
 	require.Contains(t, said, "3 rows, known at their times and 2s later, from 2021-03-01T12:01:02Z to "+
-		"2099-03-01T12:01:02Z. Of its rows: 1 of markets that are not traded, never used; 1 after the last candle, "+
-		"never used; 1 without a value.")
-	require.Contains(t, strings.Join(p.Options.Warnings, "\n"), "signals arrive inside the 1h candles that move BTC-EUR")
+		"2099-03-01T12:01:02Z. Of its rows: 1 of markets that are not traded, never used; 1 after the last "+
+		"candle, never used; 1 without a value.")
+	require.Contains(t, strings.Join(p.Options.Warnings, "\n"),
+		"signals arrive inside the 1h candles that move BTC-EUR")
 
 	same, err := heardPlan(t, section(two))
 	require.NoError(t, err)
