@@ -39,7 +39,7 @@ func shippedPlan(t testing.TB, kind strategy.Definition, n int) *Plan {
 		r := rand.New(rand.NewPCG(1, 2))
 		for i := range n / 40 {
 			s := strategytest.RandomSignal(r, 1)
-			s.Known = day + market.Time(i*40)*market.Time(time.Minute) + market.Time(r.IntN(600))*market.Time(time.Second)
+			s.Known = at(time.Duration(i*40)*time.Minute + time.Duration(r.IntN(600))*time.Second)
 			s.Time = s.Known
 			p.Signals = append(p.Signals, s)
 		}

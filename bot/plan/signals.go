@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -104,7 +105,7 @@ func (p *Backtest) readSignals() error {
 		}
 		p.describeSignals(name, f, others, late)
 	}
-	slices.SortStableFunc(p.Run.Signals, func(a, b market.Signal) int { return int(min(1, max(-1, a.Known-b.Known))) })
+	slices.SortStableFunc(p.Run.Signals, func(a, b market.Signal) int { return cmp.Compare(a.Known, b.Known) })
 	p.warnOfCoarsePaths()
 	return nil
 }
@@ -170,8 +171,8 @@ func (p *Backtest) warnOfCoarsePaths() {
 			return (s.Market == 0 || s.Market == f.Market.ID) && !f.Interval.Aligned(s.Known)
 		})
 		if inside {
-			p.Options.Warnings = append(p.Options.Warnings, fmt.Sprintf("signals arrive inside the %s candles that move "+
-				"%s: an order that follows one fills at the next of a candle's four points; store finer candles for "+
+			p.Options.Warnings = append(p.Options.Warnings, fmt.Sprintf("signals arrive inside the %s candles that "+
+				"move %s: an order that follows one fills at the next of a candle's four points; store finer candles for "+
 				"their prices.", f.Interval, f.Market.Name))
 			return
 		}
