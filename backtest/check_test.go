@@ -38,7 +38,7 @@ func shippedPlan(t testing.TB, kind strategy.Definition, n int) *Plan {
 	if kind.Name == "follow" {
 		r := rand.New(rand.NewPCG(1, 2))
 		for i := range n / 40 {
-			s := strategytest.RandomSignal(r, 1)
+			s := strategytest.RandomSignal(r.IntN, 1)
 			s.Known = at(time.Duration(i*40)*time.Minute + time.Duration(r.IntN(600))*time.Second)
 			s.Time = s.Known
 			p.Signals = append(p.Signals, s)

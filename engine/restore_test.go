@@ -315,7 +315,7 @@ func TestAfterARestartShippedStrategiesGoOnAsIfNothingHadHappened(t *testing.T) 
 						b.step(&market.Event{Kind: market.KindBook, At: b.now, Book: &book})
 					}
 					if one.kind.Name == follow.Definition.Name && r.IntN(3) == 0 {
-						w.signal(strategytest.RandomSignal(r, 2))
+						w.signal(strategytest.RandomSignal(r.IntN, 2))
 					}
 				}
 				w.kill()

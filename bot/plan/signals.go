@@ -172,8 +172,8 @@ func (p *Backtest) warnOfCoarsePaths() {
 		})
 		if inside {
 			p.Options.Warnings = append(p.Options.Warnings, fmt.Sprintf("signals arrive inside the %s candles that "+
-				"move %s: an order that follows one fills at the next of a candle's four points; store finer candles for "+
-				"their prices.", f.Interval, f.Market.Name))
+				"move %s: an order that follows one fills at the next of a candle's four points; store finer candles "+
+				"for their prices.", f.Interval, f.Market.Name))
 			return
 		}
 	}

@@ -89,7 +89,7 @@ func life(t *testing.T, kind strategy.Definition, values map[string]any, every i
 		b.Book(s, b.Desk(), market.OrderBook{Market: m.ID, Bids: []market.Level{{Price: price - 5, Amount: 1}},
 			Asks: []market.Level{{Price: price + 5, Amount: 1}}})
 		if one, hears := s.(strategy.SignalHandler); hears && r.IntN(3) == 0 {
-			heard := strategytest.RandomSignal(r, 1)
+			heard := strategytest.RandomSignal(r.IntN, 1)
 			heard.Time = b.At
 			b.Signal(one, b.Desk(), heard)
 		}

@@ -1,8 +1,6 @@
 package strategytest
 
 import (
-	"math/rand/v2"
-
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -15,16 +13,16 @@ func (b *Bench) Signal(s strategy.SignalHandler, d *strategy.Desk, heard market.
 }
 
 // RandomSignal is an action, a position or a target of the source "model", about one of so many
-// markets or about all.
-func RandomSignal(r *rand.Rand, markets int) market.Signal {
-	s := market.Signal{Source: "model", Market: market.ID(r.IntN(markets + 1))}
-	switch r.IntN(4) {
+// markets or about all; below draws numbers.
+func RandomSignal(below func(n int) int, markets int) market.Signal {
+	s := market.Signal{Source: "model", Market: market.ID(below(markets + 1))}
+	switch below(4) {
 	case 0:
-		s.Stance = market.Stance(1 + r.IntN(int(market.StanceFlat)))
+		s.Stance = market.Stance(1 + below(int(market.StanceFlat)))
 	case 1:
-		s.Target, s.HasTarget = float64(r.IntN(5))/10, true
+		s.Target, s.HasTarget = float64(below(5))/10, true
 	default:
-		s.Action = market.Action(1 + r.IntN(int(market.ActExit)))
+		s.Action = market.Action(1 + below(int(market.ActExit)))
 	}
 	return s
 }
