@@ -116,6 +116,7 @@ func TestALimitEntryLivesUntilTheNextClose(t *testing.T) {
 		"rules.size": "1 base"})
 	s.bar(90, "buy 1 at 89 (entry: close 90 < 100)")
 	s.bar(95, "buy 1 at 94 (entry: close 95 < 100) replacing 1")
+	s.bar(95) // the same price
 	s.bar(101, "cancel 2")
 	s.bar(90, "buy 1 at 89 (entry: close 90 < 100)")
 	s.fill(3, market.Buy, 89, 50)

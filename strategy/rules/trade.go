@@ -246,6 +246,9 @@ func (w *written) enter(d *strategy.Desk, m strategy.MarketDesk, x *trade, c *ma
 			with = append(with, strategy.At(base))
 		}
 	}
+	if o, open := d.Resting(old); open && ok && o.Price == base {
+		return // it is there already
+	}
 	with, stop := w.exits(m, x, base, with, &ok)
 	if !ok {
 		x.count.priceless++
