@@ -3,8 +3,10 @@ package backtest
 import (
 	"context"
 	"encoding/json"
+	"math/rand/v2"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -17,6 +19,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/rsirevert"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/strategytest"
 )
 
 func shippedPlan(t testing.TB, kind strategy.Definition, n int) *Plan {
@@ -32,6 +35,15 @@ func shippedPlan(t testing.TB, kind strategy.Definition, n int) *Plan {
 	p, _ := planOver(t, n, 100_000_00, kind, values)
 	p.SyntheticBook = true
 	p.Venue.HalfSpread = 10_000 // 1 bp
+	if kind.Name == "follow" {
+		r := rand.New(rand.NewPCG(1, 2))
+		for i := range n / 40 {
+			s := strategytest.RandomSignal(r.IntN, 1)
+			s.Known = at(time.Duration(i*40)*time.Minute + time.Duration(r.IntN(600))*time.Second)
+			s.Time = s.Known
+			p.Signals = append(p.Signals, s)
+		}
+	}
 	return p
 }
 

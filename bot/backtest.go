@@ -219,7 +219,7 @@ func (a *app) halts(all []backtest.Halted) (err error) {
 // runBacktest runs the plan and shows its result.
 func (a *app) runBacktest(ctx context.Context, p *plan.Backtest, f *backtestFlags) error {
 	o := &p.Options
-	o.Curve = !f.json
+	o.Curve, o.Late = !f.json, true
 	o.Envelope = p.Config.Report.Envelope == "true" || p.Config.Report.Envelope == config.EnvelopeAuto && !f.json
 	if !f.noFiles && (!f.json || f.out != "") {
 		o.Out = p.Config.Report.Out

@@ -19,6 +19,7 @@ const comingFrom = `package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/tidemark-trading/tidemark/bot"
 	"github.com/tidemark-trading/tidemark/market"

@@ -42,6 +42,7 @@ func (x *exposed) look(*market.Event) {
 func following(r *rand.Rand) (with []strategy.Option) {
 	for _, option := range []strategy.Option{strategy.Trail(market.Rate(1 + r.Int64N(int64(6*percent)))),
 		strategy.BreakEvenAfter(market.Rate(1 + r.Int64N(int64(3*percent)))), strategy.ExitAfter(1 + r.IntN(20)),
+		strategy.EnoughAfter(market.Duration(r.Int64N(20*60e9)), market.Rate(r.Int64N(int64(4*percent)))),
 		strategy.ExitAfterTime(market.Duration(1 + r.Int64N(20*60e9)))} {
 		if r.IntN(3) == 0 {
 			with = append(with, option)

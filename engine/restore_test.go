@@ -23,6 +23,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/bandrevert"
 	"github.com/tidemark-trading/tidemark/strategy/breakout"
 	"github.com/tidemark-trading/tidemark/strategy/dca"
+	"github.com/tidemark-trading/tidemark/strategy/follow"
 	"github.com/tidemark-trading/tidemark/strategy/grid"
 	"github.com/tidemark-trading/tidemark/strategy/maker"
 	"github.com/tidemark-trading/tidemark/strategy/rotation"
@@ -30,6 +31,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/rules"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/strategytest"
 	"github.com/tidemark-trading/tidemark/strategy/trendfilter"
 )
 
@@ -71,6 +73,17 @@ func (w *twin) hear(commands []market.Command) {
 	if w.random.IntN(20) == 0 {
 		w.kill()
 	}
+}
+
+// signal lets bench and twin hear a signal.
+func (w *twin) signal(s market.Signal) {
+	w.t.Helper()
+	s.Known, s.Time = w.now, w.now
+	in := market.Input{Kind: market.InputSignal, At: w.now, Signal: &s}
+	commands := slices.Clone(w.bench.engine.Enter(&in).Commands)
+	require.True(w.t, slices.Equal(commands, w.engine.Enter(&in).Commands), "after %d restarts", w.kills)
+	require.NoError(w.t, w.engine.Save(w.write))
+	w.send(commands)
 }
 
 func (w *twin) write(part string, data []byte) error {
@@ -276,6 +289,8 @@ var often = []seated{
 	{rules.Definition, map[string]any{"rules.entry": "close < close[1]", "rules.at": "close - 0.1",
 		"rules.exit": "close > entry_price and bars_since_entry > 1", "rules.exit_after": int64(5), "rules.stop": "3%",
 		"rules.target": "close + 2 * atr(3)", "rules.size": "up to 2% risk"}},
+	{follow.Definition, map[string]any{"size": "30% cash", "stop": "3%", "target": "2%"}},
+	{follow.Definition, map[string]any{"size": "30% cash", "limit": "1%", "trail": "3%"}},
 }
 
 func TestAfterARestartShippedStrategiesGoOnAsIfNothingHadHappened(t *testing.T) {
@@ -298,6 +313,9 @@ func TestAfterARestartShippedStrategiesGoOnAsIfNothingHadHappened(t *testing.T) 
 							Bids: []market.Level{{Price: p*at1 - 10, Amount: btc}}, Asks: []market.Level{{Price: p*at1 +
 								10, Amount: btc}}}
 						b.step(&market.Event{Kind: market.KindBook, At: b.now, Book: &book})
+					}
+					if one.kind.Name == follow.Definition.Name && r.IntN(3) == 0 {
+						w.signal(strategytest.RandomSignal(r.IntN, 2))
 					}
 				}
 				w.kill()
@@ -324,6 +342,6 @@ func stageOf(t *testing.T, kind strategy.Definition, values map[string]any, r *r
 		venue: sim.Config{VolumeShare: 50_000_000, Latency: market.Duration(minute / 4)},
 		slots: []engine.StrategyConfig{{Name: kind.Name, Strategy: made()[0], Markets: []market.ID{1, 2},
 			Ticker: needs.Ticker,
-			Book:   needs.Book, Warmup: []int{needs.Warmup}}}})
+			Book:   needs.Book, Warmup: []int{needs.Warmup}, Signals: needs.Signals}}})
 	return b, shadow(b, r, made)
 }

@@ -23,6 +23,9 @@ func follower(with ...strategy.Option) *script {
 	return &script{candle: once(func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(btc), with...) })}
 }
 
+var enough = []strategy.Option{strategy.StopAt(90 * at1), strategy.EnoughAfter(0, 10*percent),
+	strategy.EnoughAfter(2*time.Minute, 3*percent)}
+
 var trails = []life{
 	{name: "each close moves the stop", with: []strategy.Option{strategy.Trail(10 * percent)},
 		bars: []bar{{100, 130, 95, 110}, {110, 125, 105, 120}, {120, 120, 100, 104}},
@@ -108,6 +111,18 @@ var trails = []life{
 		bars: []bar{{100, 104, 100, 104}, {104, 105, 104, 105}, {106, 107, 80, 96}},
 		sent: []string{"stop 1 @ 90 attached", "cancel 2", "sell 1 attached"},
 		told: []string{"1 trade 1 @ 100", "2 new", "2 canceled", "3 trade 1 @ 106"}, realised: 6 * eur},
+	{name: "a gain is enough at once", with: enough,
+		bars: []bar{{100, 112, 100, 110}, {111, 120, 80, 96}},
+		sent: []string{"stop 1 @ 90 attached", "cancel 2", "sell 1 attached"},
+		told: []string{"1 trade 1 @ 100", "2 new", "2 canceled", "3 trade 1 @ 111"}, realised: 11 * eur},
+	{name: "a smaller gain is enough later, at a close", with: enough,
+		bars: []bar{{100, 109, 95, 109}, {109, 120, 102, 102}, {102, 109, 101, 103}, {104, 104, 80, 80}},
+		sent: []string{"stop 1 @ 90 attached", "cancel 2", "sell 1 attached"},
+		told: []string{"1 trade 1 @ 100", "2 new", "2 canceled", "3 trade 1 @ 104"}, realised: 4 * eur},
+	{name: "no gain is enough", with: enough,
+		bars: []bar{{100, 109, 95, 109}, {109, 109, 100, 102}, {102, 103, 89, 90}},
+		sent: []string{"stop 1 @ 90 attached"}, told: []string{"1 trade 1 @ 100", "2 new", "2 trade 1 @ 90"},
+		realised: -10 * eur},
 	{name: "the stop comes before the end", with: []strategy.Option{strategy.StopAt(90 * at1), strategy.ExitAfter(2)},
 		bars: []bar{{100, 104, 100, 104}, {104, 105, 80, 105}, {106, 107, 80, 96}},
 		sent: []string{"stop 1 @ 90 attached"}, told: []string{"1 trade 1 @ 100", "2 new", "2 trade 1 @ 90"},
@@ -451,6 +466,9 @@ func TestExitsThatFollowNeedAnExit(t *testing.T) {
 		ask(d.In(1).Buy(strategy.Amount(btc), strategy.TrailBy(100*at1)))
 		ask(d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TrailAfter(percent)))
 		ask(d.In(1).Buy(strategy.Amount(btc), strategy.Trail(percent), strategy.TrailAfter(percent)))
+		ask(d.In(1).Buy(strategy.Amount(btc), strategy.EnoughAfter(0, percent)))
+		ask(d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.EnoughAfter(0, -percent)))
+		ask(d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.EnoughAfter(-time.Second, percent)))
 		ask(d.In(1).Buy(strategy.Amount(btc), strategy.Trail(100*percent)))
 		ask(d.In(1).Protect(strategy.ExitAfter(3)))
 	})}
@@ -462,6 +480,9 @@ func TestExitsThatFollowNeedAnExit(t *testing.T) {
 		"refused: stop: -0.01 is not above 0",
 		"meaningless: TrailAfter without Trail or TrailBy",
 		"meaningless: an exit that follows needs a stop or a target: add StopAt, TargetAt or Trail",
+		"meaningless: an exit that follows needs a stop or a target: add StopAt, TargetAt or Trail",
+		"meaningless: EnoughAfter(-1000000): a gain is at least 0 and at most 10000%",
+		"meaningless: EnoughAfter(-1s): a duration is not below 0",
 		"meaningless: Trail(100000000): a rate is above 0 and below 100%",
 		"meaningless: an exit that follows needs a stop or a target: add StopAt, TargetAt or Trail"}, said)
 }
@@ -510,11 +531,12 @@ func (e *explained) StopMoved(m *strategy.StopMoved) {
 func TestTheJournalHearsWhatFollows(t *testing.T) {
 	e := &explained{}
 	s := follower(strategy.Trail(10*percent), strategy.TrailAfter(percent), strategy.StopAt(90*at1),
-		strategy.ExitAfter(9))
+		strategy.ExitAfter(9), strategy.EnoughAfter(time.Hour, 50*percent))
 	b := newBench(t, setup{slots: []engine.StrategyConfig{{Strategy: s}}, observer: e})
 	b.flat(2, 100)
 	b.flat(1, 120)
-	require.Equal(t, []string{"place 1: exits fixed trail 10%, trail after 1%, exit after 9 candles",
+	require.Equal(t, []string{"place 1: exits fixed trail 10%, trail after 1%, exit after 9 candles, " +
+		"enough at 50% after 1h0m0s",
 		"update 2: stop follows 90 108",
 		"1 moved from 90 to 108"}, e.lines)
 }

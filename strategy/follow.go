@@ -2,14 +2,15 @@ package strategy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/market"
 )
 
 // Follow says how the exits of a bracket follow the price and the time: Trail, TrailBy, TrailAfter,
-// ByPrices, BreakEvenAfter, ExitAfter, ExitAfterTime and PartAt set its fields. The engine keeps
-// it, also over a restart.
+// ByPrices, BreakEvenAfter, ExitAfter, ExitAfterTime, EnoughAfter and PartAt set its fields. The
+// engine keeps it, also over a restart.
 type Follow struct {
 	Trail      market.Rate     `json:"trail,omitzero"`      // of the stop below the highest price; 0: none
 	TrailBy    market.Price    `json:"trailBy,omitzero"`    // the same as a distance; 0: none
@@ -19,6 +20,7 @@ type Follow struct {
 	Candles    int             `json:"candles,omitzero"`    // after which the position is closed; 0: none
 	Time       market.Duration `json:"time,omitzero"`       // after which the position is closed; 0: none
 	Parts      *Parts          `json:"parts,omitzero"`      // partial targets, which do not change; nil: none
+	Gains      *Gains          `json:"gains,omitzero"`      // the first that is reached closes the position; nil: none
 }
 
 // Trail attaches a stop that follows the price: it stays below the highest close since the entry
@@ -62,6 +64,39 @@ func ExitAfterTime(d market.Duration) Option {
 	return Option{field: fieldExitAfterTime, number: int64(d)}
 }
 
+// EnoughAfter closes what the entry bought, as Close does, at the first close of a candle of the
+// strategy's first interval that is a rate above what the entry cost, once it is held so long.
+// Several make stairs: 4 % at once, 2 % after an hour, whatever pays its cost after a day. The
+// bracket needs a stop or a target too. In Update, the steps replace all there were.
+func EnoughAfter(held market.Duration, gain market.Rate) Option {
+	return Option{field: fieldEnough, number: int64(gain), second: int64(held)}
+}
+
+// Gain is a step of EnoughAfter.
+type Gain struct {
+	Gain market.Rate     `json:"gain"`
+	Held market.Duration `json:"held"`
+}
+
+// Gains are the steps of a bracket; nil: none.
+type Gains []Gain
+
+func (g *Gains) with(more Gain) *Gains {
+	var all Gains
+	if g != nil {
+		all = *g
+	}
+	all = append(slices.Clip(all), more)
+	return &all
+}
+
+// Reached reports whether a price is enough for a position that has cost so much and is held so
+// long.
+func (g *Gains) Reached(price, cost market.Price, held market.Duration) bool {
+	return g != nil && cost > 0 && slices.ContainsFunc(*g,
+		func(step Gain) bool { return held >= step.Held && price >= cost.Above(step.Gain) })
+}
+
 // Trails reports whether there is a trailing stop.
 func (f *Follow) Trails() bool { return f.Trail != 0 || f.TrailBy != 0 }
 
@@ -97,6 +132,9 @@ func (f Follow) With(g *Follow) Follow {
 	if g.Time != 0 {
 		f.Time = g.Time
 	}
+	if g.Gains != nil {
+		f.Gains = g.Gains
+	}
 	if g.Parts != nil {
 		f.Parts = g.Parts
 	}
@@ -127,6 +165,11 @@ func (f *Follow) Words(m *market.Market) string {
 	}
 	if f.Time != 0 {
 		parts = append(parts, "exit after "+f.Time.String())
+	}
+	if f.Gains != nil {
+		for _, step := range *f.Gains {
+			parts = append(parts, fmt.Sprintf("enough at %s after %s", step.Gain, step.Held))
+		}
 	}
 	if f.Parts != nil {
 		parts = append(parts, "partial targets "+f.Parts.words(m))

@@ -169,8 +169,8 @@ func (m MarketDesk) Affords(size Size) bool {
 // been bought it cancels the entry, and a fill on the way is still protected.
 //
 // Trail, TrailBy, TrailAfter and BreakEvenAfter let the stop follow the price; ExitAfter and
-// ExitAfterTime close what was bought after a time; PartAt sells a part of it at a price.
-// MakerFirst and TWAP spread the buy over several orders.
+// ExitAfterTime close what was bought after a time, EnoughAfter at a gain that shrinks with it;
+// PartAt sells a part of it at a price. MakerFirst and TWAP spread the buy over several orders.
 func (m MarketDesk) Buy(size Size, with ...Option) (market.OrderID, error) {
 	return m.Place(market.Buy, size, with...)
 }

@@ -51,6 +51,7 @@ const (
 	fieldExitAfter
 	fieldExitAfterTime
 	fieldPart
+	fieldEnough
 	fieldMakerFirst
 	fieldTakeAfter
 	fieldTakeBeyond
@@ -204,6 +205,8 @@ func (p *Option) follow(f *Follow) {
 		f.Time = market.Duration(n)
 	case fieldPart:
 		f.Parts = f.Parts.with(Part{market.Price(n), market.Rate(p.second)})
+	case fieldEnough:
+		f.Gains = f.Gains.with(Gain{market.Rate(n), market.Duration(p.second)})
 	}
 }
 
@@ -240,6 +243,7 @@ var numbers = [...]struct {
 	fieldExitAfter:     {"ExitAfter", 1, math.MaxInt32, "a number of candles is positive"},
 	fieldExitAfterTime: {"ExitAfterTime", 1, math.MaxInt64, "a duration is positive"},
 	fieldPart:          {"PartAt", 1, math.MaxInt64, "a price is positive"},
+	fieldEnough:        {"EnoughAfter", 0, 100 * int64(market.Whole), "a gain is at least 0 and at most 10000%"},
 	fieldMakerFirst:    {"MakerFirst", int64(time.Second), math.MaxInt64, "an order moves at most once a second"},
 	fieldTakeAfter:     {"TakeAfter", 1, math.MaxInt64, "a duration is positive"},
 	fieldTakeBeyond:    {"TakeBeyond", 1, int64(market.Whole), "a rate is above 0 and at most 100%"},
@@ -265,6 +269,9 @@ func (p *Option) check() error {
 	if p.field == fieldPart && (p.second <= 0 || p.second >= int64(market.Whole)) {
 		return fmt.Errorf("%w: PartAt with a share of %s: a share is above 0%% and below 100%%; all is TargetAt",
 			ErrMeaningless, market.Rate(p.second))
+	}
+	if p.field == fieldEnough && p.second < 0 {
+		return fmt.Errorf("%w: EnoughAfter(%s): a duration is not below 0", ErrMeaningless, market.Duration(p.second))
 	}
 	if p.second < 0 {
 		return fmt.Errorf("%w: Exits with a target of %d: a target is positive, or 0 for none", ErrMeaningless,

@@ -17,6 +17,9 @@ func (s *Source) Portable() (*Source, error) {
 	if _, err := toml.Decode(s.Text, &tree); err != nil {
 		return nil, s.syntax(err)
 	}
+	if tree["signals"] != nil {
+		return nil, s.Place(Keyf([]string{"signals"}, "other machines do not have its files; search without them"))
+	}
 	p := &Source{File: s.Label() + ".toml"}
 	wanted := portable()
 	maps.DeleteFunc(tree, func(section string, _ any) bool { return !slices.Contains(wanted, section) })

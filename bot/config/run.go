@@ -198,7 +198,7 @@ func (e *ExchangeSection) Origin() string { return OriginOf(e.BaseURL) }
 
 // Trading returns the sections that a backtest has too.
 func (c *Run) Trading() Trading {
-	return Trading{c.Account.Currency, c.Account.MakerFee, c.Account.TakerFee, c.Risk, c.Strategies}
+	return Trading{c.Account.Currency, c.Account.MakerFee, c.Account.TakerFee, c.Risk, c.Strategies, nil}
 }
 
 // The modes of `bot run`.

@@ -14,6 +14,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
+	"github.com/tidemark-trading/tidemark/state/signals"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -32,6 +33,7 @@ type Backtest struct {
 	universes universes
 	records   recorded
 	parts     sync.Map // of partKey: candles.Part
+	heard     map[string]*signals.File
 }
 
 // partKey is a question for a part of a series.
@@ -57,7 +59,7 @@ func (p *Backtest) part(name string, interval market.Interval, from, to market.T
 // NewBacktest checks a config, except for the parts that depend on stored candles.
 func NewBacktest(c *config.Backtest, kinds []strategy.Definition) (*Backtest, error) {
 	p := &Backtest{Config: c, Run: &backtest.Plan{}, Plan: Plan{kinds: kinds}}
-	for _, step := range [...]func() error{p.checkWords, p.checkRange, p.checkSections, p.addVenue,
+	for _, step := range [...]func() error{p.checkWords, p.checkRange, p.checkSections, p.checkSignals, p.addVenue,
 		p.checkMeasured, p.addTrading, p.addDeposits} {
 		if err := step(); err != nil {
 			return nil, c.Source.Place(err)

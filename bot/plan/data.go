@@ -29,7 +29,7 @@ func (p *Backtest) Finish(candles Library) error {
 	p.Run.Account, p.Run.Fees = p.Limits, p.Fees
 	p.Options.Synthetic, p.Options.Seed = p.Config.Data.Source == config.SourceSynthetic, p.Config.Backtest.Seed
 	for _, step := range [...]func() error{p.readRecords, p.addMarkets, p.addFeeds, p.addUnits, p.compareFeeds,
-		p.addChanges, p.describeData, p.describeRun} {
+		p.addChanges, p.readSignals, p.describeData, p.describeRun} {
 		if err := step(); err != nil {
 			return p.Config.Source.Place(err)
 		}
@@ -208,7 +208,7 @@ func (p *Backtest) describeRun() (err error) {
 		p.Options.Title += " (synthetic)"
 	}
 	p.Options.CodeVersion = version.Of(debug.ReadBuildInfo())
-	p.Options.ConfigHash, err = p.hash(p.withTicks())
+	p.Options.ConfigHash, err = p.hash(p.withSignals(p.withTicks()))
 	return err
 }
 

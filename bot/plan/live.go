@@ -177,6 +177,10 @@ func (p *Live) addTrading(kinds []strategy.Definition) (err error) {
 	if p.Config.Account.Currency == "" {
 		return config.Keyf([]string{"account", "currency"}, "want the symbol of an asset, like EUR")
 	}
+	if s := p.Config.Source; s != nil && s.Sets("signals") {
+		return config.Keyf([]string{"signals"}, "a live bot hears no signals so far, they are for backtests; take the "+
+			"section out of its config")
+	}
 	if p.Plan, err = newPlan(p.Config.Trading(), kinds); err != nil {
 		return err
 	}

@@ -86,6 +86,9 @@ func (p *Plan) checkStrategy(path []string, kind strategy.Definition, s *config.
 	if _, err := kind.Resolve(values); err != nil {
 		return valueError(path[1], err, values)
 	}
+	if err := p.checkSources(path, kind, s.Params); err != nil {
+		return err
+	}
 	if s.Interval == 0 {
 		return config.Keyf(config.Join(path, "interval"), "is missing; want the candles to trade on, like \"1h\"")
 	}
@@ -164,8 +167,8 @@ func limitsOf(path []string, s *config.StrategySection) (limits risk.Limits, err
 
 // ofTidemark are the strategies of the program that comes with Tidemark: each has a package of its
 // name. The program of an author has its own strategies in their place.
-var ofTidemark = []string{"accumulate", "bandrevert", "breakout", "dca", "grid", "maker", "rotation", "rsirevert",
-	"rules", "smacross", "trendfilter"}
+var ofTidemark = []string{"accumulate", "bandrevert", "breakout", "dca", "follow", "grid", "maker", "rotation",
+	"rsirevert", "rules", "smacross", "trendfilter"}
 
 // UnknownStrategy says that the program has no strategy of this name, and what may be done about
 // it: the name of the nearest one, or how a shipped one gets into a program of one's own.

@@ -87,6 +87,9 @@ func (v *Variants) look(sets []config.Override) (l looked, err error) {
 		if err != nil {
 			return err
 		}
+		if err := l.checked.checkHeard(needs.Signals); err != nil {
+			return err
+		}
 		for _, c := range needs.Of(s.Interval) {
 			v.dataset = append(append(v.dataset, ' '), c.Interval.String()...)
 			v.warmup = strconv.AppendInt(append(v.warmup, ' '), int64(c.Warmup), 10)

@@ -155,7 +155,8 @@ func (c *control) tryReload(ctx context.Context, by string, check bool) (*operat
 	change := next.ChangeFrom(was.plan)
 	if len(change.Restart) > 0 {
 		return nil, config.Usagef("nothing is applied: %s: that needs a restart of the bot; a reload takes over risk, "+
-			"strategies.NAME.risk, strategies.NAME.params, alerts and bot.log", strings.Join(change.Restart, ", "))
+			"strategies.NAME.risk, strategies.NAME.params, strategies.NAME.rules, alerts and bot.log",
+			strings.Join(change.Restart, ", "))
 	}
 	s := &settingsSwap{control: c, by: by, next: next, was: was.plan, change: change,
 		report: &operator.Reload{Changed: change.Lines(), Strategies: []string{}, Check: check}}

@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"time"
+
 	"math/rand/v2"
 
 	"github.com/tidemark-trading/tidemark/market"
@@ -38,6 +40,9 @@ func (s *trailer) OnCandle(d *strategy.Desk, c market.Candle) {
 	}
 	if chance.IntN(3) == 0 {
 		with = append(with, strategy.StopAt(c.Close-ticks(4, 9)), strategy.TrailAfter(10*market.BasisPoint))
+	}
+	if chance.IntN(3) == 0 {
+		with = append(with, strategy.EnoughAfter(market.Duration(chance.IntN(3))*time.Minute, 5*market.BasisPoint))
 	}
 	if chance.IntN(2) == 0 { // its level may be past the target, and is refused then
 		with = append(with, strategy.PartAt(c.Close+ticks(1, 3), market.Rate(10+chance.IntN(50))*market.Percent))

@@ -24,6 +24,7 @@ type trail struct {
 	Candles int             `json:"candles,omitzero"` // of the main interval, delivered since
 	Moved   market.Time     `json:"moved,omitzero"`   // when the resting stop was last moved
 	LeaveAt market.Time     `json:"leaveAt,omitzero"` // the earliest next attempt to close; 0: at once
+	Enough  bool            `json:"enough,omitzero"`  // the latest close was enough for Follow.Gains
 }
 
 const (
@@ -105,15 +106,15 @@ func (s *follower) pay(b *bracket, fresh []market.Fill) {
 func (s *follower) rule(b *bracket) strategy.StopRule {
 	m := s.catalog.Market(b.market)
 	r := strategy.StopRule{Follow: b.Follow, Tick: m.TickSize}
-	cost := m.PriceFor(b.Paid, b.Bought)
 	if b.Follow.TrailAfter != 0 {
 		r.Trailing = math.MaxInt64
 	}
-	if b.Follow.BreakEven == 0 && b.Follow.TrailAfter == 0 || cost == 0 || cost > math.MaxInt64/1000 {
+	if b.Follow.BreakEven == 0 && b.Follow.TrailAfter == 0 {
 		return r
 	}
-	if value, err := m.Value(cost, b.Bought); err != nil || value.Cmp(b.Paid) < 0 {
-		cost++ // PriceFor rounds down
+	cost := b.cost(m)
+	if cost == 0 {
+		return r
 	}
 	if b.Follow.TrailAfter != 0 {
 		r.Trailing = cost.Above(b.Follow.TrailAfter)
@@ -124,6 +125,19 @@ func (s *follower) rule(b *bracket) strategy.StopRule {
 	r.BreakEvenPrice = market.CeilTo(b.breakEven(m, cost, s.orders.TakerFee(b.market)), m.TickSize)
 	r.Armed = max(cost.Above(b.Follow.BreakEven), r.BreakEvenPrice+1)
 	return r
+}
+
+// cost is what a unit of all that the entry bought has cost, fees included, rounded up; 0: it is
+// not known, or no gain above it fits.
+func (b *bracket) cost(m *market.Market) market.Price {
+	cost := m.PriceFor(b.Paid, b.Bought)
+	if cost == 0 || cost > math.MaxInt64/1000 {
+		return 0
+	}
+	if value, err := m.Value(cost, b.Bought); err != nil || value.Cmp(b.Paid) < 0 {
+		cost++ // PriceFor rounds down
+	}
+	return cost
 }
 
 // breakEven is the least price at which all that was bought brings what it cost, after a fee:
@@ -173,6 +187,10 @@ func (s *follower) Count(series []market.Candle) {
 		}
 		if !follows || b.market != first.Market || b.Began == 0 || b.amount <= 0 {
 			continue
+		}
+		if b.Follow.Gains != nil {
+			c := &series[len(series)-1]
+			b.Enough = b.Follow.Gains.Reached(c.Close, b.cost(s.catalog.Market(b.market)), c.End().Sub(b.Began))
 		}
 		if len(series) == 1 || first.Start < b.Began {
 			for k := range series {
@@ -320,6 +338,8 @@ func (s *follower) Moving() *strategy.StopMoved {
 func (s *follower) leaveTime(b *bracket) market.Time {
 	switch {
 	case !b.follows() || b.withdrawn || s.Closing(b.strategy, b.market):
+	case b.Enough:
+		return b.LeaveAt
 	case b.Follow.Candles != 0 && b.Candles >= b.Follow.Candles:
 		return b.LeaveAt
 	case b.Follow.Time != 0:
@@ -372,7 +392,7 @@ func (s *follower) mayClose(b *bracket, amount market.Qty) (last market.OrderID,
 // leave begins to close the amount of one bracket. Where the gate refuses it now, or the Close
 // fails, it is tried again after leavePause.
 func (s *follower) leave(b *bracket) {
-	atClose := b.LeaveAt == 0 && b.Follow.Candles != 0 && b.Candles >= b.Follow.Candles
+	atClose := b.LeaveAt == 0 && (b.Enough || b.Follow.Candles != 0 && b.Candles >= b.Follow.Candles)
 	s.touch(b)
 	b.LeaveAt = s.now().Add(leavePause)
 	if last, may := s.mayClose(b, b.amount); may {

@@ -99,7 +99,7 @@ var mayImport = map[string][]string{
 	"research/walkforward": {"market", "backtest", "research", "research/stats"},
 	"bot/config":           {"market", "strategy", "exchange/rest"},
 	"bot/alert":            {"exchange/rest", "bot/config"},
-	"bot/plan": {"market", "market/synthetic", "strategy", "risk", "state/candles", "engine/live",
+	"bot/plan": {"market", "market/synthetic", "strategy", "risk", "state/candles", "state/signals", "engine/live",
 		"exchange", "exchange/poll", "exchange/rest", "exchange/sandbox", "exchange/sandbox/api", "exchange/sim",
 		"exchange/stream", "backtest", "bot/alert", "bot/config", "bot/universe",
 		"bot/version"},

@@ -162,7 +162,7 @@ func (r *reader) row(fields [][]byte) error {
 		}
 		assumed = false
 	}
-	if c.market >= 0 {
+	if c.market >= 0 && !candles.IsNull(fields[c.market]) {
 		if row.On, err = r.options.market(string(fields[c.market])); err != nil {
 			return r.at(c.market, err)
 		}

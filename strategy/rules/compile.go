@@ -26,6 +26,7 @@ type compiled struct {
 	tag                            string
 	position, account              bool // the rules read words of the position, or equity or cash
 	exitPosition                   bool
+	signals                        []string // that the rules read
 }
 
 // level is a price or a distance: a rate of the price, a rule, or nothing.
@@ -72,14 +73,31 @@ func compile(p Params, own strategy.Own, main market.Interval) (*compiled, error
 		lets[i] = lang.Let{Name: l.Name, Text: l.Text}
 	}
 	var err error
-	if c.program, err = lang.Compile(list, own.Numbers, lets, main); err != nil {
+	named := namesOf(p.Signals)
+	if c.program, err = lang.Compile(list, own.Numbers, lets, main, named...); err != nil {
 		return nil, placed(err)
+	}
+	c.signals = c.program.Signals()
+	for _, name := range named {
+		if !slices.Contains(c.signals, name) {
+			return nil, mistake("signals", "no rule reads %s, as in %s.value", name, name)
+		}
 	}
 	if others := c.program.Reads(); len(others) > 0 {
 		return nil, mistake("entry", "%s is another market; rules read the market that they trade", others[0])
 	}
 	c.readsOf(own)
 	return c, c.unread(own)
+}
+
+// namesOf are the names of a text with commas.
+func namesOf(text string) (names []string) {
+	for name := range strings.SplitSeq(text, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // rateOf reads a rate with its unit, such as 4%; is: the text is one.

@@ -71,6 +71,7 @@ type Params struct {
 	ExitAfter int           `toml:"rules.exit_after" default:"0" min:"0" max:"1000000" doc:"candles after which to sell; 0: none"`
 	Cooldown  int           `toml:"rules.cooldown" default:"0" min:"0" max:"1000000" doc:"closes after the end of a position at which nothing is bought"`
 	Add       int           `toml:"rules.add" default:"0" min:"0" max:"1000000" doc:"buys that are allowed while a position is held"`
+	Signals   string        `toml:"rules.signals" default:"" doc:"names of [signals.NAME] that the rules read, with commas between them"`
 	Tag       string        `toml:"rules.tag" default:"" doc:"name of the buys in reports; none: entry"`
 }
 
@@ -89,7 +90,8 @@ func needs(p Params, own strategy.Own) (strategy.Needs, error) {
 	if err != nil {
 		return strategy.Needs{}, err
 	}
-	n := strategy.Needs{Warmup: c.program.Warmup(), Intervals: strategy.Intervals{}}
+	n := strategy.Needs{Warmup: c.program.Warmup(), Intervals: strategy.Intervals{},
+		Signals: c.program.Signals()}
 	for interval, candles := range c.program.Intervals() {
 		if interval != 0 {
 			n.Intervals[interval] = candles
@@ -118,6 +120,7 @@ func build(p Params, own strategy.Own, s strategy.Setup) (strategy.Strategy, err
 	}
 	w.PerMarket = strategy.Each(s, func(m market.Market) trade {
 		x := trade{state: c.program.New(&m), interval: s.Interval}
+		x.inputs.Signals = make([]market.Signal, len(c.signals))
 		if len(w.longer) > 0 {
 			x.closes.longer = make([]market.Time, len(w.longer))
 		}

@@ -116,6 +116,7 @@ func TestALimitEntryLivesUntilTheNextClose(t *testing.T) {
 		"rules.size": "1 base"})
 	s.bar(90, "buy 1 at 89 (entry: close 90 < 100)")
 	s.bar(95, "buy 1 at 94 (entry: close 95 < 100) replacing 1")
+	s.bar(95) // the same price
 	s.bar(101, "cancel 2")
 	s.bar(90, "buy 1 at 89 (entry: close 90 < 100)")
 	s.fill(3, market.Buy, 89, 50)
@@ -136,6 +137,27 @@ func TestCooldownExitAfterAndAdd(t *testing.T) {
 	s.bar(100)
 	s.bar(100, "buy 1 (entry: close 100 > 0)")
 	require.Contains(t, s.strategy.(strategy.Noter).Notes()[0], "2 in the cooldown")
+}
+
+// hears takes signals for a strategy that asks its desk for them.
+type hears struct{ strategy.SignalHandler }
+
+func (hears) OnSignal(*strategy.Desk, market.Signal) {}
+
+func TestRulesReadSignals(t *testing.T) {
+	s := start(t, map[string]any{"rules.signals": "model, mood", "rules.entry": "model.value > 0.5 and mood.value < 30",
+		"rules.exit": "mood.value > 70"})
+	needs, err := rules.Definition.Needs(s.values)
+	require.NoError(t, err)
+	require.Equal(t, []string{"model", "mood"}, needs.Signals)
+	s.bar(100)
+	s.Signal(hears{}, s.Desk(), market.Signal{Source: "model", Value: 0.8, HasValue: true})
+	s.bar(100) // no mood
+	s.Signal(hears{}, s.Desk(), market.Signal{Source: "mood", Value: 20, HasValue: true})
+	s.bar(100, "buy 9.5 (entry: model.value 0.8 > 0.5, mood.value 20 < 30)")
+	s.fill(1, market.Buy, 100, 9_50)
+	s.Signal(hears{}, s.Desk(), market.Signal{Source: "mood", Value: 80, HasValue: true})
+	s.bar(100, "close all (exit: mood.value 80 > 70)")
 }
 
 func TestATagIsNotLongerThanAnyoneReads(t *testing.T) {
@@ -261,6 +283,8 @@ func TestMistakesNameTheRuleAndTheCure(t *testing.T) {
 		{map[string]any{"rules.entry": "close > 1", "rules.raise": "close - 9", "rules.add": int64(1)},
 			"rules.raise: moves one stop, and add lets several stand; use trail"},
 		{with("rules.add", int64(-1)), "parameter rules.add: -1 is out of bounds, want 0 to 1000000"},
+		{with("rules.signals", "model"), "rules.signals: no rule reads model, as in model.value"},
+		{with("rules.entry", "model.value > 1"), `rules.entry: column 1: unknown word "model"`},
 		{with("rules.on", "model"), `rules.on: unknown rule "on"; the nearest is `},
 	} {
 		var b strategytest.Bench

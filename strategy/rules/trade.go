@@ -106,6 +106,9 @@ func (w *written) whole(x *trade, end market.Time) bool {
 func (w *written) decide(d *strategy.Desk, x *trade, c *market.Candle) {
 	m := d.In(c.Market)
 	x.inputs.Time = c.End()
+	for i, name := range w.signals {
+		x.inputs.Signals[i], _ = m.Signal(name)
+	}
 	if w.position || w.account {
 		w.fill(m, x, c)
 	}
@@ -242,6 +245,9 @@ func (w *written) enter(d *strategy.Desk, m strategy.MarketDesk, x *trade, c *ma
 			base = rules.RoundPrice(market.Buy, base)
 			with = append(with, strategy.At(base))
 		}
+	}
+	if o, open := d.Resting(old); open && ok && o.Price == base {
+		return // it is there already
 	}
 	with, stop := w.exits(m, x, base, with, &ok)
 	if !ok {

@@ -24,4 +24,5 @@ func ExampleDefinitions() {
 	// bandrevert
 	// accumulate
 	// rules
+	// follow
 }

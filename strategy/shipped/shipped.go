@@ -9,6 +9,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/bandrevert"
 	"github.com/tidemark-trading/tidemark/strategy/breakout"
 	"github.com/tidemark-trading/tidemark/strategy/dca"
+	"github.com/tidemark-trading/tidemark/strategy/follow"
 	"github.com/tidemark-trading/tidemark/strategy/grid"
 	"github.com/tidemark-trading/tidemark/strategy/maker"
 	"github.com/tidemark-trading/tidemark/strategy/rotation"
@@ -23,5 +24,5 @@ import (
 func Definitions() []strategy.Definition {
 	return []strategy.Definition{smacross.Definition, breakout.Definition, rsirevert.Definition, grid.Definition,
 		dca.Definition, maker.Definition, trendfilter.Definition, rotation.Definition,
-		bandrevert.Definition, accumulate.Definition, rules.Definition}
+		bandrevert.Definition, accumulate.Definition, rules.Definition, follow.Definition}
 }

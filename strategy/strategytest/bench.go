@@ -123,13 +123,6 @@ func (b *Bench) Book(s strategy.Strategy, d *strategy.Desk, book market.OrderBoo
 	s.OnBook(d, b.window.Open(&book))
 }
 
-// Signal lets the strategy hear a signal, known now.
-func (b *Bench) Signal(s strategy.SignalHandler, d *strategy.Desk, heard market.Signal) {
-	heard.Known = b.At
-	b.heard = append(b.heard, heard)
-	s.OnSignal(d, heard)
-}
-
 // Restart gives fresh, a strategy of the kind of old, the state of old, as a live bot does after a
 // restart: it starts fresh and replays history to it (the candles of its warm-up at least), with
 // every ask refused, no timer set and nothing recorded; then fresh loads the Save of old, if they

@@ -14,6 +14,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/bandrevert"
 	"github.com/tidemark-trading/tidemark/strategy/breakout"
 	"github.com/tidemark-trading/tidemark/strategy/dca"
+	"github.com/tidemark-trading/tidemark/strategy/follow"
 	"github.com/tidemark-trading/tidemark/strategy/grid"
 	"github.com/tidemark-trading/tidemark/strategy/maker"
 	"github.com/tidemark-trading/tidemark/strategy/rotation"
@@ -47,6 +48,8 @@ var kinds = []seated{
 		"rules.exit": "close > highest_since_entry - 0.2 * atr(2)", "rules.cooldown": int64(2), "rules.add": int64(1)}},
 	{rules.Definition, map[string]any{"rules.entry": "close < close[1] and bars_since_exit > 2",
 		"rules.at": "close - 0.1", "rules.exit": "entry_price < low", "rules.exit_after": int64(5)}},
+	{follow.Definition, map[string]any{"stop": "3%", "size": "50% cash"}},
+	{follow.Definition, map[string]any{"limit": "1%", "target": "3%"}},
 }
 
 func TestARestartedStrategyAsksWhatItWouldHaveAsked(t *testing.T) {
@@ -85,6 +88,11 @@ func life(t *testing.T, kind strategy.Definition, values map[string]any, every i
 		b.Group(s, b.Desk(), c)
 		b.Book(s, b.Desk(), market.OrderBook{Market: m.ID, Bids: []market.Level{{Price: price - 5, Amount: 1}},
 			Asks: []market.Level{{Price: price + 5, Amount: 1}}})
+		if one, hears := s.(strategy.SignalHandler); hears && r.IntN(3) == 0 {
+			heard := strategytest.RandomSignal(r.IntN, 1)
+			heard.Time = b.At
+			b.Signal(one, b.Desk(), heard)
+		}
 		for _, timer := range b.Timers {
 			s.(strategy.TimerHandler).OnTimer(b.Desk(), timer.Name)
 		}

@@ -199,6 +199,9 @@ func (c *checker) operation(n *node, f *function, args []*node) *expr {
 	e := c.figure(args[0], f.name)
 	for _, arg := range args[1:] {
 		y := c.figure(arg, f.name)
+		if e.dim.literal() && y.dim.literal() && (e.op != opConst || y.op != opConst) {
+			fixed(e, y)
+		}
 		d := c.unify(n, e, y)
 		text := e.text
 		e = c.fold(n, made(f.op, d, e, y))
@@ -207,6 +210,9 @@ func (c *checker) operation(n *node, f *function, args []*node) *expr {
 	if len(args) > 1 {
 		e.text = ""
 		return e
+	}
+	if e.op != opConst {
+		fixed(e)
 	}
 	d := e.dim
 	switch {

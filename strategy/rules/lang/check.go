@@ -92,7 +92,7 @@ func (c *checker) rule(r Rule) {
 	c.want(n, e, r.Want)
 	g := generator{checker: c}
 	g.rule(e)
-	c.program.rules = append(c.program.rules, rule{r.Key, r.Text, len(c.program.code), e})
+	c.program.rules = append(c.program.rules, rule{r.Key, len(c.program.code), e})
 	c.program.append(g.code)
 	for i, w := range e.warm {
 		c.program.streams[i].warmup = max(c.program.streams[i].warmup, w)
@@ -106,9 +106,9 @@ func (c *checker) want(n *node, e *expr, want Want) {
 	case Condition:
 		fits, goal = e.dim.kind == condition, aCondition
 	case Price:
-		fits, goal = e.dim.kind == price || e.dim == dim{kind: amount, price: 1} || e.dim.literal(), aPrice
+		fits, goal = e.dim.kind == price || e.dim == dim{kind: amount, price: 1} || e.dim.kind == free, aPrice
 	case Distance:
-		fits, goal = e.dim.kind == distance || e.dim == dim{kind: amount, price: 1} || e.dim.literal(), aDistance
+		fits, goal = e.dim.kind == distance || e.dim == dim{kind: amount, price: 1} || e.dim.kind == free, aDistance
 	case Number:
 		fits, goal = e.dim.bare(), dim{kind: ratio}
 	case Figure:
@@ -127,10 +127,20 @@ func (e *expr) bind(d dim) {
 	if !e.dim.literal() || d.literal() {
 		return
 	}
-	if e.dim.kind == freePart && d.kind != percent {
+	if e.op == opChoose {
+		e.kids[1].bind(d)
+		e.kids[2].bind(d)
+	} else if e.dim.kind == freePart && d.kind != percent && d.kind != scale {
 		e.num /= 100
 	}
 	e.dim = d
+}
+
+// fixed makes a number of what cannot take a dimension later: it is not one number of the rule.
+func fixed(all ...*expr) {
+	for _, e := range all {
+		e.bind(dim{kind: ratio})
+	}
 }
 
 // source is the text of a node.
@@ -314,6 +324,9 @@ func (c *checker) unary(n *node) *expr {
 		return made(opNot, aCondition, c.condition(n.kids[0], "not"))
 	}
 	e := c.figure(n.kids[0], "-")
+	if e.op != opConst {
+		fixed(e)
+	}
 	d := e.dim
 	if d.kind == price {
 		d = dim{kind: amount, price: 1}
@@ -332,6 +345,9 @@ func (c *checker) unify(n *node, a, b *expr) dim {
 	d, ok := alike(a.dim, b.dim)
 	if !ok {
 		fail(n.begin, "%s is %v, %s is %v", a.text, a.dim, b.text, b.dim)
+	}
+	if d.literal() && a.dim != b.dim { // 5% and 0.05
+		d = dim{kind: ratio}
 	}
 	a.bind(d)
 	b.bind(d)
@@ -355,18 +371,22 @@ func (c *checker) binary(n *node) *expr {
 	a, b := c.figure(n.kids[0], n.text), c.figure(n.kids[1], n.text)
 	o, d, ok := operators[n.text], dim{}, true
 	switch {
-	case a.dim.literal() && b.dim.literal():
+	case a.dim.literal() && b.dim.literal() && a.op == opConst && b.op == opConst:
 		d = literals(o, a, b)
+	case a.dim.literal() && b.dim.literal():
+		fixed(a, b)
+		d = a.dim
 	case o == opAdd || o == opSub:
-		if d, ok = sum(a.dim, b.dim, o == opSub); !ok {
+		if d, ok = sum(a.dim, b.dim, o == opSub); !ok && b.dim.kind == freePart {
+			fail(n.begin, "%s of what? Write %s * (1 %s %s)", b.text, a.text, n.text, b.text)
+		} else if !ok {
 			fail(n.begin, "%s is %v, %s is %v", a.text, a.dim, b.text, b.dim)
 		}
 		a.bind(d)
 		b.bind(d)
 	default:
 		d = product(a.dim, b.dim, map[op]int8{opMul: 1, opDiv: -1}[o])
-		a.bind(dim{kind: ratio})
-		b.bind(dim{kind: ratio})
+		fixed(a, b)
 	}
 	return c.fold(n, made(o, d, a, b))
 }
@@ -551,6 +571,7 @@ func (c *checker) series(n *node, e *expr) *expr {
 	case e.where == nowhere:
 		fail(n.begin, "%s never changes; a series is wanted, such as close", c.source(n))
 	}
+	fixed(e)
 	g := generator{checker: c}
 	g.rule(e)
 	key := fmt.Sprint(g.code)

@@ -36,11 +36,11 @@ var (
 // String names a dimension in an error.
 func (d dim) String() string {
 	switch d.kind {
-	case free, freePart, ratio:
+	case free, ratio:
 		return "a number"
 	case scale:
 		return "0 to 100"
-	case percent:
+	case percent, freePart:
 		return "a percentage"
 	case count:
 		return "a count"
@@ -73,12 +73,18 @@ func (d dim) number() bool { return d.kind != condition && d.kind != label }
 // literal reports whether it is a number of the rule, which takes a dimension.
 func (d dim) literal() bool { return d.kind == free || d.kind == freePart }
 
+// takes reports whether a number of the rule takes a dimension. One in percent takes no unit: 2% of
+// what, is not said.
+func (d dim) takes(of dim) bool {
+	return d.kind == free && of.number() || d.kind == freePart && of.bare()
+}
+
 // alike is the dimension of two figures that may be compared.
 func alike(a, b dim) (dim, bool) {
 	switch {
-	case a == b || b.literal() && a.number():
+	case a == b || b.takes(a):
 		return a, true
-	case a.literal() && b.number():
+	case a.takes(b):
 		return b, true
 	case !a.number() || !b.number() || a.price != b.price || a.volume != b.volume:
 		return dim{}, false
@@ -99,7 +105,7 @@ func sum(a, b dim, minus bool) (dim, bool) {
 		return dim{kind: amount, price: 1}, true
 	case a.kind == price && b.kind == distance, b.kind == price && a.kind == distance && !minus:
 		return aPrice, true
-	case a.kind == price && b.literal(), b.kind == price && a.literal():
+	case a.kind == price && b.kind == free, b.kind == price && a.kind == free:
 		return aPrice, true
 	}
 	return alike(a, b)

@@ -57,6 +57,8 @@ func TestFaultsAreNamedWithTheirPlaceAndTheCure(t *testing.T) {
 		{"me > 3", "let.me: column 5: me stands for itself"},
 		{"many > 3 and many > 4",
 			"let.many: column 40: more than 200 numbers, words and operators; let names count as what they stand for"},
+		{"close < open - 2%", "column 9: 2% of what? Write open * (1 - 2%)"},
+		{"close > 2%", "column 1: close is a price, 2% is a percentage"},
 		{"1 / 0 > 3", "column 1: 1 / 0 has no result"},
 		{"close > $3", "column 9: unknown sign '$'"},
 		{"close > highest(n)",
@@ -181,6 +183,10 @@ func TestNumbersTakeTheUnitsOfWhatStandsBesideThem(t *testing.T) {
 		"bars_since_exit > 1000000", "entry_price == 0.29", "-close == -0.29", "min(close, 0.3, 0.4) == 0.29",
 		"ta.sma(close, 1) == math.max(0.29, 0.2)", "!(close < 0.29) && close < 1 || false", "(close != 0.3) == true",
 		"close > 0.2_5 and close > .25 and close < 29e-1", "1 + 2 * 3 - 4 / 2 == 5", "close[0] == close[1]",
+		"close == (hour < 12 ? 0.29 : 1)", "5% == 0.05", "rsi(1) == 50%", "(hour < 12 ? 5% : 1) == 0.05",
+		"(close > open ? 1 : 2)[1] == 2",
+		"close * (hour < 12 ? 100% : 2) == 0.29", "2 * (hour < 12 ? 1 : 3) == 2", "min(5, hour < 12 ? 1 : 3) == 1",
+		"profit == (hour < 12 ? 2% : 3%)", "-(hour < 12 ? 5% : 1) == -0.05", "abs(hour < 12 ? -5% : 1) == 0.05",
 		"close * close == 0.0841", "sqrt(close * close) == 0.29",
 	} {
 		p, err := Compile([]Rule{{"rule", text, Condition}}, map[string]float64{"bottom": 0.29}, nil, market.Interval1h)

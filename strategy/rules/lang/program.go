@@ -100,7 +100,6 @@ type Program struct {
 // rule is a compiled Rule.
 type rule struct {
 	key   string
-	text  string
 	entry int // of its code
 	expr  *expr
 }

@@ -1,0 +1,104 @@
+package plan
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// hearing is a strategy that hears a source.
+func hearing() []strategy.Definition {
+	type params struct {
+		Source string `toml:"source" default:"model" doc:"what it hears"`
+	}
+	return []strategy.Definition{strategy.Define("hears", "for a test",
+		func(p params) strategy.Needs { return strategy.Needs{Signals: []string{p.Source}} },
+		func(params, strategy.Setup) (strategy.Strategy, error) { return &strategy.Base{}, nil })}
+}
+
+// heardPlan plans a backtest on made-up candles with sections of signals.
+func heardPlan(t *testing.T, sections string) (*Backtest, error) {
+	c, err := config.LoadBacktest(&config.Source{Text: `
+data.source = "synthetic"
+strategies.a.kind = "hears"
+strategies.a.markets = ["BTC-EUR"]
+strategies.a.interval = "1h"
+` + sections})
+	if err != nil {
+		return nil, err
+	}
+	p, err := NewBacktest(c, hearing())
+	if err != nil {
+		return nil, err
+	}
+	lib, err := OpenLibrary(c)
+	require.NoError(t, err)
+	t.Cleanup(func() { lib.Close() })
+	return p, p.Finish(lib)
+}
+
+func TestABacktestReadsItsSignals(t *testing.T) {
+	one, two := filepath.Join(t.TempDir(), "a.csv"), filepath.Join(t.TempDir(), "b.csv")
+	text := "time,market,action\n2021-03-01 12:01,BTCEUR,buy\n2021-03-01 12:02,ETH-EUR,buy\n" +
+		"2021-03-02 12:01,BTC/EUR,\n2099-03-01 12:01,,sell\n"
+	require.NoError(t, os.WriteFile(one, []byte(text), 0o600))
+	require.NoError(t, os.WriteFile(two, []byte(text), 0o600))
+	section := func(file string) string {
+		return "[signals.model]\nfile = \"" + file + "\"\ndelay = \"2s\"\nmarkets = {BTCEUR = \"BTC-EUR\"}\n"
+	}
+	p, err := heardPlan(t, section(one))
+	require.NoError(t, err)
+	require.Len(t, p.Run.Signals, 1)
+	require.Equal(t, "2021-03-01T12:01:02Z", p.Run.Signals[0].Known.String())
+	require.Equal(t, p.Catalog.MarketNamed("BTC-EUR").ID, p.Run.Signals[0].Market)
+	said := strings.Join(p.Options.Assumptions, "\n")
+	require.Contains(t, said, "Signals model: "+one+" (SHA-256 ")
+	require.Contains(t, said, "3 rows, known at their times and 2s later, from 2021-03-01T12:01:02Z to "+
+		"2099-03-01T12:01:02Z. Of its rows: 1 of markets that are not traded, never used; 1 after the last "+
+		"candle, never used; 1 without a value.")
+	require.Contains(t, strings.Join(p.Options.Warnings, "\n"),
+		"signals arrive inside the 1h candles that move BTC-EUR")
+
+	same, err := heardPlan(t, section(two))
+	require.NoError(t, err)
+	require.Equal(t, p.Options.ConfigHash, same.Options.ConfigHash, "the name of the file changes nothing")
+	require.NoError(t, os.WriteFile(two, []byte(strings.Replace(text, "buy", "sell", 1)), 0o600))
+	other, err := heardPlan(t, section(two))
+	require.NoError(t, err)
+	require.NotEqual(t, p.Options.ConfigHash, other.Options.ConfigHash, "its content does")
+}
+
+func TestBadSectionsOfSignalsAreRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"": `strategies.a: hears signals of "model", which have no section; a backtest reads them from the file of ` +
+			`[signals.model], and a live bot hears none so far`,
+		`signals.modell.file = "x"`:  `hears signals of "model", which have no section; the nearest is [signals.modell]`,
+		`signals.model.delay = "2s"`: `signals.model.file: is missing; want a CSV of signals, like "model.csv"`,
+		"signals.model.file = \"x\"\nsignals.model.zone = \"Mars\"": `signals.model.zone: "Mars" is no time zone that ` +
+			`this machine knows; want UTC, or a name like Europe/Amsterdam`,
+		"signals.model.file = \"x\"\nsignals.model.stamped = \"end\"": `signals.model.stamped: "end" is not one of open, ` +
+			`close`,
+		"signals.model.file = \"x\"\nsignals.model.markets.BTC = \"BTCEUR\"": `signals.model.markets.BTC: `,
+		`signals.model.file = "nowhere.csv"`:                                 `signals.model.file: open nowhere.csv: `,
+		`signals.model.fil = "x"`:                                            `signals.model.fil: unknown key; the nearest is "file"`,
+	} {
+		_, err := heardPlan(t, text)
+		require.ErrorContains(t, err, want)
+	}
+	text, err := os.ReadFile("../../configs/sandbox.toml")
+	require.NoError(t, err)
+	live, err := config.LoadRun(&config.Source{Text: string(text) + "\n[signals.model]\nfile = \"x.csv\"\n"})
+	require.NoError(t, err)
+	_, err = NewLive(live, hearing(), os.Getenv)
+	require.ErrorContains(t, err, "signals: a live bot hears no signals so far, they are for backtests; take the "+
+		"section out of its config")
+	source := &config.Source{Text: "signals.model.file = \"x\"\n"}
+	_, err = source.Portable()
+	require.ErrorContains(t, err, "other machines do not have its files")
+}
