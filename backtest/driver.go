@@ -34,7 +34,6 @@ type driver struct {
 	mishaps
 	sessionFacts
 	borders
-	signalFeed
 	more int // history beyond the warm-ups, in warm-ups
 
 	pauseAt market.Time                 // pause is called before the first group that closes later
@@ -46,8 +45,9 @@ type driver struct {
 	point sim.Point
 }
 
-// feedSet are the feeds of a run over stored candles.
+// feedSet are the feeds of a run over stored candles, and its signals.
 type feedSet struct {
+	signalFeed
 	feeds    []feed
 	even     bool          // alike, and the feeds have one interval of fixed length
 	alike    bool          // each feed drives and delivers: drive and deliver are the same candles

@@ -24,7 +24,8 @@ func (d *driver) begin() error {
 	return d.engine.Err()
 }
 
-// seeOwn shows each strategy the history that it would have alone, and more warm-ups of it.
+// seeOwn shows each strategy the history that it would have alone: its own warm-up, and as many
+// more warm-ups as more says.
 func (d *driver) seeOwn(more int) {
 	p := d.plan
 	if p.From == 0 || p.ColdStart || len(p.Strategies) == 1 {

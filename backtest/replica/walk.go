@@ -13,8 +13,8 @@ type sliceHeader struct {
 	len, cap int
 }
 
-// visit notes the memory to which a value refers. The value is part, by that name, of a piece of
-// memory.
+// visit notes the memory to which the value at an address refers. entry is the piece of memory that
+// contains the value; part is the value's name in it.
 func (c *Copier) visit(at unsafe.Pointer, s *shape, entry int, part string) {
 	for i := range s.slots {
 		f := &s.slots[i]

@@ -254,7 +254,8 @@ func (r *Run) plan(list []*kept, room int) (shown []*series) {
 	return shown
 }
 
-// chosen are the periods around the latest and the largest trips, until there are so many candles.
+// chosen are periods around the latest and the largest trips. Together they have at most about room
+// candles.
 func (s *series) chosen(list []*kept, room int) []period {
 	length := market.Time(s.Interval.Fixed())
 	if length == 0 {
@@ -376,7 +377,8 @@ type bars struct {
 	count  int
 }
 
-// steps is a time in units. Few bars have another than the one before, and a division is dear.
+// steps divides times by a unit. It keeps the latest quotient: most bars have the same time as the
+// bar before, and a division is slow.
 type steps struct {
 	time  market.Time
 	units int64

@@ -24,9 +24,6 @@ type Run struct {
 	Strategies      []Strategy
 	Cards           []Card
 	Assumptions     []string // the most important first
-	Envelope        Grid
-	EnvelopeNote    string
-	Late            Grid // by delay of the signals; empty: there are none
 	Figures         []Figure
 	Months          []Month
 	Refusals        Grid
@@ -39,6 +36,14 @@ type Run struct {
 	Files           []string
 	BuyAndHold
 	Curves
+	Envelopes
+}
+
+// Envelopes are the results of the run under other assumptions.
+type Envelopes struct {
+	Envelope     Grid // by path of the candles
+	EnvelopeNote string
+	Late         Grid // by delay of the signals; empty: there are none
 }
 
 // BuyAndHold is what a run is compared with.

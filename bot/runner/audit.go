@@ -42,9 +42,7 @@ func (j *botJournal) ChangedByOthers(orders map[market.OrderID]string) {
 // Breached counts an answer that was not booked, and raises an alert for its first occurrence.
 func (f *watchedLog) Breached(at market.Time, b *live.Breach, all []live.Breach) {
 	f.ReconcileLog.Breached(at, b, all)
-	if m := f.watch.metrics; m != nil {
-		m.invalid.WithLabelValues(b.Rule).Inc()
-	}
+	f.watch.count("invalid_answers_total", 1, b.Rule)
 	if all != nil {
 		f.watch.raise(alert.Difference, "order %d: an answer of the exchange cannot be true: %s: want %s, got %s",
 			b.Order, b.Rule, b.Wanted, b.Seen)

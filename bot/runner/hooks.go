@@ -33,9 +33,7 @@ func (j *watchedJournal) Outcome(at market.Time, i *exchange.Intent, err error) 
 	if outcome == exchange.Rejected {
 		j.watch.rejected++
 	}
-	if m := j.watch.metrics; m != nil {
-		m.orders.WithLabelValues(i.Command.String(), outcome.String()).Inc()
-	}
+	j.watch.count("orders_total", 1, i.Command.String(), outcome.String())
 }
 
 // Commit ends a turn of the loop.
@@ -81,22 +79,18 @@ func (w *watch) reconcileLog(j *botJournal) live.ReconcileLog {
 // Note counts a difference and raises an alert.
 func (f *watchedLog) Note(at market.Time, kind, text string) {
 	f.ReconcileLog.Note(at, kind, text)
-	if m := f.watch.metrics; m != nil {
-		m.differences.WithLabelValues(kind).Inc()
-	}
+	f.watch.count("differences_total", 1, kind)
 	f.watch.raise(alert.Difference, "%s: %s", kind, text)
 }
 
 // Discrepancy counts a difference that halts nothing; a difference that halts also reaches Note.
 func (f *watchedLog) Discrepancy(at market.Time, d *state.Discrepancy) {
 	f.ReconcileLog.Discrepancy(at, d)
-	if m := f.watch.metrics; m != nil {
-		kind := "balance"
-		if d.Order != 0 {
-			kind = "order"
-		}
-		m.differences.WithLabelValues(kind).Inc()
+	kind := "balance"
+	if d.Order != 0 {
+		kind = "order"
 	}
+	f.watch.count("differences_total", 1, kind)
 	f.watch.raise(alert.Difference, "%s: books %s, exchange %s; %s", d.What, d.Ours, d.Theirs, d.Conclusion)
 }
 

@@ -28,23 +28,41 @@ type metrics struct {
 	registry *prometheus.Registry
 	watch    *watch
 
-	orders, ended, refusals, fills, differences, bans, blocks *prometheus.CounterVec
-	invalid                                                   *prometheus.CounterVec
-	reloads                                                   *prometheus.CounterVec
-	stale                                                     prometheus.Counter
-	commits                                                   prometheus.Histogram
-	steps                                                     *prometheus.HistogramVec
-	equity, exposure, drawdown, open, foreign                 prometheus.Gauge
-	evidence, broken                                          prometheus.Gauge // of the seal
-	halted                                                    *prometheus.GaugeVec
-	unprotected                                               unprotectedMetrics
+	counts                                    map[string]*prometheus.CounterVec // by their names in counted
+	stale                                     prometheus.Counter
+	commits                                   prometheus.Histogram
+	steps                                     *prometheus.HistogramVec
+	equity, exposure, drawdown, open, foreign prometheus.Gauge
+	evidence, broken                          prometheus.Gauge // of the seal
+	bareNow, bareGroups                       prometheus.Gauge
+	halted, bareFor                           *prometheus.GaugeVec
 }
 
-// unprotectedMetrics are of positions without an exit.
-type unprotectedMetrics struct {
-	total       *prometheus.CounterVec
-	times       *prometheus.GaugeVec
-	now, groups prometheus.Gauge
+// counted are the metrics that watch.count counts.
+var counted = [...]struct {
+	name, help string
+	labels     []string
+}{
+	{"orders_total", "Commands that were sent, by what became of them.", []string{"command", "outcome"}},
+	{"orders_ended_total", "Own orders that are done, by their last state.", []string{"state"}},
+	{"refusals_total", "Orders that the gate refused.", []string{"strategy", "reason"}},
+	{"fills_total", "Fills of own orders.", []string{"strategy", "market", "side"}},
+	{"differences_total", "What was found to differ from the exchange's books.", []string{"kind"}},
+	{"invalid_answers_total",
+		"Answers about own orders that cannot be true and were not booked, by the rule that they break.",
+		[]string{"rule"}},
+	{"bans_total", "Bans by the exchange.", []string{"budget"}},
+	{"unprotected_total", "Positions that could not have an exit at the exchange.", []string{"strategy", "cause"}},
+	{"callbacks_blocked_total", "Callbacks of strategies that took longer than a second.",
+		[]string{"strategy", "callback"}},
+	{"reloads_total", "Reloads of the settings, by what became of them.", []string{"outcome"}},
+}
+
+// count counts something of the table counted, where there are metrics. Any goroutine may call it.
+func (w *watch) count(name string, n int64, labels ...string) {
+	if w != nil && w.metrics != nil {
+		w.metrics.counts[name].WithLabelValues(labels...).Add(float64(n))
+	}
 }
 
 // namespace is the prefix of every metric.
@@ -55,22 +73,14 @@ func shortTimes() []float64 { return prometheus.ExponentialBuckets(1e-6, 4, 13) 
 
 // newMetrics registers the metrics that need no running bot.
 func newMetrics(w *watch) *metrics {
-	m := &metrics{registry: prometheus.NewRegistry(), watch: w}
+	m := &metrics{registry: prometheus.NewRegistry(), watch: w, counts: map[string]*prometheus.CounterVec{}}
 	m.registry.MustRegister(collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	m.orders = m.counters("orders_total", "Commands that were sent, by what became of them.", "command", "outcome")
-	m.ended = m.counters("orders_ended_total", "Own orders that are done, by their last state.", "state")
-	m.refusals = m.counters("refusals_total", "Orders that the gate refused.", "strategy", "reason")
-	m.fills = m.counters("fills_total", "Fills of own orders.", "strategy", "market", "side")
-	m.differences = m.counters("differences_total", "What was found to differ from the exchange's books.", "kind")
-	m.invalid = m.counters("invalid_answers_total",
-		"Answers about own orders that cannot be true and were not booked, by the rule that they break.", "rule")
-	m.bans = m.counters("bans_total", "Bans by the exchange.", "budget")
-	m.unprotected.total = m.counters("unprotected_total",
-		"Positions that could not have an exit at the exchange.", "strategy", "cause")
-	m.blocks = m.counters("callbacks_blocked_total", "Callbacks of strategies that took longer than a second.",
-		"strategy", "callback")
-	m.reloads = m.counters("reloads_total", "Reloads of the settings, by what became of them.", "outcome")
+	for _, c := range counted {
+		m.counts[c.name] = prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: c.name,
+			Help: c.help}, c.labels)
+		m.registry.MustRegister(m.counts[c.name])
+	}
 	m.stale = prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "stale_total",
 		Help: "How often prices stopped coming."})
 	m.commits = prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: namespace, Name: "journal_commit_seconds",
@@ -86,15 +96,15 @@ func newMetrics(w *watch) *metrics {
 	m.broken = m.gauge("seal_broken", "1 where the sealed promise is broken.", nil)
 	m.open = m.gauge("open_orders", "Own open orders.", nil)
 	m.foreign = m.gauge("foreign_orders", "Open orders on the account that the bot did not place.", nil)
-	m.unprotected.now = m.gauge("unprotected_positions",
+	m.bareNow = m.gauge("unprotected_positions",
 		"Positions that have no exit at the exchange now, or one that is too small.", nil)
-	m.unprotected.times = prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: "unprotected_seconds",
+	m.bareFor = prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: "unprotected_seconds",
 		Help: "Time without an exit over all positions, since the state file began."}, []string{"cause"})
-	m.unprotected.groups = m.gauge("not_guarded_groups",
+	m.bareGroups = m.gauge("not_guarded_groups",
 		"Cancel-on-disconnect groups whose orders outlive the bot, should it die.", nil)
 	m.halted = prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: "strategy_halted",
 		Help: "1 where a strategy is halted."}, []string{"strategy"})
-	m.registry.MustRegister(m.stale, m.commits, m.steps, m.halted, m.unprotected.times)
+	m.registry.MustRegister(m.stale, m.commits, m.steps, m.halted, m.bareFor)
 	m.function("build_info", "What runs.", prometheus.Labels{"version": version.Of(debug.ReadBuildInfo()),
 		"go": runtime.Version()}, func() float64 { return 1 })
 	m.function("loop_age_seconds", "Time since the loop last ran.", nil,
@@ -212,21 +222,15 @@ func (m *metrics) sample(w *watch) {
 		m.halted.WithLabelValues(name).Set(truth(w.halted[i+1]))
 	}
 	m.open.Set(float64(open))
-	m.unprotected.now.Set(float64(len(r.engine.Brackets().Bare())))
-	m.unprotected.groups.Set(float64(len(r.loop.NotGuarded())))
+	m.bareNow.Set(float64(len(r.engine.Brackets().Bare())))
+	m.bareGroups.Set(float64(len(r.loop.NotGuarded())))
 	for _, c := range r.engine.Brackets().UnprotectedBy() {
-		m.unprotected.times.WithLabelValues(c.Cause.String()).Set(time.Duration(c.Time).Seconds())
+		m.bareFor.WithLabelValues(c.Cause.String()).Set(time.Duration(c.Time).Seconds())
 	}
 	m.foreign.Set(float64(r.loop.Foreign()))
 	total, broken, _ := r.journal.seal.Evidence()
 	m.evidence.Set(total)
 	m.broken.Set(truth(broken))
-}
-
-func (m *metrics) counters(name, help string, labels ...string) *prometheus.CounterVec {
-	c := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)
-	m.registry.MustRegister(c)
-	return c
 }
 
 func (m *metrics) gauge(name, help string, labels prometheus.Labels) prometheus.Gauge {

@@ -1,7 +1,11 @@
 package runner
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -15,6 +19,34 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/exchange/stream"
 )
+
+// A count names a metric of the table, with a label for each of its names.
+func TestEachCountIsOfTheTable(t *testing.T) {
+	labels := map[string]int{}
+	for _, c := range counted {
+		labels[c.name] = len(c.labels)
+	}
+	files, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	called := map[string]int{}
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		require.NoError(t, err)
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, is := n.(*ast.CallExpr)
+			if !is || len(call.Args) < 3 {
+				return true
+			}
+			of, is := call.Fun.(*ast.SelectorExpr)
+			first, text := call.Args[0].(*ast.BasicLit)
+			if is && of.Sel.Name == "count" && text && first.Kind == token.STRING {
+				called[strings.Trim(first.Value, `"`)] = len(call.Args) - 2
+			}
+			return true
+		})
+	}
+	require.Equal(t, labels, called)
+}
 
 func TestThePageOnMetricsNamesEveryMetricAndNoOther(t *testing.T) {
 	c := config.DefaultRun()

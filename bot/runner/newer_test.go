@@ -124,6 +124,13 @@ func TestAnOrderThatNoListShowsAfterARestoreIsKnownToLaterStarts(t *testing.T) {
 			require.Equal(t, market.StatusCanceled, s.OrdersAtTheExchange()[entry.ClientOrderID].Order.Status)
 			require.NoError(t, p.end())
 			s.onlyExits(p)
+			saved, err := statedir.ReadNewer(s.Stored())
+			require.NoError(t, err)
+			runs := 1
+			if killed {
+				runs = 4
+			}
+			require.Len(t, saved.Runs, runs, "a run that has stopped in order has all of its orders in the file")
 		})
 	}
 }

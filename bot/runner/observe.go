@@ -23,7 +23,7 @@ func (r *runner) Filled(o *state.Order, f *market.Fill) {
 
 // Closed logs and reports an own order that has ended: an engine.Observer.
 func (r *runner) Closed(o *state.Order) {
-	r.watch.closed(o)
+	r.watch.count("orders_ended_total", 1, o.State.String())
 	r.journal.seal.Closed(o)
 	if r.observer != nil {
 		r.observer.Closed(o)

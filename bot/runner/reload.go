@@ -133,12 +133,12 @@ func (c *control) reloadNow(ctx context.Context, by string, check bool) (report 
 	switch {
 	case check:
 	case err != nil:
-		r.watch.reloaded("refused")
+		r.watch.count("reloads_total", 1, "refused")
 		r.log.Error().Err(err).Str("by", by).Msg("the reload is refused: the bot goes on with the settings that it had")
 	case len(report.Changed) == 0:
 		r.log.Info().Str("by", by).Msg("reload: no setting has changed")
 	default:
-		r.watch.reloaded("done")
+		r.watch.count("reloads_total", 1, "done")
 		r.log.Info().Str("by", by).Strs("changed", report.Changed).Strs("warmed_up_anew", report.Strategies).
 			Int("entries_cancelled", report.Cancelled).Str("config", report.ConfigHash).Msg("the settings are reloaded")
 	}

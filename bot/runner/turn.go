@@ -102,8 +102,8 @@ func (w *watch) countRefusals() (fresh int64, worst string) {
 				continue
 			}
 			w.refused[kind] = c.N
-			if w.metrics != nil && w.trading.Load() {
-				w.metrics.refusals.WithLabelValues(name, c.Reason).Add(float64(more))
+			if w.trading.Load() {
+				w.count("refusals_total", more, name, c.Reason)
 			}
 			if c.Reason == "warm_up" || c.Reason == "halted" {
 				continue

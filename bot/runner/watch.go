@@ -96,13 +96,6 @@ func (w *watch) realert(p *plan.Live, to *alert.Sender) (old *alert.Sender) {
 	return to
 }
 
-// reloaded counts a reload. Any goroutine may call it.
-func (w *watch) reloaded(outcome string) {
-	if w != nil && w.metrics != nil {
-		w.metrics.reloads.WithLabelValues(outcome).Inc()
-	}
-}
-
 // openWatch starts the metrics, alerts and notifications of the config; by default none.
 func (r *runner) openWatch(ctx context.Context) error {
 	p := r.plan
@@ -213,8 +206,8 @@ func (w *watch) warned(warning rest.Warning) {
 		return
 	}
 	w.raise(alert.Ban, "%s", warning)
-	if w.metrics != nil && warning.Kind == rest.WarnBan {
-		w.metrics.bans.WithLabelValues(warning.Payer.String()).Inc()
+	if warning.Kind == rest.WarnBan {
+		w.count("bans_total", 1, warning.Payer.String())
 	}
 }
 
@@ -237,9 +230,7 @@ func (w *watch) filled(o *state.Order, f *market.Fill) {
 	m := w.r.plan.Catalog.Market(f.Market)
 	w.fills.add(w.now(), fmt.Sprintf("%s: %s %s %s at %s, fee %s", w.r.nameOf(o.Strategy), f.Side,
 		m.FormatQty(f.Amount), m.Name, m.FormatPrice(f.Price), m.FormatValue(f.Fee)))
-	if w.metrics != nil {
-		w.metrics.fills.WithLabelValues(w.r.nameOf(o.Strategy), m.Name, f.Side.String()).Inc()
-	}
+	w.count("fills_total", 1, w.r.nameOf(o.Strategy), m.Name, f.Side.String())
 }
 
 // unprotected reports a position without an exit.
@@ -250,26 +241,7 @@ func (w *watch) unprotected(u *strategy.Unprotected) {
 	m := w.r.plan.Catalog.Market(u.Market)
 	w.raise(alert.Unprotected, "%s: %s %s has no exit (%s): %s", w.r.nameOf(u.Strategy), m.FormatQty(u.Amount), m.Name,
 		u.Cause, u.Why)
-	if w.metrics != nil {
-		w.metrics.unprotected.total.WithLabelValues(w.r.nameOf(u.Strategy), u.Cause.String()).Inc()
-	}
-}
-
-// closed counts an own order that has ended.
-func (w *watch) closed(o *state.Order) {
-	if w != nil && w.metrics != nil {
-		w.metrics.ended.WithLabelValues(o.State.String()).Inc()
-	}
-}
-
-// blocked counts, in the watchdog's goroutine, a strategy that begins to block.
-func (w *watch) blocked(b *blockage, now bool) {
-	if w == nil || w.metrics == nil {
-		return
-	}
-	if now {
-		w.metrics.blocks.WithLabelValues(b.Strategy, b.Callback).Inc()
-	}
+	w.count("unprotected_total", 1, w.r.nameOf(u.Strategy), u.Cause.String())
 }
 
 // healthy returns an error where the loop hangs. Before its first turn it waits for the exchange.

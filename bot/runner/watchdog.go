@@ -91,7 +91,7 @@ func (d *watchdog) check() {
 		d.mu.Unlock()
 		d.r.log.Warn().Str("strategy", b.Strategy).Str("callback", b.Callback).
 			Msg("a strategy blocks: nothing is traded until its callback returns")
-		d.r.watch.blocked(b, true)
+		d.r.watch.count("callbacks_blocked_total", 1, b.Strategy, b.Callback)
 	}
 	if now.Sub(d.since) >= alertAfter && !d.alerted {
 		d.alerted = true
@@ -108,7 +108,6 @@ func (d *watchdog) returned(now time.Time) {
 	d.alerted = false
 	d.r.log.Warn().Str("strategy", b.Strategy).Str("callback", b.Callback).
 		Stringer("took", now.Sub(b.Since).Truncate(time.Millisecond)).Msg("the strategy's callback has returned")
-	d.r.watch.blocked(b, false)
 }
 
 // blockage is the strategy that blocks now; nil: none does. Any goroutine may call it, also on a

@@ -14,6 +14,7 @@ func (s *Set) Price(m market.ID, price market.Price) {
 	}
 }
 
+// reach swaps the exits of the brackets in a market whose watched level a price has reached.
 func (s *Set) reach(m market.ID, price market.Price) {
 	if w := &s.watches[m]; (w.Below == 0 || price > w.Below) && (w.Above == 0 || price < w.Above) {
 		return // no leg that could rest is reached

@@ -178,8 +178,8 @@ func (s *brackets) Guards(id market.StrategyID, m market.ID) bool {
 	return false
 }
 
-// risen reports whether the minimum of a market is above an earlier one at which what a bracket has
-// could be sold at the latest price.
+// risen reports whether a market's minimum has risen since the bracket's entry, and the amount of
+// the bracket could be sold at the latest price under the earlier minimum.
 func (s *brackets) risen(b *bracket) bool {
 	m, last := *s.catalog.Market(b.market), s.orders.Last(b.market)
 	if b.least == leastOf(&m) || last == 0 {

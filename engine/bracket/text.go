@@ -46,7 +46,7 @@ func endCause(o *state.Order) strategy.Cause {
 	return strategy.CauseRefused
 }
 
-// endText says how the exchange ended an exit, or another order called what.
+// endText says how the exchange ended an order. what names it in the text, such as "the exit".
 func endText(o *state.Order, what string) string {
 	switch {
 	case o.State == state.Expired && o.FilledAmount > 0:

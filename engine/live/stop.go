@@ -54,7 +54,7 @@ func (l *Loop) end(work context.Context) error {
 	ctx, cancel := context.WithTimeout(work, within)
 	defer cancel()
 	if len(l.kept()) > 0 {
-		l.open.proof.since = l.now // what the stop leaves is said of a list, too
+		l.open.proof.since = l.now // the last lines about kept orders need a list that is asked for from now on
 	}
 	l.endTurn(work)
 	armed := l.disarm(ctx, work)

@@ -20,7 +20,8 @@ type bar struct {
 	Quote                  market.Value // its value, in units of 10^-ValueDigits
 }
 
-// add adds a trade to the bar. Its interval is set, and it is otherwise empty where base is zero.
+// add adds a trade to the bar, whose Start and End are set. A bar with a Base of 0 has no trade
+// yet.
 func (b *bar) add(t *publicTrade, worth market.Value) {
 	b.join(&bar{Open: t.price, High: t.price, Low: t.price, Close: t.price, First: t.at, Last: t.at,
 		Base: market.ValueOf(int64(t.amount)), Quote: worth})

@@ -73,7 +73,7 @@ type plan struct {
 	own      schedule        // of this config
 }
 
-// schedule is what a plan must agree with to go on.
+// schedule has the settings of the config that a saved plan must agree with to go on.
 type schedule struct {
 	timer    bool
 	candles  int64

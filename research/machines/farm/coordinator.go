@@ -427,7 +427,7 @@ func (c *coordinator) receive(ctx context.Context, to chan<- arrival) {
 	}
 }
 
-// loop is Run's: it ends with todo or ctx.
+// loop is the loop of Run: it ends when todo is closed or ctx ends.
 func (c *coordinator) loop(ctx context.Context, todo <-chan research.Group, done chan<- research.Done,
 	arrived <-chan arrival) error {
 	for {

@@ -59,7 +59,7 @@ func jobs(id string) string { return "tidemark-jobs-" + id }
 // results is the name of the stream of a sweep's results.
 func results(id string) string { return "tidemark-results-" + id }
 
-// resultOf is the subject of a group's result. Those of a block are taken away together.
+// resultOf is the subject of a group's result. The results of a block are removed together.
 func resultOf(id string, number int) string {
 	return subject(id, "result", strconv.Itoa(number/ahead), strconv.Itoa(number))
 }
