@@ -18,8 +18,8 @@ import (
 const maxSources = 64
 
 // checkSources checks that the sources which a strategy hears have a section.
-func (p *Plan) checkSources(path []string, kind strategy.Definition, params map[string]any) error {
-	needs, err := kind.Needs(params)
+func (p *Plan) checkSources(path []string, kind strategy.Definition, values map[string]any) error {
+	needs, err := kind.Needs(values)
 	if err == nil {
 		err = p.checkHeard(needs.Signals)
 	}

@@ -86,7 +86,7 @@ func (p *Plan) checkStrategy(path []string, kind strategy.Definition, s *config.
 	if _, err := kind.Resolve(values); err != nil {
 		return valueError(path[1], err, values)
 	}
-	if err := p.checkSources(path, kind, s.Params); err != nil {
+	if err := p.checkSources(path, kind, values); err != nil {
 		return err
 	}
 	if s.Interval == 0 {
