@@ -79,10 +79,10 @@ func (g *gambler) ask(d *strategy.Desk, m market.ID, price market.Price) {
 			with = append(with, strategy.At(near()))
 		}
 		exits := strategy.Exits(price-market.Price(r.IntN(400)), price+market.Price(r.IntN(400)))
-		d.In(m).Buy(strategy.Amount(amount), append(append(with, exits), following(r)...)...)
+		d.In(m).Buy(strategy.Amount(amount), append(append(with, exits), followingAll(r)...)...)
 	case 8:
 		if len(open) > 0 {
-			d.Update(open[r.IntN(len(open))].ID, append(following(r), strategy.Exits(near(), near()))...)
+			d.Update(open[r.IntN(len(open))].ID, append(followingAll(r), strategy.Exits(near(), near()))...)
 		}
 	case 9:
 		if len(open) > 0 && r.IntN(2) == 0 {

@@ -34,6 +34,7 @@ type Backtest struct {
 	records   recorded
 	parts     sync.Map // of partKey: candles.Part
 	heard     map[string]*signals.File
+	advice    string // hash of the run's signals, for that of its data; empty: there are none
 }
 
 // partKey is a question for a part of a series.

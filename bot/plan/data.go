@@ -235,6 +235,7 @@ func (p *Backtest) describeData() error {
 			return err
 		}
 	}
+	fmt.Fprint(hash, p.advice)
 	p.Options.DataHash = hex.EncodeToString(hash.Sum(nil))
 	return nil
 }

@@ -2,6 +2,8 @@ package plan
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
@@ -107,6 +109,11 @@ func (p *Backtest) readSignals() error {
 	}
 	slices.SortStableFunc(p.Run.Signals, func(a, b market.Signal) int { return cmp.Compare(a.Known, b.Known) })
 	p.warnOfCoarsePaths()
+	hash := sha256.New()
+	for i := range p.Run.Signals {
+		fmt.Fprintln(hash, p.Run.Signals[i])
+	}
+	p.advice = "signals " + hex.EncodeToString(hash.Sum(nil)) + "\n"
 	return nil
 }
 

@@ -72,6 +72,8 @@ func TestABacktestReadsItsSignals(t *testing.T) {
 	other, err := heardPlan(t, section(two))
 	require.NoError(t, err)
 	require.NotEqual(t, p.Options.ConfigHash, other.Options.ConfigHash, "its content does")
+	require.Equal(t, p.Options.DataHash, same.Options.DataHash)
+	require.NotEqual(t, p.Options.DataHash, other.Options.DataHash, "a try on other signals is another try")
 }
 
 func TestBadSectionsOfSignalsAreRefused(t *testing.T) {

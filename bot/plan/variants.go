@@ -331,8 +331,8 @@ type leftOut struct {
 func (l leftOut) Error() string { return l.placed().Error() }
 func (l leftOut) Unwrap() error { return l.error }
 
-// DataHash is a hash of the candles that the settings looked at so far read: from the first one of
-// their longest warm-up to the end of the range.
+// DataHash is a hash of the signals, and of the candles that the settings looked at so far read:
+// from the first one of their longest warm-up to the end of the range.
 func (v *Variants) DataHash() (string, error) {
 	lines := map[string]bool{}
 	for dataset, p := range v.whole {
@@ -343,6 +343,7 @@ func (v *Variants) DataHash() (string, error) {
 			}
 			lines[fmt.Sprintln(f.Market.Name, f.Interval, text)] = true
 		}
+		lines[p.advice] = true
 	}
 	hash := sha256.New()
 	for _, line := range slices.Sorted(maps.Keys(lines)) {
@@ -377,6 +378,7 @@ func (p *Backtest) HashUntil(run *backtest.Plan, to market.Time) (string, error)
 		}
 		fmt.Fprintln(hash, f.Market.Name, f.Interval, text)
 	}
+	fmt.Fprint(hash, p.advice)
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
