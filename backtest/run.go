@@ -236,7 +236,9 @@ func (d *driver) info(o Options) finishInfo {
 			}
 			info.Refusals = append(info.Refusals, Count{Reason: s.Name + ": " + c.Reason, Count: c.N})
 		}
-		about.Notes = d.engine.Notes(market.StrategyID(i + 1))
+		if len(d.plan.Borders) == 0 { // else they tell of the part after the last border alone
+			about.Notes = d.engine.Notes(market.StrategyID(i + 1))
+		}
 		about.Scaled = d.gate.Scaled(market.StrategyID(i + 1))
 		info.Strategies = append(info.Strategies, about)
 	}

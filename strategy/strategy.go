@@ -77,7 +77,7 @@ type Saver interface {
 }
 
 // Noter has something to tell about a run when it has ended, a sentence each: a backtest's report
-// and result.json have it.
+// and result.json have it. A walk-forward's have not: each of its windows makes the strategy anew.
 type Noter interface {
 	Notes() []string
 }
