@@ -71,7 +71,6 @@ func (d *driver) ownRules() {
 
 // change makes the changes before the candles that close at end.
 func (d *driver) change(end market.Time) error {
-	d.ownRules()
 	for ; d.changed < len(d.plan.Changes) && d.plan.Changes[d.changed].At < end; d.changed++ {
 		c := &d.plan.Changes[d.changed]
 		m := d.plan.Catalog.Market(c.Market)

@@ -196,6 +196,7 @@ func (d *driver) isQuiet(c *market.Candle) bool {
 // walk lets the venue walk the paths of the candles that close at end, after the timers and the
 // changes of markets before it.
 func (d *driver) walk(end market.Time) error {
+	d.ownRules()
 	if !d.started {
 		if err := d.start(); err != nil {
 			return err
