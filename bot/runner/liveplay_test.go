@@ -275,6 +275,12 @@ func (p *player) look() *lives.Look {
 			look.Grouped++
 		}
 	}
+	for _, o := range p.orders() {
+		if o.Order.CodGroupID != 0 {
+			look.Strange++
+		}
+	}
+	look.Strange -= look.Grouped
 	if p.life.Setup.Groups > 0 && (!look.Up || look.Blind) {
 		p.lonely = append(p.lonely, p.ex.Clock().Now())
 	}

@@ -125,6 +125,35 @@ func TestTheGuardHoldsEachOrder(t *testing.T) {
 	}
 }
 
+// Each row is a bot with two groups, of which the account's timer guards one.
+func TestTheGuardCountsTheGroupsWithoutATimer(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		told, strange int
+		want          string
+	}{
+		{"one is guarded", 1, 0, ""},
+		{"none is told of", 0, 0, "0 of 2"},
+		{"all are told of", 2, 0, "2 of 2"},
+		{"strange orders carry the guarded one", 2, 1, ""},
+		{"strange orders carry the other one", 1, 1, ""},
+		{"none is told of beside strange orders", 0, 1, "0 of 2"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := NewGuard(&Setup{Groups: 2, Strategies: make([]string, 2)})
+			for look := range 10 {
+				g.Look(&Look{At: time.Duration(look) * 20 * time.Second, Up: true, Strange: c.strange,
+					Told: &Told{NotGuarded: c.told}})
+			}
+			if c.want == "" {
+				require.Empty(t, g.Findings)
+			} else {
+				require.Contains(t, fmt.Sprint(g.Findings), c.want)
+			}
+		})
+	}
+}
+
 func one(orders ...string) func(int) []string { return func(int) []string { return orders } }
 
 func TestThePageHasARowOfEachEvent(t *testing.T) {
