@@ -59,7 +59,7 @@ type recorder struct {
 
 	followed followed
 	days     *days        // nil: not collected
-	own      []report.Day // of the account, and of buy and hold, where nobody else collects them
+	own      []report.Day // days of the account, and of buy and hold, of a run that keeps its own
 	market   []report.Day
 	out      *results
 	tables

@@ -52,7 +52,7 @@ type Result struct {
 
 	Universes []Universe  `json:"universes,omitempty"`
 	Delisted  []Delisting `json:"delisted,omitempty"`  // in the order of their ends
-	Hindsight []Late      `json:"hindsight,omitempty"` // by delay; none: nobody heard signals, or Options.Late was not set
+	Hindsight []Late      `json:"hindsight,omitempty"` // by delay; none: no strategy hears signals, or Options.Late is not set
 
 	Assumptions []string     `json:"assumptions"`
 	Definitions []Definition `json:"definitions"`

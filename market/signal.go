@@ -26,7 +26,7 @@ func (s *Signal) Age(now Time) Duration { return Duration(now - s.Known) }
 // Holds reports whether it still holds.
 func (s *Signal) Holds(now Time) bool { return s.Until == 0 || now < s.Until }
 
-// Action is an order of a Signal, as somebody else decided it.
+// Action is what a Signal tells to do.
 type Action uint8
 
 // The actions.

@@ -292,20 +292,27 @@ func TestABackupFromBeforeASaleSellsNothingTwice(t *testing.T) {
 	})
 }
 
+// withALaterExit is a stage without a bot, whose state file is a copy from before the run that
+// placed the exit that rests.
+func withALaterExit(t *testing.T) (*stage, market.Order) {
+	s, p := inBracket(t, false)
+	file := p.copyState()
+	require.NoError(t, p.end())
+	p = s.start()
+	time.Sleep(10 * time.Second)
+	exit := s.resting()
+	p.kill()
+	p.bury()
+	s.putBack(file)
+	return s, exit
+}
+
 // An exit of a run that the backup does not know is no proof: no second one is placed beside it,
 // and the strategy is halted in words until a person has looked.
 func TestAnExitOfALaterRunHaltsInsteadOfBeingDoubled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, p := inBracket(t, false)
-		file := p.copyState()
-		require.NoError(t, p.end())
-		p = s.start()
-		time.Sleep(10 * time.Second)
-		exit := s.resting()
-		p.kill()
-		p.bury()
-		s.putBack(file)
-		p = s.start()
+		s, exit := withALaterExit(t)
+		p := s.start()
 		time.Sleep(3 * time.Minute)
 		require.Equal(t, exit.ClientOrderID, s.resting().ClientOrderID, "there is no second exit")
 		p.look(func() {
@@ -327,17 +334,9 @@ func TestAnExitOfALaterRunHaltsInsteadOfBeingDoubled(t *testing.T) {
 // The list of the start lacks that exit: the strategy is halted when a later list shows it, once.
 func TestAnExitOfALaterRunThatTheStartCouldNotSeeHaltsWhenAListShowsIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, p := inBracket(t, false)
-		file := p.copyState()
-		require.NoError(t, p.end())
-		p = s.start()
-		time.Sleep(10 * time.Second)
-		exit := s.resting()
-		p.kill()
-		p.bury()
-		s.putBack(file)
+		s, exit := withALaterExit(t)
 		hides := s.hidesOrders()
-		p = s.start()
+		p := s.start()
 		time.Sleep(time.Minute)
 		halted := func() (reason string, is bool) {
 			p.look(func() {

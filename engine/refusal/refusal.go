@@ -31,7 +31,7 @@ type Log struct {
 	account  *state.Account
 	gate     *risk.Gate
 	observer Observer       // nil: none
-	keeps    bool           // somebody wants to know asks as they were before the gate
+	keeps    bool           // the observer wants asks as they were before the gate
 	asked    market.Command // the ask at the gate, before rounding
 	answer   risk.Refusal   // of the engine itself
 	told     []told         // by strategy
@@ -68,7 +68,7 @@ func (l *Log) Keep(c *market.Command) {
 	}
 }
 
-// KeepNone says that the engine's own ask is at the gate, which nobody asked for before.
+// KeepNone says that an ask of the engine itself is at the gate: no strategy asked for it.
 func (l *Log) KeepNone() {
 	if l.keeps {
 		l.asked = market.Command{}

@@ -8,7 +8,7 @@
 //     refused until stamped says which end of a candle they are. Price: a file of true moments on
 //     the full hour needs the word too.
 //   - A file is read whole or not at all. The first bad cell refuses it, with line and column.
-//   - Revisions stay. A later known_at of one time is a row of its own; without a known_at nobody
-//     knows which of two rows came first, so they are refused.
+//   - Revisions stay. A later known_at of one time is a row of its own; without a known_at the
+//     order of two such rows is unknown, so they are refused.
 //   - Spot markets have no short positions: a short is flat, and counted.
 package signals

@@ -106,11 +106,12 @@ func rateOf(text string) (rate market.Rate, is bool, err error) {
 	if !strings.HasSuffix(text, "%") && !strings.HasSuffix(text, "bps") {
 		return 0, false, nil
 	}
-	if rate, err = market.ParseRate(text); err != nil {
-		return 0, false, nil //nolint:nilerr // a rule that ends in a rate
-	}
-	if rate <= 0 || rate > 100*market.Whole {
-		return 0, true, fmt.Errorf("%q: a rate is above 0%%", text)
+	rate, notOne := market.ParseRate(text)
+	switch {
+	case notOne != nil: // a rule, such as close < 2%
+		return 0, false, nil
+	case rate <= 0 || rate > 100*market.Whole:
+		return 0, true, fmt.Errorf("%q: a rate is above 0%% and at most 10000%%", text)
 	}
 	return rate, true, nil
 }

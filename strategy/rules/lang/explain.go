@@ -82,7 +82,7 @@ func (x *explanation) facts(e *expr, is bool) []string {
 	return []string{e.text}
 }
 
-// signOf is the sign of a comparison that is true, or the one that is true instead.
+// signOf is the sign of a true comparison; of a false one it is the opposite sign, which is true.
 func signOf(o op, is bool) string {
 	signs := map[op][2]string{opLess: {">=", "<"}, opAtMost: {">", "<="}, opMore: {"<=", ">"}, opAtLeast: {"<", ">="},
 		opEqual: {"!=", "=="}, opNotEqual: {"==", "!="}}
