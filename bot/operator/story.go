@@ -87,6 +87,9 @@ func (s *Story) Write(w io.Writer) error {
 	}
 	fmt.Fprintf(w, "\n%s: %s in %s; %s, filled %s, fee %s\n", o.Strategy, o.Terms(), o.Market, o.StateText(), o.Filled,
 		o.Fee)
+	if o.Tag != "" {
+		fmt.Fprintf(w, "tag: %s\n", o.Tag)
+	}
 	if len(s.Steps) == 0 {
 		fmt.Fprintln(w, "its story was taken out of this file by bot state compact --keep")
 	}

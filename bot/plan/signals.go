@@ -178,7 +178,7 @@ func (p *Backtest) warnOfCoarsePaths() {
 			return (s.Market == 0 || s.Market == f.Market.ID) && !f.Interval.Aligned(s.Known)
 		})
 		if inside {
-			p.Options.Warnings = append(p.Options.Warnings, fmt.Sprintf("signals arrive inside the %s candles that "+
+			p.Options.Warnings = append(p.Options.Warnings, fmt.Sprintf("Signals arrive inside the %s candles that "+
 				"move %s: an order that follows one fills at the next of a candle's four points; store finer candles "+
 				"for their prices.", f.Interval, f.Market.Name))
 			return

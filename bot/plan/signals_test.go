@@ -63,7 +63,7 @@ func TestABacktestReadsItsSignals(t *testing.T) {
 		"2099-03-01T12:01:02Z. Of its rows: 1 of markets that are not traded, never used; 1 after the last "+
 		"candle, never used; 1 without a value.")
 	require.Contains(t, strings.Join(p.Options.Warnings, "\n"),
-		"signals arrive inside the 1h candles that move BTC-EUR")
+		"Signals arrive inside the 1h candles that move BTC-EUR")
 
 	same, err := heardPlan(t, section(two))
 	require.NoError(t, err)

@@ -115,6 +115,7 @@ func TestAnOrderNamesTheCandlesOfItsOwnMarket(t *testing.T) {
 			var told operator.Story
 			story := s.told(nil, "explain", fmt.Sprint(number))
 			require.NoError(t, json.Unmarshal([]byte(s.told(nil, "explain", fmt.Sprint(number), "--json")), &told))
+			require.Contains(t, story, "\ntag: "+strategy.TagRebalance+"\n", story)
 			require.Contains(t, story, "event     candles "+told.Order.Market+" of 2000-01-01", story)
 			seen[told.Order.Market]++
 		}
