@@ -93,7 +93,7 @@ var crowdKind = strategy.Define("crowd", "buys at each candle",
 type crowd struct{ strategy.Base }
 
 func (crowd) OnCandle(d *strategy.Desk, c market.Candle) {
-	_, _ = d.In(c.Market).Buy(strategy.Amount(1_000_000))
+	_, _ = d.In(c.Market).Buy(strategy.Amount(1_000_000), strategy.Tag("a crowd buys"))
 	_, _ = d.In(c.Market).Buy(strategy.Amount(100_000_000)) // beyond max_order_value
 }
 
@@ -115,7 +115,8 @@ func TestAnOrderNamesTheCandlesOfItsOwnMarket(t *testing.T) {
 			var told operator.Story
 			story := s.told(nil, "explain", fmt.Sprint(number))
 			require.NoError(t, json.Unmarshal([]byte(s.told(nil, "explain", fmt.Sprint(number), "--json")), &told))
-			require.Contains(t, story, "\ntag: "+strategy.TagRebalance+"\n", story)
+			require.NotEmpty(t, told.Order.Tag)
+			require.Contains(t, story, "\ntag: "+told.Order.Tag+"\n")
 			require.Contains(t, story, "event     candles "+told.Order.Market+" of 2000-01-01", story)
 			seen[told.Order.Market]++
 		}
