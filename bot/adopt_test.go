@@ -36,14 +36,18 @@ func TestARenamedStrategyHandsOver(t *testing.T) {
 	code, _, said := call(t.Context(), "adopt", "maker", "quoter", "-c", config, "--state", b.folder)
 	require.Equal(t, 1, code)
 	require.Contains(t, said, "a strategy hands over while the bot is stopped")
-	bottest.Await(t, func() bool { // the last order may be filled in the moment of the stop
+	bottest.Await(t, func() bool { // the last order may be filled, and the position sold, in the moment of the stop
 		b.waitForOrders()
 		b.stop()
 		var open orders
-		if b.ask("orders", &open); len(open.Orders) == 0 {
+		var held positions
+		b.ask("orders", &open)
+		b.ask("positions", &held)
+		both := len(open.Orders) > 0 && len(held.Positions) > 0 && held.Positions[0].Amount != "0"
+		if !both {
 			b.start("--set", "bot.keep_orders=true")
 		}
-		return len(open.Orders) > 0
+		return both
 	})
 
 	for _, words := range [][]string{{"doctor"}, {"run", "--set", "bot.stop_within=1m"}} {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -258,14 +259,19 @@ func (w *witness) testify(t *testing.T) {
 	for id := range w.arrived {
 		require.True(t, there[id], "deposit %s", id)
 	}
-	var open []testimony
-	w.must(t, "/ordersOpen", &open)
+	// Prices move meanwhile: a balance is compared with open orders that are the same before and after it.
+	var before, after []testimony
+	var balances []struct{ Symbol, InOrder string }
+	for same := false; !same; same = reflect.DeepEqual(before, after) {
+		before, after, balances = nil, nil, nil
+		w.must(t, "/ordersOpen", &before)
+		w.must(t, "/balance", &balances)
+		w.must(t, "/ordersOpen", &after)
+	}
 	held := map[string]decimal.Decimal{}
-	for _, o := range open {
+	for _, o := range after {
 		held[o.OnHoldAsset] = held[o.OnHoldAsset].Add(decimal.RequireFromString(o.OnHold))
 	}
-	var balances []struct{ Symbol, InOrder string }
-	w.must(t, "/balance", &balances)
 	for _, b := range balances {
 		require.True(t, decimal.RequireFromString(b.InOrder).Equal(held[b.Symbol]),
 			"%s of %s: %s in orders, which hold %s", b.Symbol, w.account, b.InOrder, held[b.Symbol])
