@@ -18,6 +18,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/dashboard"
+	"github.com/tidemark-trading/tidemark/bot/host"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/research/trials"
@@ -219,8 +220,8 @@ func openDashboard(ctx context.Context, door *config.DashboardSection, tokens st
 	c.Look, c.Act, c.Proxied, c.Hosts = site.look.secret, site.act.secret, door.BehindProxy, door.Hosts
 	c.Public, c.PublicNames = door.Public, door.PublicNames
 	if door.TLSCert != "" {
-		if c.Certificate, err = dashboard.NewCertificate(door.TLSCert, door.TLSKey); err != nil {
-			return nil, err
+		if c.Certificate, err = host.NewCertificate(door.TLSCert, door.TLSKey); err != nil {
+			return nil, fmt.Errorf("dashboard: %w", err)
 		}
 	}
 	if site.server, err = dashboard.New(*c); err != nil {

@@ -4,10 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/netip"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/tidemark-trading/tidemark/bot/host"
@@ -29,7 +26,7 @@ type access struct {
 	now       func() time.Time
 	next      http.Handler
 	ask       func(w http.ResponseWriter, status int, says string) // writes the form
-	tries     tries
+	tries     host.Tries
 }
 
 // guarded is a handler with what every page has: it answers only requests for the server's own
@@ -114,9 +111,9 @@ func (d *access) enter(w http.ResponseWriter, r *http.Request) {
 
 // try looks at a token. status is 0 where it is right.
 func (d *access) try(r *http.Request, token string) (mayAct bool, says string, status int) {
-	closed, right := d.tries.take(d.now(), addressOf(r, d.proxied), func() bool {
-		mayLook := same(token, d.look.token)
-		mayAct = same(token, d.act.token)
+	closed, right := d.tries.Take(d.now(), host.AddressOf(r, d.proxied), func() bool {
+		mayLook := host.Same(token, d.look.token)
+		mayAct = host.Same(token, d.act.token)
 		return mayLook || mayAct
 	})
 	switch {
@@ -162,89 +159,11 @@ func newCaller(r *http.Request, proxied bool) *caller {
 	if !proxied {
 		return c
 	}
-	if address := forwarded(r); address.IsValid() {
+	if address := host.Forwarded(r); address.IsValid() {
 		c.from = fmt.Sprintf("dashboard %s by X-Forwarded-For, proxy %s", address, r.RemoteAddr)
 	}
 	if user := r.Header.Get("X-Forwarded-User"); user != "" {
 		c.by += fmt.Sprintf(", X-Forwarded-User %.*q", maxUser, user)
 	}
 	return c
-}
-
-// addressOf is the address whose wrong tokens are counted: that of the connection, or behind a
-// proxy that of the proxy's client.
-func addressOf(r *http.Request, proxied bool) netip.Addr {
-	if address := forwarded(r); proxied && address.IsValid() {
-		return address
-	}
-	end, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return netip.Addr{}
-	}
-	return end.Addr()
-}
-
-// forwarded is the address of a proxy's client: the last of X-Forwarded-For, which the proxy itself
-// has added. It is not valid where there is none.
-func forwarded(r *http.Request) netip.Addr {
-	all := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	address, err := netip.ParseAddr(strings.TrimSpace(all[len(all)-1]))
-	if err != nil {
-		return netip.Addr{}
-	}
-	return address.WithZone("")
-}
-
-// The bounds of wrong tokens. Those who have a cookie are let in all the same.
-const (
-	maxTries    = 10 // of one address within triesFor
-	maxTriesAll = 100
-	triesFor    = time.Minute
-)
-
-// tries are the wrong tokens of the last triesFor.
-type tries struct {
-	mu   sync.Mutex
-	list []wrongTry
-}
-
-// wrongTry is a wrong token.
-type wrongTry struct {
-	at   time.Time
-	from netip.Prefix
-}
-
-// take calls right unless there were too many wrong tokens, and counts a wrong one. closed says
-// that there were too many.
-func (t *tries) take(now time.Time, from netip.Addr, right func() bool) (closed, ok bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.list = slices.DeleteFunc(t.list, func(w wrongTry) bool { return now.Sub(w.at) >= triesFor })
-	place, own := placeOf(from), 0
-	for _, w := range t.list {
-		if w.from == place {
-			own++
-		}
-	}
-	if own >= maxTries || len(t.list) >= maxTriesAll {
-		return true, false
-	}
-	if ok = right(); !ok {
-		t.list = append(t.list, wrongTry{now, place})
-	}
-	return false, ok
-}
-
-// placeOf is the address, of IPv6 the network of it: one machine has all addresses of a /64.
-func placeOf(from netip.Addr) netip.Prefix {
-	from = from.Unmap().WithZone("")
-	bits := from.BitLen()
-	if from.Is6() {
-		bits = 64
-	}
-	place, err := from.Prefix(bits)
-	if err != nil {
-		return netip.Prefix{} // an address that is none: all of them are one place
-	}
-	return place
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/host"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 )
 
@@ -53,7 +54,7 @@ func (all *confirmations) find(id, session string) (*confirmation, error) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	for _, one := range all.list {
-		if session != "" && same(one.id, id) && same(one.session, session) {
+		if session != "" && host.Same(one.id, id) && host.Same(one.session, session) {
 			return one, nil
 		}
 	}

@@ -1,14 +1,14 @@
 package dashboard
 
 import (
-	"fmt"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot/host"
 )
 
 func TestForeignPagesAndNamesAreRefused(t *testing.T) {
@@ -47,31 +47,10 @@ func TestASessionEndsAndActingEndsBeforeLooking(t *testing.T) {
 func TestTenWrongTokensCloseTheDoorForTheirAddress(t *testing.T) {
 	b := newMadeUpBot(t, shortFolder(t))
 	v, c := serveBot(t, b, nil)
-	for range maxTries {
+	for range host.MaxTries {
 		require.Equal(t, http.StatusUnauthorized, v.enter("x"))
 	}
 	require.Equal(t, http.StatusTooManyRequests, v.enter(lookToken))
-	c.move(triesFor)
+	c.move(host.TriesFor)
 	require.Equal(t, http.StatusSeeOther, v.enter(lookToken))
-}
-
-func TestWrongTokensAreCountedByAddressAndInAll(t *testing.T) {
-	var tries tries
-	now := time.UnixMilli(madeUpNow)
-	wrong := func(from string) (closed bool) {
-		closed, ok := tries.take(now, netip.MustParseAddr(from), func() bool { return false })
-		require.False(t, ok)
-		return closed
-	}
-	for i := range maxTries {
-		require.False(t, wrong(fmt.Sprintf("2001:db8::%x", i))) // one network
-	}
-	require.True(t, wrong("2001:db8::ffff"))
-	for i := range maxTriesAll - maxTries {
-		require.False(t, wrong(fmt.Sprintf("192.0.2.%d", i)))
-	}
-	require.True(t, wrong("198.51.100.1"))
-	now = now.Add(triesFor)
-	require.False(t, wrong("::ffff:192.0.2.1"))
-	require.Len(t, tries.list, 1)
 }

@@ -10,12 +10,12 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/host"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/results"
 )
@@ -31,7 +31,7 @@ type Config struct {
 	Look   string // token of those who may look: Token makes it
 	Act    string // token of those who may act, too
 	// Certificate is nil where the connections are plain: on the loopback, or behind a proxy.
-	Certificate *Certificate
+	Certificate *host.Certificate
 	Proxied     bool             // a proxy that does TLS says in headers who asks
 	Hosts       []string         // names to answer for, beside this machine's own
 	Public      bool             // strangers see percentages
@@ -134,47 +134,16 @@ func (s *Server) desks() ([]*botPages, error) {
 
 // Serve answers on a listener until ctx ends.
 func (s *Server) Serve(ctx context.Context, on net.Listener) error {
-	over := make(chan struct{})
 	server := &http.Server{Handler: s.Handler(on.Addr().String()), ReadHeaderTimeout: headTime, ReadTimeout: readTime,
-		IdleTimeout: idleTime, MaxHeaderBytes: 16 << 10, ErrorLog: log.New(quietLog{s.Log}, "", 0)}
+		IdleTimeout: idleTime, MaxHeaderBytes: 16 << 10, ErrorLog: log.New(host.QuietLog{Log: s.Log}, "", 0)}
 	if s.Certificate != nil {
 		server.TLSConfig = s.Certificate.TLS()
 	}
-	unregister := context.AfterFunc(ctx, func() {
-		defer close(over)
-		close(s.ended)
-		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
-		defer cancel()
-		if server.Shutdown(ending) != nil {
-			_ = server.Close()
-		}
-	})
-	err := serveOn(server, on)
-	if !unregister() {
-		<-over // the answers under way
-		if errors.Is(err, http.ErrServerClosed) {
-			return nil
-		}
+	server.RegisterOnShutdown(func() { close(s.ended) })
+	if err := host.ServeUntil(ctx, server, on, endTime); err != nil {
+		return fmt.Errorf("dashboard: %w", err)
 	}
-	return fmt.Errorf("dashboard: %w", err)
-}
-
-// serveOn serves over TLS where the server has a certificate.
-func serveOn(server *http.Server, on net.Listener) error {
-	if server.TLSConfig != nil {
-		return server.ServeTLS(on, "", "")
-	}
-	return server.Serve(on)
-}
-
-// quietLog writes what a server says about connections, as failed handshakes, at level debug:
-// strangers could fill a log with it.
-type quietLog struct{ log zerolog.Logger }
-
-// Write writes a line.
-func (q quietLog) Write(line []byte) (int, error) {
-	q.log.Debug().Msg(strings.TrimSpace(string(line)))
-	return len(line), nil
+	return nil
 }
 
 // file answers with a file of the program.

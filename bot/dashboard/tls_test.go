@@ -16,6 +16,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/host"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/internal/bottest"
 )
@@ -23,7 +24,7 @@ import (
 func TestTheDashboardServesOverTLSAndTakesARenewedCertificate(t *testing.T) {
 	dir, now := t.TempDir(), time.Now()
 	cert, key, roots := bottest.Certificate(t, dir, 1, now.Add(time.Hour))
-	c, err := NewCertificate(cert, key)
+	c, err := host.NewCertificate(cert, key)
 	require.NoError(t, err)
 	b := newMadeUpBot(t, shortFolder(t))
 	s, err := New(Config{Bot: Bot{Of: operator.Target{Folder: b.folder}, Name: "demo"}, Look: lookToken, Act: actToken,
@@ -55,7 +56,7 @@ func TestTheDashboardServesOverTLSAndTakesARenewedCertificate(t *testing.T) {
 	require.NoError(t, os.WriteFile(cert, []byte("half a certif"), 0o600))
 	require.NoError(t, os.Chtimes(cert, now, now))
 	require.EqualValues(t, 2, ask(renewed, "/").TLS.PeerCertificates[0].SerialNumber.Int64())
-	_, err = NewCertificate(cert, key)
+	_, err = host.NewCertificate(cert, key)
 	require.ErrorContains(t, err, cert)
 	cancel()
 	require.NoError(t, <-ended)
@@ -104,11 +105,11 @@ func TestForwardedHeadersCountBehindAProxyAlone(t *testing.T) {
 	r.RemoteAddr = "192.0.2.1:4711"
 	r.Header["X-Forwarded-For"] = []string{"1.1.1.1, 2.2.2.2", "203.0.113.9"}
 	r.Header.Set("X-Forwarded-User", "ann")
-	require.Equal(t, "192.0.2.1", addressOf(r, false).String())
-	require.Equal(t, "203.0.113.9", addressOf(r, true).String(), "the last, which the proxy has added")
+	require.Equal(t, "192.0.2.1", host.AddressOf(r, false).String())
+	require.Equal(t, "203.0.113.9", host.AddressOf(r, true).String(), "the last, which the proxy has added")
 	require.Equal(t, &caller{by: "dashboard act token", from: "dashboard 192.0.2.1:4711"}, newCaller(r, false))
 	r.Header["X-Forwarded-For"] = []string{"203.0.113.9, <script>"}
-	require.Equal(t, "192.0.2.1", addressOf(r, true).String())
+	require.Equal(t, "192.0.2.1", host.AddressOf(r, true).String())
 	require.Equal(t, "dashboard 192.0.2.1:4711", newCaller(r, true).from)
 	r.Header.Set("X-Forwarded-User", string(make([]byte, 5000)))
 	require.Less(t, len(newCaller(r, true).by), 500, "the bot takes no longer name")

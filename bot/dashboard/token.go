@@ -4,8 +4,6 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
-	"crypto/subtle"
-	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -14,8 +12,9 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
+
+	"github.com/tidemark-trading/tidemark/bot/host"
 )
 
 // tokenBytes is the length of a token; a file has it in hexadecimal digits.
@@ -70,12 +69,6 @@ func readToken(path string) (string, error) {
 	return token, nil
 }
 
-// same compares two secrets in a time that does not depend on where they differ.
-func same(have, want string) bool {
-	a, b := sha256.Sum256([]byte(have)), sha256.Sum256([]byte(want))
-	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
-}
-
 // right is a right that a token gives, to look or to act, and the cookie of a browser that has
 // shown the token.
 type right struct {
@@ -111,7 +104,7 @@ func (r *right) sessionOf(request *http.Request, now time.Time) string {
 	session, rest, _ := strings.Cut(cookie.Value, ".")
 	begins, mac, _ := strings.Cut(rest, ".")
 	seconds, err := strconv.ParseInt(begins, 10, 64)
-	if err != nil || !same(mac, r.mac(session, begins)) || now.Sub(time.Unix(seconds, 0)) >= r.lasts {
+	if err != nil || !host.Same(mac, r.mac(session, begins)) || now.Sub(time.Unix(seconds, 0)) >= r.lasts {
 		return ""
 	}
 	return session
@@ -121,61 +114,4 @@ func (r *right) mac(session, begins string) string {
 	mac := hmac.New(sha256.New, []byte(r.token))
 	mac.Write([]byte("tidemark dashboard " + r.name + " " + session + " " + begins))
 	return hex.EncodeToString(mac.Sum(nil))
-}
-
-// Certificate is a certificate with its key, from two files. It reads them again when they change:
-// certificates are renewed while a bot runs.
-type Certificate struct {
-	cert, key string
-
-	mu   sync.Mutex
-	read *tls.Certificate
-	of   [2]time.Time // changes of the files that were read
-}
-
-// NewCertificate reads a certificate.
-func NewCertificate(cert, key string) (*Certificate, error) {
-	c := &Certificate{cert: cert, key: key}
-	_, err := c.latest()
-	if err != nil {
-		return nil, fmt.Errorf("dashboard: certificate %s with key %s: %w", cert, key, err)
-	}
-	return c, nil
-}
-
-// TLS is the configuration of a server with the certificate.
-func (c *Certificate) TLS() *tls.Config {
-	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate,
-		error) {
-		return c.latest()
-	}}
-}
-
-// latest is the certificate in the files; while they cannot be read, or do not fit, the one before.
-func (c *Certificate) latest() (*tls.Certificate, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	of, err := c.changes()
-	if err == nil && (c.read == nil || of != c.of) {
-		var read tls.Certificate
-		if read, err = tls.LoadX509KeyPair(c.cert, c.key); err == nil {
-			c.read, c.of = &read, of
-		}
-	}
-	if c.read != nil {
-		return c.read, nil
-	}
-	return nil, err
-}
-
-// changes are the times at which the files were last changed.
-func (c *Certificate) changes() (of [2]time.Time, err error) {
-	for i, file := range []string{c.cert, c.key} {
-		info, err := os.Stat(file)
-		if err != nil {
-			return of, err
-		}
-		of[i] = info.ModTime()
-	}
-	return of, nil
 }

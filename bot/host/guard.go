@@ -1,6 +1,6 @@
-// Package host keeps the servers of this machine from answering for names that are not theirs: a
-// page of the web can point a name of its own here (DNS rebinding). It knows no page and no figure.
-// Start at Guard.
+// Package host has what the servers of this machine share towards strangers: the names that they
+// answer for, wrong secrets, addresses behind a proxy, certificates, an end in good order. It knows
+// no page and no figure. Start at Guard.
 package host
 
 import (
