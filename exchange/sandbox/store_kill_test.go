@@ -259,7 +259,8 @@ func (w *witness) testify(t *testing.T) {
 	for id := range w.arrived {
 		require.True(t, there[id], "deposit %s", id)
 	}
-	// Prices move meanwhile: a balance is compared with open orders that are the same before and after it.
+	// Prices move meanwhile: a balance is compared with open orders that are the same before and
+	// after it.
 	var before, after []testimony
 	var balances []struct{ Symbol, InOrder string }
 	for same := false; !same; same = reflect.DeepEqual(before, after) {
