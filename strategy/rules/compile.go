@@ -27,6 +27,7 @@ type compiled struct {
 	position, account              bool // the rules read words of the position, or equity or cash
 	exitPosition                   bool
 	signals                        []string // that the rules read
+	on                             []string // sources whose signals are decided on; none: closes are
 }
 
 // level is a price or a distance: a rate of the price, a rule, or nothing.
@@ -74,12 +75,13 @@ func compile(p Params, own strategy.Own, main market.Interval) (*compiled, error
 	}
 	var err error
 	named := namesOf(p.Signals)
-	if c.program, err = lang.Compile(list, own.Numbers, lets, main, named...); err != nil {
+	c.on = namesOf(p.On)
+	if c.program, err = lang.Compile(list, own.Numbers, lets, main, append(named, c.on...)...); err != nil {
 		return nil, placed(err)
 	}
 	c.signals = c.program.Signals()
 	for _, name := range named {
-		if !slices.Contains(c.signals, name) {
+		if !slices.Contains(c.hears(), name) {
 			return nil, mistake("signals", "no rule reads %s, as in %s.value", name, name)
 		}
 	}
@@ -88,6 +90,17 @@ func compile(p Params, own strategy.Own, main market.Interval) (*compiled, error
 	}
 	c.readsOf(own)
 	return c, c.unread(own)
+}
+
+// hears are the sources whose signals are read or decided on.
+func (c *compiled) hears() []string {
+	all := c.signals
+	for _, name := range c.on {
+		if !slices.Contains(all, name) {
+			all = append(slices.Clip(all), name)
+		}
+	}
+	return all
 }
 
 // namesOf are the names of a text with commas.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// counts are how often the rules of one market were what, at the closes after the warm-up.
+// counts are how often the rules of one market were what, at the decisions after the warm-up.
 type counts struct {
 	entry, exit               int // true; the exit in a position
 	entryUnknown, exitUnknown int // undefined
@@ -29,7 +29,11 @@ func (w *written) Notes() []string {
 			*sum.into += *sum.more
 		}
 	}
-	text := fmt.Sprintf("The entry was true at %d closes", n.entry)
+	times := "closes"
+	if w.on != nil {
+		times = "signals"
+	}
+	text := fmt.Sprintf("The entry was true at %d %s", n.entry, times)
 	var kept []string
 	for _, k := range []struct {
 		times int
@@ -45,8 +49,8 @@ func (w *written) Notes() []string {
 	}
 	notes := []string{fmt.Sprintf("%s, the exit at %d in a position.", text, n.exit)}
 	if n.entryUnknown+n.exitUnknown > 0 {
-		notes = append(notes, fmt.Sprintf("A figure was undefined, and the rule so false: entry %d, exit %d closes.",
-			n.entryUnknown, n.exitUnknown))
+		notes = append(notes, fmt.Sprintf("A figure was undefined, and the rule so false: entry %d, exit %d %s.",
+			n.entryUnknown, n.exitUnknown, times))
 	}
 	if n.waited > 0 {
 		notes = append(notes, fmt.Sprintf("%d closes were not decided: a candle of a longer interval was missing.",

@@ -24,6 +24,12 @@
 // A candle of another interval is seen from its close on. Where it is due and late, the decision
 // waits for it; a next close of the main interval before it ends the wait, without a decision.
 //
+// With on, exit and entry are decided when a signal of these sources comes, and not at the close;
+// exit_after and raise stay with the close. The prices are those of the last closed candle. Where a
+// candle that closed before the signal is late, the decision waits for it, at most
+// strategy.GroupGrace. The clock is that of the signal. A signal about an earlier time than the
+// latest one, and one during the warm-up, decides nothing.
+//
 // # Parameters
 //
 // Params are the rules. The numbers of [params] and the texts of [rules.let] have names of the
@@ -71,6 +77,7 @@ type Params struct {
 	ExitAfter int           `toml:"rules.exit_after" default:"0" min:"0" max:"1000000" doc:"candles after which to sell; 0: none"`
 	Cooldown  int           `toml:"rules.cooldown" default:"0" min:"0" max:"1000000" doc:"closes after the end of a position at which nothing is bought"`
 	Add       int           `toml:"rules.add" default:"0" min:"0" max:"1000000" doc:"buys that are allowed while a position is held"`
+	On        string        `toml:"rules.on" default:"" doc:"names of [signals.NAME], with commas: decides when one comes, not at the close"`
 	Signals   string        `toml:"rules.signals" default:"" doc:"names of [signals.NAME] that the rules read, with commas between them"`
 	Tag       string        `toml:"rules.tag" default:"" doc:"name of the buys in reports; none: entry"`
 }
@@ -90,8 +97,7 @@ func needs(p Params, own strategy.Own) (strategy.Needs, error) {
 	if err != nil {
 		return strategy.Needs{}, err
 	}
-	n := strategy.Needs{Warmup: c.program.Warmup(), Intervals: strategy.Intervals{},
-		Signals: c.program.Signals()}
+	n := strategy.Needs{Warmup: c.program.Warmup(), Intervals: strategy.Intervals{}, Signals: c.hears()}
 	for interval, candles := range c.program.Intervals() {
 		if interval != 0 {
 			n.Intervals[interval] = candles

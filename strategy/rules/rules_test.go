@@ -285,7 +285,7 @@ func TestMistakesNameTheRuleAndTheCure(t *testing.T) {
 		{with("rules.add", int64(-1)), "parameter rules.add: -1 is out of bounds, want 0 to 1000000"},
 		{with("rules.signals", "model"), "rules.signals: no rule reads model, as in model.value"},
 		{with("rules.entry", "model.value > 1"), `rules.entry: column 1: unknown word "model"`},
-		{with("rules.on", "model"), `rules.on: unknown rule "on"; the nearest is `},
+		{with("rules.onn", "model"), `rules.onn: unknown rule "onn"; the nearest is "on"`},
 	} {
 		var b strategytest.Bench
 		b.Market("BTC-EUR", 2, 2, 0)
@@ -316,4 +316,93 @@ func TestACandleWithoutAnAskAllocatesNothing(t *testing.T) {
 		s.next += hour
 		s.strategy.OnCandle(desk, c)
 	}))
+}
+
+// hears lets the rules hear a signal of the source model.
+func (s *stage) hears(at market.Time, heard market.Signal, want ...string) {
+	s.Helper()
+	heard.Source, s.At = "model", at
+	if heard.Time == 0 {
+		heard.Time = at
+	}
+	s.Signal(s.strategy.(strategy.SignalHandler), s.Desk(), heard)
+	require.Equal(s, want, s.Asked())
+}
+
+// rings ends the only timer.
+func (s *stage) rings(want ...string) {
+	s.Helper()
+	require.Len(s, s.Timers, 1)
+	t := s.Timers[0]
+	s.Timers, s.At = nil, t.At
+	s.strategy.(strategy.TimerHandler).OnTimer(s.Desk(), t.Name)
+	require.Equal(s, want, s.Asked())
+}
+
+// The figures of candles are those of the last close, also between closes.
+func TestASignalDecidesAndACloseDoesNot(t *testing.T) {
+	s := start(t, map[string]any{"rules.on": "model", "rules.entry": `model.action == "buy" and close crosses above 100`,
+		"rules.exit": `model.action == "sell" or minute == 40 and bars_since_entry == 0`, "rules.stop": "10%"})
+	needs, err := rules.Definition.Needs(s.values)
+	require.NoError(t, err)
+	require.Equal(t, []string{"model"}, needs.Signals)
+	buy, sell := market.Signal{Action: market.ActBuy}, market.Signal{Action: market.ActSell}
+	s.hears(1, buy) // there is no candle
+	s.bar(100)
+	s.bar(101) // the crossing, and the signal of before
+	want := `buy 9.4 stop 90 target 0 (entry: model.action buy == "buy", close 101 crosses above 100 (before: 100 and 100))`
+	s.hears(s.next+1, buy, want)
+	s.hears(s.next+2, buy) // its buy is open
+	s.Drop(1)
+	s.hears(s.next+3, sell)                                          // there is nothing to sell
+	s.hears(s.next+4, market.Signal{Action: market.ActBuy, Time: 5}) // a revision of the past
+	s.hears(s.next+5, buy, want)
+	s.fill(2, market.Buy, 101, 9_40)
+	s.hears(s.next+40*60e9, buy, "close all (exit: minute 40 == 40, bars_since_entry 0 == 0)")
+	require.Empty(t, s.Timers)
+}
+
+func TestASignalWaitsForTheCandlesThatClosedBeforeIt(t *testing.T) {
+	s := start(t, map[string]any{"rules.on": "model", "rules.entry": `close == 102 or hour == 4`, "rules.exit": "false"})
+	s.bar(100)
+	s.hears(2*hour, market.Signal{}) // at one instant it comes before the candle
+	s.bar(102, "buy 9.31 (entry: close 102 == 102)")
+	s.Drop(1)
+	s.Timers = nil
+	s.hears(4*hour+1, market.Signal{}) // the third hour is not in, and no fourth one comes
+	s.bar(103)
+	fresh := s.made() // a restart keeps the wait
+	require.NoError(t, s.Restart(s.strategy, fresh, s.history))
+	s.strategy = fresh
+	s.rings("buy 9.22 (entry: hour 4 == 4)")
+}
+
+func TestWithoutACloseExitAfterAndRaiseGoOn(t *testing.T) {
+	s := start(t, map[string]any{"rules.on": "model", "rules.entry": "true", "rules.raise": "low - 3",
+		"rules.exit_after": int64(2)})
+	s.bar(100)
+	s.hears(s.next+1, market.Signal{}, "buy 9.5 stop 95 target 0 (entry: true)")
+	s.fill(1, market.Buy, 100, 9_50)
+	s.bar(110, "update 1 stop 105 target 0")
+	s.bar(110, "close all (exit: 2 candles)")
+	s.bar(110) // it is under way
+	require.Contains(t, s.strategy.(strategy.Noter).Notes()[0], "the exit at 1 in a position")
+}
+
+// A Close that is under way over several closes is one exit.
+func TestAnExitCountsOnce(t *testing.T) {
+	s := start(t, map[string]any{"rules.entry": "close == 99", "rules.exit": "close > 100"})
+	count := func() string { return s.strategy.(strategy.Noter).Notes()[0] }
+	for i := range 2 {
+		s.bar(99, "buy 9.59 (entry: close 99 == 99)")
+		s.fill(s.Desk().OpenOrders()[0].ID, market.Buy, 99, 9_59)
+		s.bar(101, "close all (exit: close 101 > 100)")
+		s.bar(102) // it is under way
+		require.Contains(t, count(), []string{"exit at 1 in", "exit at 3 in"}[i])
+		s.Drop(s.Desk().OpenOrders()[0].ID)
+		s.strategy.(strategy.CloseHandler).OnCloseFailed(s.Desk(), strategy.CloseFailed{Market: s.market.ID})
+		s.bar(102, "close all (exit: close 102 > 100)")
+		require.Contains(t, count(), []string{"exit at 2 in", "exit at 4 in"}[i])
+		s.fill(s.Desk().OpenOrders()[0].ID, market.Sell, 99, 9_59)
+	}
 }

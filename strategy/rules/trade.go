@@ -29,10 +29,12 @@ type trade struct {
 	Bought  float64        `json:"bought"` // amount of the position's buys
 	Paid    float64        `json:"paid"`   // for it, without fees: price times amount
 	Entries int            `json:"entries"`
-	Order   market.OrderID `json:"order"` // the limit entry that rests
-	Entry   market.OrderID `json:"entry"` // the buy whose stop is raised; 0: none
-	Stop    market.Price   `json:"stop"`  // of it, as it was set last
-	Seen    market.Time    `json:"seen"`  // end of the latest main candle
+	Order   market.OrderID `json:"order"`            // the limit entry that rests
+	Entry   market.OrderID `json:"entry"`            // the buy whose stop is raised; 0: none
+	Stop    market.Price   `json:"stop"`             // of it, as it was set last
+	Seen    market.Time    `json:"seen"`             // end of the latest main candle
+	Leaving bool           `json:"leaving,omitzero"` // a Close is under way
+	Heard   market.Time    `json:"heard,omitzero"`   // when the signal was known whose decision waits; 0: none
 
 	state  lang.State
 	inputs lang.Inputs
@@ -48,7 +50,7 @@ type trade struct {
 type closes struct {
 	longer  []market.Time // by place in written.longer
 	pending bool          // the decision on main waits
-	main    market.Candle
+	main    market.Candle // the latest one, where it is kept
 }
 
 // OnCandle takes a candle, and decides when all that close with it are in.
@@ -69,6 +71,12 @@ func (w *written) OnCandle(d *strategy.Desk, c market.Candle) {
 		x.extend(c.End(), c.High, c.Low)
 	}
 	x.Seen = c.End()
+	if w.on != nil {
+		x.closes.main = c
+		w.tend(d, x, &c)
+		w.heard(d, x)
+		return
+	}
 	if x.closes.pending {
 		x.count.waited++
 	}
@@ -76,7 +84,7 @@ func (w *written) OnCandle(d *strategy.Desk, c market.Candle) {
 		x.closes.main = c
 		return
 	}
-	w.decide(d, x, &c)
+	w.decide(d, x, &c, c.End())
 }
 
 // late takes note of a candle of a longer interval, and decides if the decision waited for it.
@@ -86,9 +94,13 @@ func (w *written) late(d *strategy.Desk, x *trade, c *market.Candle) {
 			x.closes.longer[i] = c.End()
 		}
 	}
+	if w.on != nil {
+		w.heard(d, x)
+		return
+	}
 	if x.closes.pending && w.whole(x, x.closes.main.End()) {
 		x.closes.pending = false
-		w.decide(d, x, &x.closes.main)
+		w.decide(d, x, &x.closes.main, x.closes.main.End())
 	}
 }
 
@@ -102,16 +114,21 @@ func (w *written) whole(x *trade, end market.Time) bool {
 	return true
 }
 
-// decide is the decision at a close.
-func (w *written) decide(d *strategy.Desk, x *trade, c *market.Candle) {
-	m := d.In(c.Market)
-	x.inputs.Time = c.End()
+// read fills in what the rules read beside candles; at is the time of the decision.
+func (w *written) read(m strategy.MarketDesk, x *trade, c *market.Candle, at market.Time) {
+	x.inputs.Time = at
 	for i, name := range w.signals {
 		x.inputs.Signals[i], _ = m.Signal(name)
 	}
 	if w.position || w.account {
 		w.fill(m, x, c)
 	}
+}
+
+// decide is the decision of a time, with the latest candle.
+func (w *written) decide(d *strategy.Desk, x *trade, c *market.Candle, at market.Time) {
+	m := d.In(c.Market)
+	w.read(m, x, c, at)
 	entry, entryKnown := x.state.Eval(w.entry, &x.inputs)
 	exit, exitKnown := 0.0, true
 	if w.exit != none && (x.inputs.InPosition || !w.exitPosition) {
@@ -133,17 +150,16 @@ func (w *written) decide(d *strategy.Desk, x *trade, c *market.Candle) {
 	if entry != 0 {
 		x.count.entry++
 	}
-	if exit != 0 || w.over(m, x, c) {
+	if exit != 0 || w.on == nil && w.over(m, x, c) {
 		if entry != 0 {
 			x.count.both++
 		}
-		if x.Order = 0; !m.Flat() {
-			x.count.exit++
-			m.Close(strategy.Tag(w.exitTag(x, exit != 0)))
-		}
+		w.leave(m, x, exit != 0)
 		return
 	}
-	w.lift(d, m, x)
+	if w.on == nil {
+		w.lift(d, m, x)
+	}
 	old := x.resting(d)
 	switch {
 	case entry == 0 && old != 0:
@@ -156,6 +172,22 @@ func (w *written) decide(d *strategy.Desk, x *trade, c *market.Candle) {
 	default:
 		w.enter(d, m, x, c, old)
 	}
+}
+
+// leave sells all. Where that is under way, Close does nothing and nothing is counted.
+func (w *written) leave(m strategy.MarketDesk, x *trade, ruled bool) {
+	if x.Order = 0; m.Flat() {
+		return
+	}
+	if !x.Leaving {
+		x.count.exit++
+	}
+	x.Leaving = m.Close(strategy.Tag(w.exitTag(x, ruled))) == nil
+}
+
+// OnCloseFailed counts the next Close again.
+func (w *written) OnCloseFailed(_ *strategy.Desk, f strategy.CloseFailed) {
+	w.In(f.Market).Leaving = false
 }
 
 // exitTag says why the position is left.
@@ -239,6 +271,9 @@ func (w *written) enter(d *strategy.Desk, m strategy.MarketDesk, x *trade, c *ma
 	var room [8]strategy.Option
 	with := append(room[:0], strategy.Tag(clipped(w.tag+": "+x.state.Explain(w.entry, &x.inputs))))
 	base, ok := c.Close, true
+	if w.on != nil {
+		base = m.Last() // the candle may be old
+	}
 	if w.at.set() {
 		if base, ok = x.price(w.at.rule, math.Floor); ok {
 			rules := m.Market()
@@ -262,7 +297,7 @@ func (w *written) enter(d *strategy.Desk, m strategy.MarketDesk, x *trade, c *ma
 		x.count.refused++
 		return
 	}
-	if old == 0 {
+	if x.Leaving = false; old == 0 {
 		x.Entries++
 	}
 	if w.at.set() {

@@ -31,6 +31,7 @@ type Bench struct {
 	positions []market.Position // by market
 	cash      []market.Money    // by asset
 	orders    []*market.Order
+	leaving   []market.OrderID // sales of Close
 	asked     []string
 	plotted   []string
 	next      market.OrderID

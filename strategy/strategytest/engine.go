@@ -90,14 +90,16 @@ func (e *engine) EquityOf(_ market.StrategyID, quote market.AssetID) (market.Mon
 	return e.Equity(quote)
 }
 
-// Signal is the latest that the test let the strategy hear.
-func (e *engine) Signal(source string, m market.ID) (s market.Signal, heard bool) {
-	for _, s := range slices.Backward(e.heard) {
-		if s.Source == source && (s.Market == 0 || s.Market == m) {
-			return s, s.Holds(e.At)
+// Signal is the latest that the test let the strategy hear: about the latest time, and known last.
+func (e *engine) Signal(source string, m market.ID) (last market.Signal, heard bool) {
+	for i := range e.heard {
+		s := &e.heard[i]
+		if s.Source == source && (s.Market == 0 || s.Market == m) &&
+			(!heard || cmp.Or(cmp.Compare(s.Time, last.Time), cmp.Compare(s.Known, last.Known)) >= 0) {
+			last, heard = *s, true
 		}
 	}
-	return s, false
+	return last, heard && last.Holds(e.At)
 }
 
 func (e *engine) SetTimer(_ market.StrategyID, at market.Time, name int64) {
@@ -200,7 +202,7 @@ func (e *engine) Close(_ market.StrategyID, m market.ID, amount market.Qty, tag 
 	}
 	open := e.Open(nil, 0, m)
 	if slices.ContainsFunc(open, func(o *market.Order) bool {
-		return o.Tag == cmp.Or(tag, "close") && o.Type == market.TypeMarket && o.Side == market.Sell
+		return slices.Contains(e.leaving, o.ID)
 	}) {
 		return nil // it is under way
 	}
@@ -225,8 +227,8 @@ func (e *engine) Close(_ market.StrategyID, m market.ID, amount market.Qty, tag 
 		amount = held
 	}
 	if amount > 0 {
-		e.place(market.Order{Market: m, Side: market.Sell, Type: market.TypeMarket, Tag: cmp.Or(tag, "close"),
-			OrderState: market.OrderState{Amount: amount}})
+		e.leaving = append(e.leaving, e.place(market.Order{Market: m, Side: market.Sell, Type: market.TypeMarket,
+			Tag: cmp.Or(tag, "close"), OrderState: market.OrderState{Amount: amount}}))
 	}
 	return nil
 }

@@ -128,6 +128,12 @@ func (x *explanation) show(e *expr) string {
 		return e.text + " (not known)"
 	}
 	n := x.number(v, e)
+	if e.dim.kind == label {
+		if n = e.text; e.op == opInput {
+			n += " " + wordOf(e, v)
+		}
+		return n
+	}
 	if _, err := strconv.ParseFloat(strings.TrimSuffix(strings.ReplaceAll(e.text, "_", ""), "%"), 64); err == nil {
 		return e.text
 	}

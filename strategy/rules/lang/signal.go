@@ -56,7 +56,7 @@ func (c *checker) label(n *node, beside *expr) *expr {
 	}
 	var x float64
 	var err error
-	if part := (int(beside.num) - firstSignal) % len(signalParts); signalParts[part].name == "action" {
+	if isAction(beside) {
 		var action market.Action
 		action, err = market.ParseAction(n.text)
 		x = float64(action)
@@ -71,6 +71,19 @@ func (c *checker) label(n *node, beside *expr) *expr {
 	e := c.number(x)
 	e.dim, e.text = beside.dim, c.source(n)
 	return e
+}
+
+// isAction reports whether a word of a signal is an action, and no position.
+func isAction(e *expr) bool {
+	return signalParts[(int(e.num)-firstSignal)%len(signalParts)].name == "action"
+}
+
+// wordOf is the word of a signal that is read.
+func wordOf(e *expr, v float64) string {
+	if isAction(e) {
+		return market.Action(v).String()
+	}
+	return market.Stance(v).String()
 }
 
 // part is a part of a signal that was heard.
