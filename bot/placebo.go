@@ -25,7 +25,10 @@ volumes, the holes, and what moves together; a coin decides the direction of eac
 it has nothing to find. The winner of the data is ranked among the winners of the surrogates, by its Sharpe ratio in
 excess of a hold at its own exposure. That corrects for the number of sets, for how alike they are, for the method, and
 for --require at once. --walkforward tests a whole walk-forward, by its stitched test days. Results go to a file: the
-same command goes on with it after a kill.`
+same command goes on with it after a kill.
+
+Where strategies hear signals, a surrogate turns the signals in time and keeps the candles: does it matter when they
+come? --alter candles asks the other question.`
 
 const placeboExample = `  bot placebo --vary strategies.trend.params.fast=20:200:20
   bot placebo -c configs/backtest.toml --method cma-es --sets 300 \
@@ -41,7 +44,7 @@ type placeboFlags struct {
 	searchFlags
 	walkforward bool
 	cut         walkFlags // how a walk-forward cuts the range; nothing else of it is used
-	out         string
+	alter, out  string
 	json        bool
 	surrogates  int64
 	rules       placebo.Rules
@@ -59,10 +62,14 @@ func placeboCommand(a *app) *cobra.Command {
 		"test a walk-forward instead of a search; --train, --test, --gap, --anchored and --border cut its windows")
 	f.cut.addCut(c.Flags())
 	c.Flags().Int64Var(&f.surrogates, "surrogates", 199, "how many surrogates; more later go on with the same file")
+	c.Flags().StringVar(&f.alter, "alter", "",
+		"which `DATA` surrogates alter: candles or signals; left out: signals where strategies hear some")
 	c.Flags().DurationVar(&f.rules.Keep, "keep", 0,
-		"give candles within such a `DURATION` one direction: what is faster is kept, and not tested")
+		"give candles within such a `DURATION` one direction: what is faster is kept, and not tested; signals turn by "+
+			"whole ones")
 	c.Flags().BoolVar(&f.rules.SeasonalDrift, "seasonal-drift", false,
-		"keep the mean move of each hour of the week: an edge of the hour does not count as one")
+		"keep the mean move of each hour of the week: an edge of the hour does not count as one; signals turn by "+
+			"whole weeks")
 	c.Flags().StringVar(&f.out, "out", "", "`FILE` of the placebo; without it out/placebo-NAME-…, after the config")
 	c.Flags().BoolVar(&f.json, "json", false, "print the outcome as JSON, and nothing else")
 	return c
@@ -99,6 +106,15 @@ func (a *app) placebo(ctx context.Context, f *placeboFlags, given func(flag stri
 func (f *placeboFlags) test(found *search, screen *placeboScreen, given func(flag string) bool) (*placebo.Test, error) {
 	c, job := found.config, found.job
 	f.rules.Seed = job.Seed
+	heard := len(found.base.Run.Signals) > 0
+	switch f.alter {
+	case "":
+		f.rules.Signals = heard
+	case "signals", "candles":
+		f.rules.Signals = f.alter == "signals"
+	default:
+		return nil, config.Usagef("--alter %s: want signals or candles", config.Clip(f.alter))
+	}
 	job.File = cmp.Or(c.Sweep.Out, filepath.Join("out", "sweep-"+c.Source.Label()+"-*.sweep"))
 	test := &placebo.Test{Rules: f.rules, Surrogates: int(f.surrogates), Workers: job.Workers, Data: job.Data,
 		Began: screen.start, Progress: screen.progress,
@@ -171,7 +187,11 @@ func (s *placeboScreen) begin(base *plan.Backtest, job *research.Job, test *plac
 		what = "the walk-forward"
 		s.line("%s", last)
 	}
-	s.line("%s runs on the data first, then on %d surrogates that have nothing to find", what, test.Surrogates)
+	of := "that have nothing to find"
+	if test.Signals {
+		of = "whose signals are turned in time"
+	}
+	s.line("%s runs on the data first, then on %d surrogates %s", what, test.Surrogates, of)
 	s.sweepScreen.began = time.Now()
 }
 

@@ -22,6 +22,10 @@ type Rules struct {
 	// SeasonalDrift keeps the mean move of each hour of the week. Without it, one mean move over
 	// the whole range is kept, and an edge that comes from the time of the week counts as one.
 	SeasonalDrift bool `json:"seasonal_drift"`
+	// Signals turns the signals of plans in time, and leaves the candles as they are: nothing ties
+	// the two together then. Signals turn by whole candles of the longest interval of a strategy
+	// that hears them, by whole stretches of Keep, and by whole weeks with SeasonalDrift.
+	Signals bool `json:"signals,omitempty"`
 }
 
 // ErrKeep means that Rules.Keep cannot be.
@@ -39,7 +43,10 @@ type Data struct {
 	to      market.Time // exclusive, rounded up likewise; 0: no bound
 	endless bool        // a plan has no end
 	models  map[units]*model
-	kept    bool // the candles are in memory
+	kept    bool            // the candles are in memory
+	main    market.Interval // the longest of a strategy that hears signals; 0: none does
+	heard   bool            // a plan has signals, and a strategy that hears them
+	circle  circle          // of Rules.Signals
 }
 
 // noted is a feed of a plan.
@@ -67,17 +74,20 @@ func NewData(rules Rules) (*Data, error) {
 }
 
 // Note takes the feeds of a plan, and keeps some of the plans. It refuses a plan whose strategies
-// read order books. Several goroutines may call it.
+// read order books, unless signals are turned. Several goroutines may call it.
 func (d *Data) Note(p *backtest.Plan) error {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
+	if err := d.noteSignals(p); err != nil {
+		return err
+	}
 	for i := range p.Strategies {
 		s := &p.Strategies[i]
 		needs, err := s.Kind.Needs(s.Values)
 		if err != nil {
 			return err
 		}
-		if needs.Book {
+		if needs.Book && !d.rules.Signals {
 			return fmt.Errorf("strategy %s reads order books, and surrogates have candles only: a placebo cannot "+
 				"test it", s.Name)
 		}
@@ -126,10 +136,13 @@ func (d *Data) Read(from market.Time) error {
 			d.kept = false
 		}
 	}
-	if !d.kept {
+	if !d.kept || d.rules.Signals {
 		for _, m := range d.models {
 			m.candles = nil
 		}
+	}
+	if d.rules.Signals {
+		return d.close()
 	}
 	return d.reach()
 }
@@ -139,9 +152,12 @@ func (d *Data) fits() error {
 	if len(d.feeds) == 0 {
 		return errors.New("there are no candles to make surrogates of")
 	}
+	if d.rules.Signals && !d.heard {
+		return errUnheard
+	}
 	for _, n := range d.feeds {
 		finest := d.finest[n.Market.Name]
-		if n.Interval != finest && !finest.Divides(n.Interval) {
+		if n.Interval != finest && !finest.Divides(n.Interval) && !d.rules.Signals {
 			return fmt.Errorf("%s: candles of %s do not make candles of %s, and a surrogate is made of the shortest",
 				n.Market.Name, finest, n.Interval)
 		}

@@ -55,6 +55,7 @@ func (id *Identity) differences(other *Identity) (names []string) {
 		{"the candles", id.Data == other.Data}, {"the search", slices.Equal(id.Procedure, other.Procedure)},
 		{"the seed", id.Rules.Seed == other.Rules.Seed}, {"what is kept", id.Rules.Keep == other.Rules.Keep &&
 			id.Rules.SeasonalDrift == other.Rules.SeasonalDrift},
+		{"what surrogates alter", id.Rules.Signals == other.Rules.Signals},
 	} {
 		if !f.same {
 			names = append(names, f.name)

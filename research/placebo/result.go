@@ -44,6 +44,7 @@ type Result struct {
 	Empty     int               `json:"empty"`     // surrogates in which nothing was found
 	Thetas    []backtest.Figure `json:"thetas"`    // by surrogate; null: nothing was found
 
+	Turns int64  `json:"turns,omitempty"` // different turns of the signals; 0: the candles are surrogates
 	Mixed string `json:"mixed,omitempty"` // markets whose finest candles differ in length
 	File  string `json:"file"`
 }
@@ -63,6 +64,9 @@ func (r *run) outcome() *Result {
 		To: backtest.Moment(r.real.To), Days: r.real.Days, Candles: r.data.Candles(), Tried: r.real.Tries,
 		Winner: r.real.Settings, Sharpe: backtest.Figure(r.real.Sharpe), Theta: backtest.Figure(r.real.Theta),
 		Surrogates: r.Surrogates, Better: r.better, Mixed: r.data.Mixed(), File: r.File}
+	if r.Rules.Signals {
+		o.Turns, o.Mixed = r.data.circle.number(), ""
+	}
 	o.P = backtest.Figure(float64(1+r.better) / float64(1+r.Surrogates))
 	if o.Winner != nil {
 		o.Unlike = backtest.Figure(research.LuckOf(o.Tried, o.Days).Bar)
@@ -89,9 +93,13 @@ func (o *Result) Verdict() string {
 	if o.Above {
 		end = "above what luck shows in 95 of 100 such searches; that is no proof of an edge"
 	}
-	text := fmt.Sprintf("Of %d searches with nothing to find, %d show a winner as good or better: rank %d of %d, "+
-		"p %s. 5 in 100 such searches show a Sharpe above %s; yours shows %s: %s.", o.Surrogates, o.Better, 1+o.Better,
-		1+o.Surrogates, o.P.Text(3), o.Bar.Text(2), o.Theta.Text(2), end)
+	with := "with nothing to find"
+	if o.Identity.Rules.Signals {
+		with = "on signals that were turned in time"
+	}
+	text := fmt.Sprintf("Of %d searches %s, %d show a winner as good or better: rank %d of %d, "+
+		"p %s. 5 in 100 such searches show a Sharpe above %s; yours shows %s: %s.", o.Surrogates, with, o.Better,
+		1+o.Better, 1+o.Surrogates, o.P.Text(3), o.Bar.Text(2), o.Theta.Text(2), end)
 	if o.Unlike > 0 {
 		text += fmt.Sprintf(" If the %d sets did not trade alike, 5 in 100 would show more than %s.", o.Tried,
 			o.Unlike.Text(2))
@@ -99,9 +107,23 @@ func (o *Result) Verdict() string {
 	return text
 }
 
+// Kept says which placebo this is: what its surrogates keep, and what they take away.
+func (o *Result) Kept() string {
+	if !o.Identity.Rules.Signals {
+		return "Surrogates of the candles: a coin decides the direction of each moment. They keep the size of every " +
+			"move, the drift, the volumes, the holes, and what moves together."
+	}
+	return fmt.Sprintf("Surrogates of the signals: all signals of a surrogate come later by one time, and those "+
+		"beyond the end come in at the beginning; there are %d such turns. The candles, and the signals' order and "+
+		"distances, stay. p is about the signals' times alone: could they be others?", o.Turns)
+}
+
 // Lost names the properties that surrogates do not keep: the test takes them for an edge, or misses
 // them. Each is a complete sentence.
 func (o *Result) Lost() []string {
+	if o.Identity.Rules.Signals {
+		return o.lostSignals()
+	}
 	list := []string{
 		"Skew: rises and falls of a surrogate are alike; those of the data may not be.",
 		"Leverage effect: in markets, large moves often follow falls; in a surrogate nothing follows a direction.",
@@ -116,6 +138,22 @@ func (o *Result) Lost() []string {
 	}
 	if o.Mixed != "" {
 		list = append(list, fmt.Sprintf("A part of the correlation between markets: %s.", o.Mixed))
+	}
+	return list
+}
+
+// lostSignals is Lost where signals are turned.
+func (o *Result) lostSignals() []string {
+	list := []string{
+		"Nearness: a turn by a few candles is nearly the data, so slow signals need a long range.",
+		"Edges of the candles: what strategies find in candles alone, surrogates find too, and so it is not tested.",
+		"The source: signals that were made of the same candles, or of the future, count as an edge.",
+	}
+	if keep := o.Identity.Rules.Keep; keep > 0 {
+		list = append(list, fmt.Sprintf("The time within %s: turns keep it, and so it is not tested.", keep))
+	}
+	if o.Identity.Rules.SeasonalDrift {
+		list = append(list, "The hour of the week: turns keep it, and so it is not tested.")
 	}
 	return list
 }

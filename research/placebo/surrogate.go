@@ -17,6 +17,10 @@ type Surrogate struct {
 	salt   uint64
 	shapes map[*model]*shape
 	made   map[series][]market.Candle // kept for the next run
+
+	turned    []market.Signal // of the list that begins at turnedOf
+	turnedOf  *market.Signal
+	turnedLen int
 }
 
 // series is one series of candles of a run.
@@ -62,9 +66,13 @@ func (s *Surrogate) mirrored(start market.Time) bool {
 	return mix(s.salt^uint64(start))>>63 == 1
 }
 
-// Alter puts the surrogate's candles in place of the plan's own. A plan that was not noted, and
-// reads other candles, fails when it opens them.
+// Alter puts the surrogate's candles in place of the plan's own, or its turned signals. A plan that
+// was not noted, and reads other candles, fails when it opens them.
 func (s *Surrogate) Alter(p *backtest.Plan) {
+	if s.data.rules.Signals {
+		p.Signals = s.signals(p.Signals)
+		return
+	}
 	open := p.Open
 	p.Open = func(f backtest.Feed, from, to market.Time) (backtest.Source, error) {
 		m := s.data.models[unitsOf(f.Market)]

@@ -107,9 +107,12 @@ func placeboTested(o *placebo.Result) view.Section {
 	for _, line := range o.Identity.Procedure {
 		rows.Rows = append(rows.Rows, []string{line})
 	}
-	s.Parts = append(s.Parts, rows, view.Text("Surrogates keep the size of every move, the drift, the volumes, the "+
-		"holes, and what moves together. They do not keep:"))
-	lost := view.Table{Grid: page.Grid{Head: []string{"lost"}}, Class: "texts"}
+	title := "lost"
+	if o.Identity.Rules.Signals {
+		title = "limits"
+	}
+	s.Parts = append(s.Parts, rows, view.Text(o.Kept()+" The "+title+" of this placebo:"))
+	lost := view.Table{Grid: page.Grid{Head: []string{title}}, Class: "texts"}
 	for _, sentence := range o.Lost() {
 		lost.Rows = append(lost.Rows, []string{sentence})
 	}
