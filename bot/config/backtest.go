@@ -19,10 +19,9 @@ type Backtest struct {
 	Markets    map[string]MarketSection   `toml:"markets"`    // by name; without a section, rules forbid nothing
 	Risk       RiskSection                `toml:"risk"`       // for the account, and the default for every strategy
 	Strategies map[string]StrategySection `toml:"strategies"` // by a name of your choice; at least one
-	// Signals are those from outside, by the names that strategies give their sources.
-	Signals map[string]SignalSection `toml:"signals" json:",omitempty"`
-	Report  ReportSection            `toml:"report"`
-	Sweep   SweepSection             `toml:"sweep" json:"-"` // of `bot sweep` alone
+	Signals    SignalsSection             `toml:"signals" json:",omitzero"`
+	Report     ReportSection              `toml:"report"`
+	Sweep      SweepSection               `toml:"sweep" json:"-"` // of `bot sweep` alone
 
 	Source *Source `json:"-"` // where it was read; no part of the hash of the settings
 }
@@ -34,7 +33,7 @@ type Trading struct {
 	MakerFee, TakerFee Fee
 	Risk               RiskSection
 	Strategies         map[string]StrategySection
-	Signals            map[string]SignalSection // of a backtest
+	Signals            map[string]SignalSection
 }
 
 // Names returns the names of the strategies, sorted: strategies are called in this order.
@@ -42,7 +41,7 @@ func (s *Trading) Names() []string { return slices.Sorted(maps.Keys(s.Strategies
 
 // Trading returns the sections that a live bot has too.
 func (c *Backtest) Trading() Trading {
-	return Trading{c.Account.Currency, c.Account.MakerFee, c.Account.TakerFee, c.Risk, c.Strategies, c.Signals}
+	return Trading{c.Account.Currency, c.Account.MakerFee, c.Account.TakerFee, c.Risk, c.Strategies, c.Signals.Sources}
 }
 
 // PathAuto is the path_interval that chooses by the candles that are there.
@@ -217,19 +216,6 @@ type UniverseSection struct {
 	// Standby is how many of the next ranked markets a live bot watches too, so that they can come
 	// in at midnight; none: a quarter of top. A backtest needs none.
 	Standby *int64 `toml:"standby" json:"-"`
-}
-
-// SignalSection is a source of signals from outside.
-type SignalSection struct {
-	File  string `toml:"file"`  // CSV, gzip of it too
-	Delay Span   `toml:"delay"` // from the time of a row to its being known, where it has no known_at
-	Zone  string `toml:"zone"`  // of times that name none; none: UTC
-	// Stamped says of times that are all starts of candles which end is meant: open or close.
-	Stamped string            `toml:"stamped"`
-	MaxAge  Span              `toml:"max_age"` // a signal holds for so long; none: until the next one
-	Every   Span              `toml:"every"`   // distance of the rows, and length of their candles; none: the strategies'
-	Value   string            `toml:"value"`   // column of the value; none: found by its name
-	Markets map[string]string `toml:"markets"` // by the names that the file gives them
 }
 
 // ReportSection holds the outputs of a backtest. No setting in it changes the result.

@@ -68,9 +68,13 @@ func (b *binder) bindStruct(path []string, into reflect.Value, raw any) error {
 	if err != nil {
 		return err
 	}
-	names := keysOf(into.Type())
+	names, named := keysOf(into.Type()), map[string]any{}
 	for _, key := range slices.Sorted(maps.Keys(table)) {
 		if slices.Contains(names, key) {
+			continue
+		}
+		if ownNames(into.Type()) != nil {
+			named[key] = table[key]
 			continue
 		}
 		at := Join(path, key)
@@ -90,6 +94,11 @@ func (b *binder) bindStruct(path []string, into reflect.Value, raw any) error {
 		key := f.Tag.Get("toml")
 		if value, given := table[key]; given && key != "" {
 			if err := b.bind(Join(path, key), into.FieldByIndex(f.Index), value); err != nil {
+				return err
+			}
+		}
+		if key == anyName && len(named) > 0 {
+			if err := b.bindMap(path, into.FieldByIndex(f.Index), named); err != nil {
 				return err
 			}
 		}

@@ -118,7 +118,11 @@ func (f flattened) add(path []string, v reflect.Value) {
 	case reflect.Struct:
 		if keys := keysOf(v.Type()); len(keys) > 0 {
 			for _, field := range reflect.VisibleFields(v.Type()) {
-				if key := field.Tag.Get("toml"); key != "" {
+				switch key := field.Tag.Get("toml"); key {
+				case "":
+				case anyName:
+					f.add(path, v.FieldByIndex(field.Index))
+				default:
 					f.add(Join(path, key), v.FieldByIndex(field.Index))
 				}
 			}

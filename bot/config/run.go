@@ -23,6 +23,7 @@ type Run struct {
 	Account    LiveAccountSection         `toml:"account"`
 	Risk       RiskSection                `toml:"risk"` // for the account, and the default for every strategy
 	Strategies map[string]StrategySection `toml:"strategies"`
+	Signals    SignalsSection             `toml:"signals"`
 	Metrics    metricsSection             `toml:"metrics"`
 	Dashboard  DashboardSection           `toml:"dashboard"`
 	Alerts     AlertsSection              `toml:"alerts"`
@@ -198,7 +199,7 @@ func (e *ExchangeSection) Origin() string { return OriginOf(e.BaseURL) }
 
 // Trading returns the sections that a backtest has too.
 func (c *Run) Trading() Trading {
-	return Trading{c.Account.Currency, c.Account.MakerFee, c.Account.TakerFee, c.Risk, c.Strategies, nil}
+	return Trading{c.Account.Currency, c.Account.MakerFee, c.Account.TakerFee, c.Risk, c.Strategies, c.Signals.Sources}
 }
 
 // The modes of `bot run`.

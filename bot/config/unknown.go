@@ -39,6 +39,19 @@ func typedIn(path []string, raw any) (typed []string, known bool) {
 	return path, false
 }
 
+// anyName is the tag of a field with the tables of a section that the user names.
+const anyName = "*"
+
+// ownNames is the type of the tables of a section that the user names; nil: it has none.
+func ownNames(section reflect.Type) reflect.Type {
+	for _, f := range reflect.VisibleFields(section) {
+		if f.Tag.Get("toml") == anyName {
+			return f.Type.Elem()
+		}
+	}
+	return nil
+}
+
 // inside is the type of a key in a table of a type; nil: it has no such key.
 func inside(table reflect.Type, key string) reflect.Type {
 	switch table.Kind() {
@@ -50,6 +63,7 @@ func inside(table reflect.Type, key string) reflect.Type {
 				return f.Type
 			}
 		}
+		return ownNames(table)
 	}
 	return nil
 }
@@ -114,7 +128,7 @@ func nearestOf(paths [][]string, name string) string {
 func settings(path []string, in reflect.Type, tree any) (found [][]string) {
 	table, _ := tree.(map[string]any)
 	keys := keysOf(in)
-	if in.Kind() == reflect.Map {
+	if in.Kind() == reflect.Map || in.Kind() == reflect.Struct && ownNames(in) != nil {
 		keys = slices.Sorted(maps.Keys(table))
 	}
 	for _, key := range keys {
@@ -131,7 +145,7 @@ func settings(path []string, in reflect.Type, tree any) (found [][]string) {
 func keysOf(table reflect.Type) (keys []string) {
 	if table.Kind() == reflect.Struct {
 		for _, f := range reflect.VisibleFields(table) {
-			if key := f.Tag.Get("toml"); key != "" {
+			if key := f.Tag.Get("toml"); key != "" && key != anyName {
 				keys = append(keys, key)
 			}
 		}

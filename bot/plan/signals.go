@@ -47,11 +47,11 @@ func (p *Plan) checkHeard(sources []string) error {
 
 // checkSignals checks the sections of signals, without their files.
 func (p *Backtest) checkSignals() error {
-	if n := len(p.Config.Signals); n > maxSources {
+	if n := len(p.Config.Signals.Sources); n > maxSources {
 		return config.Keyf([]string{"signals"}, "%d sources; at most %d", n, maxSources)
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.Config.Signals)) {
-		path, s := []string{"signals", name}, p.Config.Signals[name]
+	for _, name := range slices.Sorted(maps.Keys(p.Config.Signals.Sources)) {
+		path, s := []string{"signals", name}, p.Config.Signals.Sources[name]
 		if s.File == "" {
 			return config.Keyf(config.Join(path, "file"), "is missing; want a CSV of signals, like \"model.csv\"")
 		}
@@ -76,14 +76,14 @@ func (p *Backtest) checkSignals() error {
 
 // readSignals reads the files of signals, and gives the run what of them is about its markets.
 func (p *Backtest) readSignals() error {
-	if p.heard = map[string]*signals.File{}; len(p.Config.Signals) == 0 {
+	if p.heard = map[string]*signals.File{}; len(p.Config.Signals.Sources) == 0 {
 		return nil
 	}
 	end, err := p.End()
 	if err != nil {
 		return err
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.Config.Signals)) {
+	for _, name := range slices.Sorted(maps.Keys(p.Config.Signals.Sources)) {
 		f, err := p.readSource(name)
 		if err != nil {
 			return config.At([]string{"signals", name, "file"}, err)
@@ -119,7 +119,7 @@ func (p *Backtest) readSignals() error {
 
 // readSource reads the file of a source.
 func (p *Backtest) readSource(name string) (*signals.File, error) {
-	s := p.Config.Signals[name]
+	s := p.Config.Signals.Sources[name]
 	zone, err := time.LoadLocation(s.Zone)
 	if err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func (p *Backtest) readSource(name string) (*signals.File, error) {
 
 // describeSignals says in the assumptions what was read.
 func (p *Backtest) describeSignals(name string, f *signals.File, others, late int) {
-	s := p.Config.Signals[name]
+	s := p.Config.Signals.Sources[name]
 	text := fmt.Sprintf("Signals %s: %s (SHA-256 %s…), %d rows, known at %s", name, s.File, f.Hash[:12], len(f.Rows),
 		f.Stamp)
 	if s.Delay > 0 {
@@ -189,13 +189,10 @@ func (p *Backtest) warnOfCoarsePaths() {
 // withSignals are settings with the content of the files of signals in the place of their names:
 // both decide the outcome, but a hash wants the content.
 func (p *Backtest) withSignals(c config.Backtest) config.Backtest {
-	if len(c.Signals) == 0 {
-		return c
-	}
-	c.Signals = maps.Clone(c.Signals)
-	for name, s := range c.Signals {
+	c.Signals.Sources = maps.Clone(c.Signals.Sources)
+	for name, s := range c.Signals.Sources {
 		s.File = p.heard[name].Hash
-		c.Signals[name] = s
+		c.Signals.Sources[name] = s
 	}
 	return c
 }

@@ -52,7 +52,7 @@ var mayImport = map[string][]string{
 	"state/osfile":            nil,
 	"state/codec":             {"market", "state/bolt"},
 	"state/candles":           {"market", "state/bolt"},
-	"state/signals":           {"market", "state/candles"},
+	"state/signals":           {"market", "strategy", "state/candles"},
 	"state/journal":           {"market", "state", "state/bolt", "state/codec"},
 	"state/recording":         {"market", "state/bolt", "state/codec"},
 	"internal/powercut":       nil,

@@ -64,6 +64,22 @@ func OpenTable(r io.Reader) (*Table, error) {
 	return nil, errors.New("it has no header with the names of two columns or more")
 }
 
+// TableOf returns a table of columns with some names that has no lines.
+func TableOf(names []string) *Table {
+	t := &Table{Separator: ','}
+	for _, text := range names {
+		name, unit := headerName([]byte(text))
+		t.Header, t.units, t.names = append(t.Header, name), append(t.units, unit), append(t.names, text)
+	}
+	return t
+}
+
+// Split returns the fields of a line that stands elsewhere. They are valid until the next call.
+func (t *Table) Split(line []byte) [][]byte {
+	t.fields = splitLine(t.fields[:0], line, t.Separator)
+	return t.fields
+}
+
 // Name is the name of a column as the file writes it.
 func (t *Table) Name(column int) string { return t.names[column] }
 

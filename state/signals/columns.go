@@ -1,6 +1,7 @@
 package signals
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -10,11 +11,13 @@ import (
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
+	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // columns are the places of what a row says; -1: there is none.
 type columns struct {
 	time, known, market, action, position, value, target, text int
+	id, was, price                                             int // for a live bot
 
 	marks []mark // columns of 0 and 1
 	wide  []wide // columns of one market each
@@ -43,13 +46,16 @@ var (
 	valueNames  = []string{"value", "score", "probability", "prediction", "index"}
 	targetNames = []string{"target", "target_weight", "weight"}
 	textNames   = []string{"text", "comment", "note", "tag", "enter_tag", "value_classification", "message", "signal"}
-	ignored     = []string{"open", "high", "low", "close", "volume", "price", "number", "trade"}
+	idNames     = []string{"id", "alert_id", "signal_id"}
+	wasNames    = []string{"was", "prev_market_position", "previous_position"}
+	priceNames  = []string{"price", "signal_price"}
+	ignored     = []string{"open", "high", "low", "close", "volume", "number", "trade"}
 	markNames   = map[string]market.Action{"enter_long": market.ActBuy, "exit_long": market.ActExit,
 		"buy": market.ActBuy, "sell": market.ActSell, "enter_short": 0, "exit_short": 0}
 )
 
-// find finds the columns by the names in the header.
-func (c *columns) find(t *candles.Table, o *Options) error {
+// find finds the columns by the names in the header. A live bot knows the time itself.
+func (c *columns) find(t *candles.Table, o *Options, live bool) error {
 	place := func(names []string) int {
 		for _, name := range names {
 			if at := slices.Index(t.Header, name); at >= 0 {
@@ -60,8 +66,9 @@ func (c *columns) find(t *candles.Table, o *Options) error {
 	}
 	*c = columns{time: place(timeNames), known: place(knownNames), market: place(marketNames),
 		action: place(actionNames), position: place(stanceNames), value: place(valueNames),
-		target: place(targetNames), text: place(textNames)}
-	if c.time < 0 {
+		target: place(targetNames), text: place(textNames), id: place(idNames), was: place(wasNames),
+		price: place(priceNames)}
+	if c.time < 0 && !live {
 		return fmt.Errorf("line 1: the header %q names no time; name a column time", t.Header)
 	}
 	if c.text == c.action {
@@ -97,7 +104,8 @@ func (c *columns) says() bool {
 func (c *columns) findValues(t *candles.Table, o *Options) error {
 	var others []int
 	for at, name := range t.Header {
-		used := slices.Contains([]int{c.time, c.known, c.market, c.text}, at) || slices.Contains(ignored, name)
+		used := slices.Contains([]int{c.time, c.known, c.market, c.text, c.id, c.was, c.price}, at) ||
+			slices.Contains(ignored, name)
 		if used || name == "" || slices.Contains(timeNames, name) {
 			continue
 		}
@@ -279,11 +287,15 @@ func (o *Options) market(text string) (string, error) {
 	if _, _, err := market.SplitName(name); err == nil {
 		return name, nil
 	}
-	nearest := "BTC-EUR"
+	return "", fmt.Errorf("%q is no market; map it: markets = { %s = %q }", clip(text), clip(name), o.nearest(name))
+}
+
+// nearest is the market of the run whose name is most like a text.
+func (o *Options) nearest(name string) string {
 	for _, known := range o.Known {
 		if strings.ReplaceAll(known, "-", "") == name {
-			nearest = known
+			return known
 		}
 	}
-	return "", fmt.Errorf("%q is no market; map it: markets = { %s = %q }", clip(text), clip(name), nearest)
+	return cmp.Or(strategy.Nearest(name, o.Known), "BTC-EUR")
 }

@@ -1,5 +1,5 @@
-// Package signals reads files of signals from outside, in the shapes that people have. Start at
-// Read.
+// Package signals reads signals from outside, in the shapes that people have: files, and what a
+// live bot gets. Start at Read and at Sender.
 //
 // # Decisions
 //

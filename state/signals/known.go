@@ -37,15 +37,9 @@ func (r *reader) know() error {
 				"or stamped = %q where a row was known at its time", len(times), on, StampedOpen, StampedClose)
 		}
 	case StampedOpen:
-		length := max(o.Every, o.Interval.Fixed())
-		if o.Every != 0 {
-			length = o.Every
-		} else {
-			length = max(length, regular(times))
-		}
+		length := o.candle(times)
 		if length == 0 {
-			return fmt.Errorf("stamped = %q needs the length of the candles that the rows were made of: set every, "+
-				"like \"1h\"", StampedOpen)
+			return noLength()
 		}
 		r.file.Stamp = fmt.Sprintf("the end of the %s from their time", length)
 		for i := range r.file.Rows {
@@ -60,6 +54,19 @@ func (r *reader) know() error {
 		}
 	}
 	return nil
+}
+
+// candle is the length of the candles that rows with some times were made of; 0: it is not known.
+func (o *Options) candle(times []market.Time) market.Duration {
+	if o.Every != 0 {
+		return o.Every
+	}
+	return max(o.Interval.Fixed(), regular(times))
+}
+
+func noLength() error {
+	return fmt.Errorf("stamped = %q needs the length of the candles that the rows were made of: set every, like \"1h\"",
+		StampedOpen)
 }
 
 // startsOf is the longest interval, up to a day, on whose starts all times lie; 0: none.

@@ -90,6 +90,7 @@ type reader struct {
 	columns columns
 	file    *File
 	seen    map[seenKey]int // places in rows
+	live    bool            // a live bot reads: the market stays as it is written, and a time may be missing
 	assumed []bool          // by row: its Known is its time
 	days    []bool          // by row: its time is a day
 }
@@ -105,7 +106,7 @@ func (r *reader) read(raw []byte) (err error) {
 		return err
 	}
 	r.table.Zone = r.options.Zone
-	if err := r.columns.find(r.table, &r.options); err != nil {
+	if err := r.columns.find(r.table, &r.options, false); err != nil {
 		return err
 	}
 	for {
@@ -150,9 +151,12 @@ func (r *reader) row(fields [][]byte) error {
 		return fmt.Errorf(": %d columns, the header has %d", len(fields), len(r.table.Header))
 	}
 	row := Row{Signal: market.Signal{Source: r.source, Number: f.Lines}}
-	at, end, err := r.table.Time(c.time, fields[c.time])
-	if err != nil {
-		return r.at(c.time, err)
+	var at, end market.Time
+	var err error
+	if c.time >= 0 {
+		if at, end, err = r.table.Time(c.time, fields[c.time]); err != nil {
+			return r.at(c.time, err)
+		}
 	}
 	row.Time, row.Known = at, end.Add(r.options.Delay)
 	assumed := true
@@ -163,7 +167,12 @@ func (r *reader) row(fields [][]byte) error {
 		assumed = false
 	}
 	if c.market >= 0 && !candles.IsNull(fields[c.market]) {
-		if row.On, err = r.options.market(string(fields[c.market])); err != nil {
+		if row.On = string(fields[c.market]); !r.live {
+			row.On, err = r.options.market(row.On)
+		} else if len(row.On) > maxWord {
+			err = fmt.Errorf("%q is no market", clip(row.On))
+		}
+		if err != nil {
 			return r.at(c.market, err)
 		}
 	}
