@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -133,6 +134,26 @@ func (c *columns) findValues(t *candles.Table, o *Options) error {
 		return errors.New("line 1: no column says anything; name one action, position, value or target")
 	}
 	return fmt.Errorf("line 1: which column is the value? say value = one of %s", strings.Join(names, ", "))
+}
+
+// onlyKnown refuses a name that no column has: a name with a slip says nothing, and nobody would
+// see that.
+func (c *columns) onlyKnown(t *candles.Table) error {
+	names := slices.Concat(timeNames, knownNames, marketNames, actionNames, stanceNames, valueNames, targetNames,
+		textNames, idNames, wasNames, priceNames, ignored, slices.Collect(maps.Keys(markNames)))
+	for at, name := range t.Header {
+		switch {
+		case slices.Contains(t.Header[:at], name):
+			return fmt.Errorf("%q stands there twice", clip(name))
+		case name != "" && slices.Contains(names, name), at == c.value,
+			slices.ContainsFunc(c.wide, func(w wide) bool { return w.column == at }):
+			continue
+		}
+		return fmt.Errorf("%q is no name of a signal; the nearest is %q; write what is for people as \"text\"",
+			clip(t.Name(at)), strategy.Nearest(name, []string{"id", "market", "time", "known_at", "action", "position",
+				"was", "value", "target", "price", "text"}))
+	}
+	return nil
 }
 
 // content reads what a row says. Its errors begin with their column.
@@ -288,6 +309,13 @@ func (o *Options) market(text string) (string, error) {
 		return name, nil
 	}
 	return "", fmt.Errorf("%q is no market; map it: markets = { %s = %q }", clip(text), clip(name), o.nearest(name))
+}
+
+// delayed reports whether a market is on an exchange whose prices TradingView shows late:
+// BITVAVO_DL:BTCEUR.
+func delayed(text string) bool {
+	exchange, _, named := strings.Cut(strings.ToUpper(text), ":")
+	return named && (strings.HasSuffix(exchange, "_DL") || strings.HasSuffix(exchange, "_DLY"))
 }
 
 // nearest is the market of the run whose name is most like a text.

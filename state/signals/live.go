@@ -43,6 +43,9 @@ func (s *Sender) JSON(body []byte) Arrival {
 		table := candles.TableOf(names)
 		var c columns
 		if err = c.find(table, &s.options, true); err == nil {
+			err = c.onlyKnown(table)
+		}
+		if err == nil {
 			var rows []Arrival
 			if rows, err = s.row(table, &c, values, a); err == nil && len(rows) != 1 {
 				err = fmt.Errorf("it has %d signals; send one at a time, its market as \"market\"", len(rows))

@@ -61,7 +61,7 @@ func TestALiveSignalIsReadAsARowOfAFile(t *testing.T) {
 		{body: `{"time":"2024-03-01T12:00:00Z","value":7}`, want: "sent 03-01 13:00:00 about 03-01 12:00:00 value 7",
 			o: signals.Options{Stamped: signals.StampedOpen, Interval: market.Interval1h, Delay: time.Minute}},
 		{body: `{"position":"short","was":-1}`, want: "flat was flat short"},
-		{body: `{"strategy":{"order":{"action":"buy"}},"action":"sell"}`, want: "sell"},
+		{body: `{"action":"sell","close":"43210.5","volume":1e3}`, want: "sell"},
 		{body: `{"score":1,"market":null}`, want: "value 1"},
 		{body: `{"a":1}`, want: "value 1"},
 
@@ -74,6 +74,11 @@ func TestALiveSignalIsReadAsARowOfAFile(t *testing.T) {
 		{body: `{"action":["buy"]}`, want: `wrong: "action" is a list, or a table in 3 tables; want a text or a number`},
 		{body: `{"a":{"b":{"c":{"d":1}}}}`,
 			want: `wrong: "a.b.c" is a list, or a table in 3 tables; want a text or a number`},
+		{body: `{"action":"buy","postion":"long"}`, want: `wrong: "postion" is no name of a signal; the nearest is "position"`},
+		{body: `{"strategy":{"action":"buy"},"action":"sell"}`, want: `wrong: "strategy.action" is no name of a signal`},
+		{body: `{"action":"buy","Action":"sell"}`, want: `wrong: "action" stands there twice`},
+		{body: `{"market":"BITVAVO_DL:BTCEUR","action":"buy"}`, want: `wrong: column "market": "BITVAVO_DL:BTCEUR" has ` +
+			`prices of minutes ago`},
 		{body: `{"action":"bye"}`, want: `wrong: column "action": "bye" is none of buy, sell, exit`},
 		{body: `{"action":"hold"}`, want: `wrong: it says nothing: no action, position, value or target`},
 		{body: `{"value":"NaN"}`, want: `wrong: it says nothing: no action, position, value or target`},
