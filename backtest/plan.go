@@ -32,7 +32,7 @@ type Plan struct {
 	SyntheticBook bool            // make order books of one level from the path, for strategies that need books
 	// OneByOne steps every candle by itself, quiet ones too: slower, the same result.
 	OneByOne bool
-	// Signals are the signals from outside, in the order of Known. Each arrives then: before the
+	// Signals are the signals from outside, in the order of Due. Each arrives then: before the
 	// candles that arrive at the same instant. Of those before the first candle, the latest of each
 	// source and market arrive at its start.
 	Signals []market.Signal

@@ -21,18 +21,18 @@ type signalFeed struct {
 func (d *driver) setSignals(list []market.Signal) {
 	d.signals, d.signalAt = list, never
 	if len(list) > 0 {
-		d.signalAt = list[0].Known
+		d.signalAt = list[0].Due()
 	}
 }
 
-// hear lets the signals arrive that are known until a time, each at its own, with the timers before
+// hear lets the signals arrive that are due until a time, each at its own, with the timers before
 // them.
 func (d *driver) hear(until market.Time) {
 	for d.signalAt <= until {
 		s := d.signals[0]
 		d.setSignals(d.signals[1:])
-		if at, waiting := d.engine.NextTimer(); waiting && at < s.Known {
-			d.fireTimers(s.Known - 1)
+		if at, waiting := d.engine.NextTimer(); waiting && at < s.Due() {
+			d.fireTimers(s.Due() - 1)
 		}
 		d.advise(&s)
 	}
@@ -40,8 +40,8 @@ func (d *driver) hear(until market.Time) {
 
 // advise lets a signal arrive.
 func (d *driver) advise(s *market.Signal) {
-	at := max(s.Known, d.engine.Now())
-	d.knows = max(d.knows, s.Known)
+	at := max(s.Due(), d.engine.Now())
+	d.knows = max(d.knows, s.Due())
 	d.send(d.engine.Enter(&market.Input{Kind: market.InputSignal, At: at, Signal: s}).Commands)
 }
 
@@ -54,7 +54,7 @@ func (d *driver) hearOld(first market.Time) {
 	}
 	last := map[place]int{}
 	n := 0
-	for ; n < len(d.signals) && d.signals[n].Known <= first; n++ {
+	for ; n < len(d.signals) && d.signals[n].Due() <= first; n++ {
 		last[place{d.signals[n].Source, d.signals[n].Market}] = n
 	}
 	old := d.signals[:n]
@@ -69,14 +69,14 @@ func (d *driver) hearOld(first market.Time) {
 // shortHorizon is how many altered signals a fork has at most: it ends soon after its cut.
 const shortHorizon = horizon
 
-// hear is the signals of a run with the alteration: those known after the cut are gone, or others;
+// hear is the signals of a run with the alteration: those due after the cut are gone, or others;
 // most is how many others there are at most. The list stays as it is.
 func (a alteration) hear(list []market.Signal, most int) []market.Signal {
 	if !a.noise && !a.ends {
 		return list
 	}
 	n := 0
-	for n < len(list) && list[n].Known <= a.cut {
+	for n < len(list) && list[n].Due() <= a.cut {
 		n++
 	}
 	if a.ends {
@@ -170,6 +170,9 @@ func delayed(list []market.Signal, by market.Duration) []market.Signal {
 	for i := range late {
 		if late[i].Known = late[i].Known.Add(by); late[i].Until != 0 {
 			late[i].Until = late[i].Until.Add(by)
+		}
+		if late[i].Arrived != 0 {
+			late[i].Arrived = late[i].Arrived.Add(by)
 		}
 	}
 	return late

@@ -25,8 +25,8 @@ import (
 const stressHelp = `Ask what breaks a backtest.
 
 Its own days and round trips are drawn again at random. Then it runs again: at higher costs, spreads, slippage and
-latency, with missed fills, from other days, without its best entries, and over candles with noise. The end is a table
-of what breaks it first.
+latency, with missed fills, from other days, without its best entries, over candles with noise, and with signals that
+are lost, doubled, late and out of order. The end is a table of what breaks it first.
 
 RESULT is the folder of a backtest: its config is taken from there. Nothing is searched, so nothing counts as a try.`
 
@@ -37,9 +37,9 @@ const stressExample = `  bot stress
 // stressFlags are the flags of the command.
 type stressFlags struct {
 	backtestFlags
-	result, loss, within, drawdown string
-	seed                           uint64
-	resamples, workers             int64
+	result, loss, within, drawdown, delays string
+	seed                                   uint64
+	resamples, workers                     int64
 }
 
 func stressCommand(a *app) *cobra.Command {
@@ -64,6 +64,8 @@ func stressCommand(a *app) *cobra.Command {
 	flags.StringVar(&f.within, "within", "90d", "… within this `TIME`, whole days")
 	flags.StringVar(&f.drawdown, "drawdown", "",
 		"a deeper drawdown than this `PART` counts as broken; without it max_drawdown of [risk], if it is set")
+	flags.StringVar(&f.delays, "signal-delays", "",
+		"let signals arrive so much later: `TIMES` like 2s,1m; left out: 1 s to 30 min")
 	flags.Int64Var(&f.resamples, "resamples", 1000, "how often days and trips are drawn again")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of all draws")
 	flags.Int64Var(&f.workers, "workers", 0, "how many groups of runs work side by side; 0: as many as cores")
@@ -132,6 +134,15 @@ func (f *stressFlags) job() (job stress.Job, err error) {
 	if f.drawdown != "" {
 		if job.Drawdown, err = partOf("drawdown", f.drawdown); err != nil {
 			return job, err
+		}
+	}
+	for _, text := range strings.Split(f.delays, ",") {
+		late, err := time.ParseDuration(text)
+		if f.delays != "" && (err != nil || late <= 0) {
+			return job, config.Usagef("--signal-delays %s: want times above 0, like 2s,1m", config.Clip(text))
+		}
+		if f.delays != "" {
+			job.Delays = append(job.Delays, late)
 		}
 	}
 	days, found := strings.CutSuffix(f.within, "d")

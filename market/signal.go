@@ -20,6 +20,9 @@ type Signal struct {
 	Text      string
 }
 
+// Due is when it reaches strategies: at its arrival, where it has one, else once it is known.
+func (s *Signal) Due() Time { return max(s.Known, s.Arrived) }
+
 // Age is the time since it could be known.
 func (s *Signal) Age(now Time) Duration { return Duration(now - s.Known) }
 

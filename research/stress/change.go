@@ -25,6 +25,10 @@ const (
 	starts
 	without
 	noisy
+	lost
+	doubled
+	late
+	disordered
 	kinds
 )
 
@@ -40,6 +44,12 @@ var kindTable = [kinds]struct{ name, title, says string }{
 		"the strategy may not open in that market from the decision to the exit: the cash goes elsewhere"},
 	noisy: {"noise", "noise on the prices",
 		"each price moves by a random part of a usual move of the finest candle, in all markets together"},
+	lost:    {"signals_lost", "signals lost", "some signals never come"},
+	doubled: {"signals_doubled", "signals doubled", "some signals come once more, five seconds later"},
+	late: {"signals_late", "signals late", "all signals arrive later than they were known; those that are too old " +
+		"then, by max_age, do not come"},
+	disordered: {"signals_disordered", "signals out of order",
+		"some signals come behind the next one of their source and market"},
 }
 
 // level is one size of a change.
@@ -71,7 +81,11 @@ const (
 func (s *stressed) addCases() error {
 	for k, make := range [kinds]func() ([]level, error){costs: s.costLevels, spread: s.spreadLevels,
 		slippage: s.slippageLevels, latency: s.latencyLevels, fills: s.fillLevels, starts: s.startLevels,
-		without: s.entryLevels, noisy: s.noiseLevels} {
+		without: s.entryLevels, noisy: s.noiseLevels, lost: s.lostLevels, doubled: s.doubledLevels,
+		late: s.lateLevels, disordered: s.disorderedLevels} {
+		if kind(k) >= lost && len(s.signals) == 0 {
+			continue
+		}
 		levels, err := make()
 		if err != nil {
 			return err
@@ -137,13 +151,19 @@ func (s *stressed) slippageLevels() ([]level, error) {
 	return pointLevels(s.plan.Venue.Slippage, func(p *backtest.Plan, r market.Rate) { p.Venue.Slippage = r }), nil
 }
 
+// delay is a step of what comes later.
+type delay struct {
+	late  market.Duration
+	text  string
+	grade int
+}
+
+// delays are the steps of orders and of signals.
+var delays = []delay{{time.Second, "1 s", 1}, {10 * time.Second, "10 s", 1}, {time.Minute, "1 min", 2},
+	{5 * time.Minute, "5 min", 2}, {30 * time.Minute, "30 min", 3}}
+
 func (s *stressed) latencyLevels() (levels []level, _ error) {
-	for _, at := range [...]struct {
-		late  market.Duration
-		text  string
-		grade int
-	}{{time.Second, "1 s", 1}, {10 * time.Second, "10 s", 1}, {time.Minute, "1 min", 2}, {5 * time.Minute, "5 min", 2},
-		{30 * time.Minute, "30 min", 3}} {
+	for _, at := range delays {
 		if at.late > s.plan.Venue.Latency {
 			levels = append(levels, level{label: at.text, grade: at.grade,
 				apply: func(p *backtest.Plan, _ int) { p.Venue.Latency = at.late }})

@@ -98,6 +98,9 @@ func (s *stressed) outcome(record *Resample) (*Result, error) {
 		Record: record, Breaks: []Break{}}
 	o.Broken = s.breaks(&o.Plain)
 	for k := range kinds {
+		if k >= lost && len(s.signals) == 0 {
+			continue
+		}
 		c := Change{Kind: kindTable[k].name, Title: kindTable[k].title, Says: kindTable[k].says, Missing: s.missing[k],
 			Levels: s.levels(k)}
 		if c.Missing == "" && len(c.Levels) == 0 {

@@ -28,6 +28,9 @@ type Job struct {
 	Within    int     // days in which it is lost; 0: 90
 	Drawdown  float64 // a deeper one counts as broken, as a part; 0: none does
 
+	Delays   []market.Duration // of signals, each a level; none: five from 1 s to 30 min
+	Measured []market.Duration // delays of signals that were seen: one level draws among them
+
 	Watch    func(backtest.Watched) // called before the first callback of the plain run; nil: not called
 	Began    func(Start)            // called once, when the plain run has ended; nil: not called
 	Progress func(done, runs int)   // called as runs end; nil: not called
@@ -87,6 +90,7 @@ type stressed struct {
 	result  *backtest.Result // of the plain run
 	returns []float64
 	entries []entry // positions that ended, the best first
+	signals []int   // places of the signals in the run, in those of the plan
 	cases   []oneCase
 	missing [kinds]string // why a kind has no case
 }
@@ -120,6 +124,7 @@ func (s *stressed) plain(ctx context.Context) (err error) {
 			len(s.returns), s.result.From, s.result.To)
 	}
 	s.entries = w.entries(s.plan, s.result.Trades)
+	s.signals = signalsOf(s.plan, market.Time(s.result.From))
 	return nil
 }
 
