@@ -146,11 +146,12 @@ func (s *stressed) lateLevels() (levels []level, _ error) {
 		}})
 	}
 	if of := s.job.Measured; len(of) > 0 {
-		levels = append(levels, level{label: "as measured", grade: 1, runs: draws, apply: func(p *backtest.Plan, n int) {
+		drawn := func(p *backtest.Plan, number int) {
 			p.Signals = delayed(p.Signals, func(i int) market.Duration {
-				return of[hash(s.job.Seed, uint64(n), uint64(i))%uint64(len(of))]
+				return of[hash(s.job.Seed, uint64(number), uint64(i))%uint64(len(of))]
 			})
-		}})
+		}
+		levels = append(levels, level{label: "as measured", grade: 1, runs: draws, apply: drawn})
 	}
 	return levels, nil
 }

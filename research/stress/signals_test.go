@@ -23,8 +23,8 @@ func advised(hours int) (world, func() *backtest.Plan) {
 		p := w.plan()
 		for i := range hours / 30 {
 			known := made()[i*30].Start.Add(7 * time.Minute)
-			p.Signals = append(p.Signals, market.Signal{Source: "model", Number: int64(i + 1), Known: known, Time: known,
-				Until: known.Add(100 * time.Hour), Stance: market.Stance(1 + i%2)})
+			p.Signals = append(p.Signals, market.Signal{Source: "model", Number: int64(i + 1), Known: known,
+				Time: known, Until: known.Add(100 * time.Hour), Stance: market.Stance(1 + i%2)})
 		}
 		return p
 	}
