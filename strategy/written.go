@@ -6,7 +6,9 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 )
 
 // The beginnings of the names of values that stand under [rules] and [rules.let] in a config.
@@ -50,31 +52,86 @@ func (e *ValueError) Unwrap() error { return e.Err }
 
 // DefineWritten is Define for strategies that stand in a config as texts. The parameters of P are
 // the rules: their names begin with RulePrefix. Every other name is the author's own: a number, or
-// behind LetPrefix a text. Without any value the strategy is the example; it is not checked
+// behind LetPrefix a text. read makes C of them, once for the same values: several goroutines use
+// it, and must not change it. Without any value the strategy is the example; it is not checked
 // here, which would cost each start of a program. words lists the language.
-func DefineWritten[P any](name, doc string, example map[string]any, words func() []Word,
-	needs func(P, Own) (Needs, error), build func(P, Own, Setup) (Strategy, error)) Definition {
+func DefineWritten[P, C any](name, doc string, example map[string]any, words func() []Word,
+	read func(P, Own) (C, error), needs func(C) Needs, build func(C, Setup) (Strategy, error)) Definition {
 	d := Definition{Name: name, Doc: doc, params: parametersOf(name, reflect.TypeFor[P]()),
 		written: &written{example, words}}
+	latest := &readings[C]{}
+	of := func(g given) (C, error) {
+		return latest.of(g.key(), func() (c C, err error) {
+			p, err := fill[P](g)
+			if err != nil {
+				return c, err
+			}
+			return read(p, g.own(len(d.params)))
+		})
+	}
 	d.needs = func(g given) (Needs, error) {
-		p, err := fill[P](g)
+		c, err := of(g)
 		if err != nil {
 			return Needs{}, err
 		}
-		return needs(p, g.own(len(d.params)))
+		return needs(c), nil
 	}
 	d.valid = func(g given) error {
-		_, err := d.needs(g)
+		_, err := of(g)
 		return err
 	}
 	d.build = func(g given, s Setup) (Strategy, error) {
-		p, err := fill[P](g)
+		c, err := of(g)
 		if err != nil {
 			return nil, err
 		}
-		return build(p, g.own(len(d.params)), s)
+		return build(c, s)
 	}
 	return d
+}
+
+// readings are the latest values that were read. A search asks for needs, settings and strategy of
+// the same values, group after group of sets.
+type readings[C any] struct {
+	sync.Mutex
+	list [64]reading[C]
+	next int
+}
+
+type reading[C any] struct {
+	key string
+	of  C
+}
+
+// of is what was read of the values with a key. Where it is not there, read makes it.
+func (r *readings[C]) of(key string, read func() (C, error)) (C, error) {
+	r.Lock()
+	for i := range r.list {
+		if one := &r.list[i]; one.key == key {
+			defer r.Unlock()
+			return one.of, nil
+		}
+	}
+	r.Unlock()
+	c, err := read()
+	if err == nil {
+		r.Lock()
+		r.list[r.next] = reading[C]{key, c}
+		r.next = (r.next + 1) % len(r.list)
+		r.Unlock()
+	}
+	return c, err
+}
+
+// key is a text that only the same values have.
+func (g given) key() string {
+	var key []byte
+	for i := range g.values {
+		text := g.params[i].codec.text(g.values[i])
+		key = strconv.AppendInt(append(key, g.params[i].Name...), int64(len(text)), 10)
+		key = append(append(key, ' '), text...)
+	}
+	return string(key)
 }
 
 // Written reports whether the strategy stands in a config. Its Params are the rules; it has others

@@ -24,20 +24,53 @@ type wrote struct {
 	own   strategy.Own
 }
 
-func writtenKind() strategy.Definition {
-	needs := func(r texts, own strategy.Own) (strategy.Needs, error) {
-		if r.Entry == "" {
-			return strategy.Needs{}, &strategy.ValueError{Name: "rules.entry", Err: errors.New("is missing")}
+// read is a written strategy as it was read.
+type read struct {
+	rules texts
+	own   strategy.Own
+}
+
+func writtenKind(reads ...*int) strategy.Definition {
+	compile := func(r texts, own strategy.Own) (*read, error) {
+		for _, n := range reads {
+			*n++
 		}
-		return strategy.Needs{Warmup: len(own.Numbers)}, nil
+		if r.Entry == "" {
+			return nil, &strategy.ValueError{Name: "rules.entry", Err: errors.New("is missing")}
+		}
+		return &read{r, own}, nil
 	}
-	build := func(r texts, own strategy.Own, _ strategy.Setup) (strategy.Strategy, error) {
-		_, err := needs(r, own)
-		return &wrote{rules: r, own: own}, err
+	needs := func(r *read) strategy.Needs { return strategy.Needs{Warmup: len(r.own.Numbers)} }
+	build := func(r *read, _ strategy.Setup) (strategy.Strategy, error) {
+		return &wrote{rules: r.rules, own: r.own}, nil
 	}
 	words := func() []strategy.Word { return []strategy.Word{{Use: "close", Doc: "the close", Example: "close > 1"}} }
 	return strategy.DefineWritten("written", "stands in a config", map[string]any{"rules.entry": "close > 1"}, words,
-		needs, build)
+		compile, needs, build)
+}
+
+// Needs, settings and strategy of the same values are made of one reading; other values are read.
+func TestAWrittenStrategyIsReadOnceForTheSameValues(t *testing.T) {
+	reads := 0
+	kind := writtenKind(&reads)
+	for i := range 200 {
+		values := map[string]any{"rules.entry": "close > low", "low": int64(i)}
+		for range 2 {
+			_, err := kind.Needs(values)
+			require.NoError(t, err)
+			_, err = kind.Resolve(values)
+			require.NoError(t, err)
+			made, err := kind.New(values, oneMarket())
+			require.NoError(t, err)
+			require.Equal(t, float64(i), made.(*wrote).own.Numbers["low"])
+		}
+		require.Equal(t, i+1, reads)
+	}
+	for range 2 { // an error is found each time
+		_, err := kind.Needs(map[string]any{"low": int64(1)})
+		require.ErrorContains(t, err, "is missing")
+	}
+	require.Equal(t, 202, reads)
 }
 
 func TestAWrittenStrategyTakesNamesOfItsAuthor(t *testing.T) {

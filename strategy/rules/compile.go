@@ -28,6 +28,7 @@ type compiled struct {
 	exitPosition                   bool
 	signals                        []string // that the rules read
 	on                             []string // sources whose signals are decided on; none: closes are
+	own                            strategy.Own
 }
 
 // level is a price or a distance: a rate of the price, a rule, or nothing.
@@ -41,7 +42,7 @@ func (l level) set() bool { return l.rate != 0 || l.rule != none }
 
 // compile reads the rules. Its errors are *strategy.ValueError.
 func compile(p Params, own strategy.Own, main market.Interval) (*compiled, error) {
-	c := &compiled{Params: p, entry: none, exit: none, tag: cmp.Or(p.Tag, TagEntry)}
+	c := &compiled{Params: p, own: own, entry: none, exit: none, tag: cmp.Or(p.Tag, TagEntry)}
 	var list []lang.Rule
 	add := func(key, text string, want lang.Want) int {
 		if strings.TrimSpace(text) == "" {
@@ -101,6 +102,16 @@ func (c *compiled) hears() []string {
 		}
 	}
 	return all
+}
+
+// with returns the rules with a main interval.
+func (c *compiled) with(main market.Interval) (*compiled, error) {
+	if p := c.program.On(main); p != nil {
+		same := *c
+		same.program = p
+		return &same, nil
+	}
+	return compile(c.Params, c.own, main)
 }
 
 // namesOf are the names of a text with commas.

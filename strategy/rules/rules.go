@@ -52,7 +52,8 @@ const (
 )
 
 // Definition is the strategy as bot.Main takes it.
-var Definition = strategy.DefineWritten("rules", "trades rules that stand in the config", example, words, needs, build)
+var Definition = strategy.DefineWritten("rules", "trades rules that stand in the config", example, words, read, needs,
+	build)
 
 // example is the strategy where no rule is written: it buys a pullback in a rising market.
 var example = map[string]any{
@@ -91,23 +92,22 @@ func words() (all []strategy.Word) {
 	return all
 }
 
-// needs are the data that the rules read. Their main interval is not known yet: it is 0.
-func needs(p Params, own strategy.Own) (strategy.Needs, error) {
-	c, err := compile(p, own, 0)
-	if err != nil {
-		return strategy.Needs{}, err
-	}
+// read compiles the rules. Their main interval is not known yet: it is 0.
+func read(p Params, own strategy.Own) (*compiled, error) { return compile(p, own, 0) }
+
+// needs are the data that the rules read.
+func needs(c *compiled) strategy.Needs {
 	n := strategy.Needs{Warmup: c.program.Warmup(), Intervals: strategy.Intervals{}, Signals: c.hears()}
 	for interval, candles := range c.program.Intervals() {
 		if interval != 0 {
 			n.Intervals[interval] = candles
 		}
 	}
-	return n, nil
+	return n
 }
 
-func build(p Params, own strategy.Own, s strategy.Setup) (strategy.Strategy, error) {
-	c, err := compile(p, own, s.Interval)
+func build(c *compiled, s strategy.Setup) (strategy.Strategy, error) {
+	c, err := c.with(s.Interval)
 	if err != nil {
 		return nil, err
 	}

@@ -102,6 +102,7 @@ func (c *checker) result(n *node, f *function, args []*node, params []string, na
 	}
 	if c.ordered(n, f, s.args); f.daily {
 		// 0: rules that are read before their interval is known; the figure waits for its day
+		c.program.daily = true
 		s.args = append(s.args, float64(cmp.Or(c.program.streams[c.stream].interval, market.Interval1h)))
 	}
 	if f.lines[at].body != "" {

@@ -95,6 +95,7 @@ type Program struct {
 	mixed     []step // of all series that read several streams
 	cells     int
 	names     []string
+	daily     bool // a unit needs the main interval
 }
 
 // rule is a compiled Rule.
@@ -173,6 +174,18 @@ func Compile(rules []Rule, params map[string]float64, lets []Let, main market.In
 	}
 	p.names = slices.Sorted(maps.Keys(c.used))
 	return p, nil
+}
+
+// On is the program with another main interval; nil where the rules must be compiled with it: they
+// name an interval, or have an indicator of whole days.
+func (p *Program) On(main market.Interval) *Program {
+	if len(p.streams) > 1 || p.daily {
+		return nil
+	}
+	with := *p
+	with.streams = slices.Clone(p.streams)
+	with.streams[0].interval = main
+	return &with
 }
 
 // Warmup is the number of candles of the main interval up to the first on which a decision counts,
