@@ -8,6 +8,7 @@ import (
 // OnFill keeps what a fill says of the position.
 func (w *written) OnFill(d *strategy.Desk, f market.Fill) {
 	x, m := w.In(f.Market), d.In(f.Market)
+	x.sure = sure{}
 	if f.Side == market.Sell {
 		if m.Held() == 0 && x.Entered != 0 {
 			x.Left = f.Time
@@ -82,19 +83,27 @@ func (x *trade) adopt(m strategy.MarketDesk, c *market.Candle) {
 
 // fill writes the position and the account for the rules.
 func (w *written) fill(m strategy.MarketDesk, x *trade, c *market.Candle) {
-	in := &x.inputs
 	if w.account {
-		in.Equity, in.Cash = m.Equity(), m.Cash()
+		x.inputs.Equity, x.inputs.Cash = m.Equity(), m.Cash()
 	}
+	held := m.Held() > 0
+	if held {
+		x.adopt(m, c)
+		x.inputs.Cost = m.Cost()
+	}
+	x.describe(c, held)
+}
+
+// describe writes the position for the rules. Its cost is there already.
+func (x *trade) describe(c *market.Candle, held bool) {
+	in := &x.inputs
 	in.BarsSinceExit = -1
 	if x.Left != 0 {
 		in.BarsSinceExit = int(x.index(c)-x.interval.Index(x.Left)) + 1
 	}
-	if in.InPosition = m.Held() > 0; !in.InPosition {
+	if in.InPosition = held; !held {
 		return
 	}
-	x.adopt(m, c)
-	in.Cost = m.Cost()
 	if in.EntryPrice = in.Cost; x.Bought > 0 {
 		in.EntryPrice = market.Price(x.Paid / x.Bought)
 	}

@@ -121,6 +121,7 @@ func build(c *compiled, s strategy.Setup) (strategy.Strategy, error) {
 				"%q and read %q", interval, s.Interval, interval, s.Interval)
 		}
 	}
+	w.alone = len(w.longer)+len(c.hears())+len(c.program.Reads()) == 0 && !w.account
 	for _, m := range s.Markets {
 		w.markets = append(w.markets, m.ID)
 	}

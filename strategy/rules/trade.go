@@ -16,6 +16,7 @@ type written struct {
 	interval market.Interval
 	markets  []market.ID
 	longer   []market.Interval // whose candle may close with one of the main interval
+	alone    bool              // the rules read nothing but candles of the main interval and the position
 	strategy.PerMarket[trade]
 }
 
@@ -41,6 +42,8 @@ type trade struct {
 	closes closes
 	recall []recalled // of the warm-up: those that a restart has missed are among them
 	live   bool       // the warm-up is over
+	sure   sure
+	ahead  bool // Skip has pushed the next candle
 	count  counts
 
 	interval market.Interval
@@ -63,7 +66,10 @@ func (w *written) OnCandle(d *strategy.Desk, c market.Candle) {
 		}
 		return
 	}
-	x.state.Push(c)
+	if !x.ahead {
+		x.state.Push(c)
+	}
+	x.ahead = false
 	if !x.live {
 		x.remember(d.In(c.Market), &c)
 	}
@@ -128,6 +134,7 @@ func (w *written) read(m strategy.MarketDesk, x *trade, c *market.Candle, at mar
 // decide is the decision of a time, with the latest candle.
 func (w *written) decide(d *strategy.Desk, x *trade, c *market.Candle, at market.Time) {
 	m := d.In(c.Market)
+	x.learn(m, c)
 	w.read(m, x, c, at)
 	entry, entryKnown := x.state.Eval(w.entry, &x.inputs)
 	exit, exitKnown := 0.0, true
@@ -292,6 +299,7 @@ func (w *written) enter(d *strategy.Desk, m strategy.MarketDesk, x *trade, c *ma
 	if old != 0 {
 		with = append(with, strategy.Replacing(old))
 	}
+	x.sure.flat = 0
 	id, err := m.Buy(w.Size, with...)
 	if err != nil {
 		x.count.refused++

@@ -1,0 +1,86 @@
+package rules
+
+import (
+	"math"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// Skip uses candles at whose close OnCandle would ask for nothing, for speed alone. It is a
+// strategy.Skipper.
+func (w *written) Skip(series []market.Candle) (used int) {
+	x := w.In(series[0].Market)
+	if !w.alone || series[0].Interval != w.interval || !x.live || x.ahead || x.Order != 0 || x.Entry != 0 {
+		return 0
+	}
+	for used < len(series) {
+		c := &series[used]
+		x.state.Push(*c)
+		if x.ahead = !w.calm(x, c); x.ahead {
+			break
+		}
+		x.Seen = c.End()
+		used++
+	}
+	return used
+}
+
+// calm reports whether the decision at a close asks for nothing, and counts what decide would.
+func (w *written) calm(x *trade, c *market.Candle) bool {
+	held, flat := x.sure.held != 0 && c.Close >= x.sure.held, c.Close <= x.sure.flat
+	if x.Entered != 0 {
+		x.extend(c.End(), c.High, c.Low)
+	}
+	switch {
+	case w.position && (held == flat || held && x.Entered == 0):
+		return false
+	case w.position:
+		x.describe(c, held)
+	}
+	if w.ExitAfter != 0 && !flat && (x.Entered == 0 || x.bars(c) >= w.ExitAfter) {
+		return false
+	}
+	x.inputs.Time = c.End()
+	entry, known := x.state.Eval(w.entry, &x.inputs)
+	if !known {
+		return false
+	}
+	if w.exit != none && (x.inputs.InPosition || !w.exitPosition) {
+		exit, known := x.state.Eval(w.exit, &x.inputs)
+		if !known || exit != 0 && (!flat || entry != 0) {
+			return false
+		}
+	}
+	if entry == 0 {
+		return true
+	}
+	if !held || w.Add > 0 && x.Entries <= w.Add {
+		return false
+	}
+	x.count.entry++
+	x.count.busy++
+	return true
+}
+
+// sure is what is known of the position without the desk, until the next fill or buy. Whether a
+// small amount counts as held depends on the price: it must be worth enough to be sold.
+type sure struct {
+	flat market.Price // up to this close nothing is held, and no order is open; 0: not known
+	held market.Price // from this close on something is held; 0: not known
+}
+
+// learn notes what the desk says.
+func (x *trade) learn(m strategy.MarketDesk, c *market.Candle) {
+	if c.Close <= x.sure.flat || x.sure.held != 0 && c.Close >= x.sure.held || !x.live {
+		return
+	}
+	switch {
+	case m.Held() > 0:
+		x.sure.held = c.Close
+	case m.Flat() && m.Position().Amount == 0:
+		x.sure.flat = math.MaxInt64
+	case m.Flat():
+		x.sure.flat = c.Close
+	}
+}
