@@ -25,8 +25,8 @@ func CheckSkip(made func(b *Bench) strategy.Strategy, series []market.Candle) er
 	skipped, size := 0, 0 // skipped: candles that Skip has used ahead
 	for i := range series {
 		c := &series[i]
-		met := plain.meet(c)
-		fast.meet(c)
+		met := plain.meet(one, plainDesk, c)
+		fast.meet(two, fastDesk, c)
 		plain.At, fast.At = c.End(), c.End()
 		plain.Bar(one, plainDesk, *c)
 		if skipped == 0 && !met {
@@ -48,8 +48,10 @@ func CheckSkip(made func(b *Bench) strategy.Strategy, series []market.Candle) er
 	return nil
 }
 
-// meet fills the open orders at market at the open of a candle, and reports whether there was one.
-func (b *Bench) meet(c *market.Candle) (met bool) {
+// meet fills the open orders at market at the open of a candle, tells the strategy, and reports
+// whether there was one.
+func (b *Bench) meet(s strategy.Strategy, d *strategy.Desk, c *market.Candle) (met bool) {
+	hears, _ := s.(strategy.FillHandler)
 	for _, o := range slices.Clone(b.orders) {
 		if o.Type != market.TypeMarket || o.Market != c.Market {
 			continue
@@ -59,7 +61,10 @@ func (b *Bench) meet(c *market.Candle) (met bool) {
 			amount = m.RoundAmount(m.AmountFor(m.MoneyValue(o.AmountQuote), c.Open))
 		}
 		b.Fill(o.ID, c.Open, amount)
-		met = true
+		if met = true; hears != nil {
+			hears.OnFill(d, market.Fill{Order: o.ID, Market: o.Market, Side: o.Side, Price: c.Open, Amount: amount,
+				Time: c.Start})
+		}
 	}
 	return met
 }
