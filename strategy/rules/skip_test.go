@@ -20,7 +20,8 @@ var skipped = []struct {
 	part   float64
 	values map[string]any
 }{
-	{0.8, map[string]any{"rules.entry": "sma(10) crosses above sma(30)", "rules.exit": "sma(10) crosses below sma(30)"}},
+	{0.8, map[string]any{"rules.entry": "sma(10) crosses above sma(30)",
+		"rules.exit": "sma(10) crosses below sma(30)"}},
 	{0.5, map[string]any{"rules.entry": "close > sma(50)", "rules.exit": "close < sma(50) * 0.99"}},
 	{0.2, map[string]any{"rules.entry": "rsi(14) < 40", "rules.stop": "2%", "rules.target": "close + 2 * atr(14)"}},
 	{0.5, map[string]any{"rules.entry": "close > ema(20)", "rules.exit_after": int64(9), "rules.cooldown": int64(5),
