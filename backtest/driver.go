@@ -202,10 +202,7 @@ func (d *driver) walk(end market.Time) error {
 			return err
 		}
 	}
-	if d.signalAt < end {
-		d.hear(end - 1)
-	}
-	inPath := d.engine.Watches()[0].Tactic // the venue says when
+	inPath := d.hearBefore(end) // the venue says when
 	if at, waiting := d.engine.NextTimer(); waiting && at < end && !inPath {
 		d.fireTimers(end - 1)
 	}
@@ -223,6 +220,8 @@ func (d *driver) walk(end market.Time) error {
 	d.coarse.walking = false
 	d.leave(end)
 	if inPath {
+		d.await(0)
+		d.hear(end - 1)
 		d.fireTimers(end - 1)
 	}
 	return nil
@@ -366,6 +365,7 @@ func (d *driver) onEvent(ev *market.Event) {
 		return
 	}
 	if ev.Kind == market.KindTimer {
+		d.hear(ev.At)
 		d.fireTimers(ev.At)
 		return
 	}
@@ -394,22 +394,26 @@ func (d *driver) send(commands []market.Command) {
 	}
 }
 
-// fireTimers steps the timers that are due until a time, each at its own. While a path is walked, a
-// command that does not act where the path stands arrives at a later point of it.
+// fireTimers steps the timers that are due until a time, each at its own.
 func (d *driver) fireTimers(until market.Time) {
-	walks := d.venue.Walks()
 	for rounds := 0; rounds < maxTimers; rounds++ {
 		at, waiting := d.engine.NextTimer()
 		if !waiting || at > until {
 			return
 		}
 		ev := market.Event{Kind: market.KindTimer, At: max(at, d.engine.Now())}
-		commands := d.engine.Step(&ev)
-		for i := range commands {
-			commands[i].Earlier = walks && !commands[i].Attached
-		}
-		d.send(commands)
+		d.sendInPath(d.engine.Step(&ev))
 	}
+}
+
+// sendInPath passes commands to the venue. While a path is walked, one that does not act where the
+// path stands arrives at a later point of it.
+func (d *driver) sendInPath(commands []market.Command) {
+	walks := d.venue.Walks()
+	for i := range commands {
+		commands[i].Earlier = walks && !commands[i].Attached
+	}
+	d.send(commands)
 }
 
 // maxTimers bounds the timers of one candle: a strategy that sets its next timer in the past would

@@ -15,6 +15,7 @@ type signalFeed struct {
 	signals   []market.Signal
 	signalAt  market.Time // of the first of them; never: there is none
 	signalDue bool        // it arrives with the next group of candles, or before
+	awaits    market.Time // the end of the path that stops at signals; 0: none does
 }
 
 // setSignals sets the signals that are to come.
@@ -25,12 +26,36 @@ func (d *driver) setSignals(list []market.Signal) {
 	}
 }
 
+// hearBefore lets the signals arrive that are due before the end of a candle, ahead of its path. A
+// path in which a tactic works stops at each instead, where the path stands then: it reports
+// whether this one does.
+func (d *driver) hearBefore(end market.Time) (inPath bool) {
+	for inPath = d.engine.Watches()[0].Tactic; !inPath && d.signalAt < end; inPath = d.engine.Watches()[0].Tactic {
+		d.hear(d.signalAt)
+	}
+	if inPath {
+		d.await(end)
+	}
+	return inPath
+}
+
+// await lets the path that ends at a time stop at the signals before; 0: there is no such path.
+func (d *driver) await(end market.Time) {
+	d.awaits = end
+	if d.signalAt < end {
+		d.engine.Await(d.signalAt)
+	} else {
+		d.engine.Await(0)
+	}
+}
+
 // hear lets the signals arrive that are due until a time, each at its own, with the timers before
 // them.
 func (d *driver) hear(until market.Time) {
 	for d.signalAt <= until {
 		s := d.signals[0]
 		d.setSignals(d.signals[1:])
+		d.await(d.awaits)
 		if at, waiting := d.engine.NextTimer(); waiting && at < s.Due() {
 			d.fireTimers(s.Due() - 1)
 		}
@@ -42,7 +67,7 @@ func (d *driver) hear(until market.Time) {
 func (d *driver) advise(s *market.Signal) {
 	at := max(s.Due(), d.engine.Now())
 	d.knows = max(d.knows, s.Due())
-	d.send(d.engine.Enter(&market.Input{Kind: market.InputSignal, At: at, Signal: s}).Commands)
+	d.sendInPath(d.engine.Enter(&market.Input{Kind: market.InputSignal, At: at, Signal: s}).Commands)
 }
 
 // hearOld lets the latest of the signals before the first candle arrive, of each source and market:

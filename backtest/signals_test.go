@@ -82,6 +82,80 @@ func TestASignalArrivesWhenItIsKnown(t *testing.T) {
 	require.Equal(t, []string{"buy at 1m20s", "sell at 2m0s", "buy at 4m20s"}, *fills)
 }
 
+// worked buys in parts from the first candle with money on, and keeps in words what came when.
+type worked struct {
+	strategy.Base
+	came  *[]string
+	began bool
+}
+
+func (w *worked) OnCandle(d *strategy.Desk, c market.Candle) {
+	if !w.began {
+		_, err := d.In(c.Market).Buy(strategy.EquityShare(20*market.Percent), strategy.TWAP(4*time.Minute, 12))
+		w.began = err == nil
+	}
+}
+
+func (w *worked) OnFill(_ *strategy.Desk, f market.Fill) {
+	*w.came = append(*w.came, fmt.Sprintf("%s at %s", f.Side, f.Time.Sub(day)))
+}
+
+func (w *worked) OnSignal(d *strategy.Desk, s market.Signal) {
+	*w.came = append(*w.came, fmt.Sprintf("signal at %s", d.Now().Sub(day)))
+	switch m := d.In(1); s.Action {
+	case market.ActBuy:
+		_, _ = m.Buy(strategy.EquityShare(5 * market.Percent))
+	case market.ActSell:
+		_ = m.Close()
+	}
+}
+
+// Inside a candle in which a tactic works, a signal arrives where the path stands: what filled
+// before it has been heard. What it asks for arrives later in the same path.
+func TestASignalArrivesInsideThePathOfATactic(t *testing.T) {
+	var signals []market.Signal
+	for i := range 34 {
+		s := market.Signal{Known: at(time.Duration(i)*7*time.Second + time.Minute)}
+		switch i {
+		case 12, 14:
+			s.Action = market.ActBuy
+		case 31:
+			s.Action = market.ActSell
+		}
+		signals = append(signals, s)
+	}
+	var results []string
+	for _, one := range []bool{false, true} {
+		p, _, _ := advisedPlan(t, 30, true, signals...)
+		came := new([]string)
+		p.Strategies[0].Kind = strategy.Define("worked", "for a test",
+			func(struct{}) strategy.Needs { return strategy.Needs{Signals: []string{"model"}} },
+			func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &worked{came: came}, nil })
+		p.OneByOne = one
+		result := mustRun(t, p)
+		text, err := result.JSON()
+		require.NoError(t, err)
+		results = append(results, string(text)+strings.Join(*came, "\n"))
+		last, mixed := time.Duration(0), 0
+		for i, line := range *came {
+			_, when, _ := strings.Cut(line, " at ")
+			now, err := time.ParseDuration(when)
+			require.NoError(t, err)
+			require.GreaterOrEqual(t, now, last, "%s in %s", line, *came)
+			last = now
+			if i > 0 && strings.HasPrefix(line, "signal") != strings.HasPrefix((*came)[i-1], "signal") {
+				mixed++
+			}
+		}
+		require.Greater(t, mixed, 10, *came)
+		report, err := CheckLookahead(context.Background(), p, quickLook)
+		require.NoError(t, err)
+		require.Empty(t, report.Changed)
+		require.Empty(t, report.FromStart)
+	}
+	require.Equal(t, results[0], results[1])
+}
+
 // Quiet candles are stepped in a row up to a signal, and no further.
 func TestSignalsInterruptRowsOfQuietCandles(t *testing.T) {
 	var signals []market.Signal

@@ -140,6 +140,7 @@ type Engine struct {
 	err       error
 	replaying bool          // strategies see past candles again: asks are refused
 	stopped   bool          // OnStop has been called: nothing may be placed or updated
+	awaited   market.Time   // see Await
 	saves     snapshotCache // what Save has written
 
 	features

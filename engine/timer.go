@@ -45,5 +45,18 @@ func (e *Engine) watchTactics() {
 	if at, waits := e.NextTimer(); waits {
 		timer = max(1, at)
 	}
-	e.tactics.Watch(e.brackets.Watches(), timer)
+	watches := e.brackets.Watches()
+	e.tactics.Watch(watches, timer)
+	if w := &watches[0]; e.awaited != 0 && (w.Timer == 0 || e.awaited < w.Timer) {
+		w.Timer = e.awaited
+	}
+}
+
+// Await lets a path that stops at the engine's timers stop at a time too, where the caller has an
+// input of its own; 0: at none.
+func (e *Engine) Await(at market.Time) {
+	if e.awaited != at {
+		e.awaited = at
+		e.watchTactics()
+	}
 }

@@ -53,7 +53,7 @@ type Command struct {
 	// of a bracket, a rebalance, a replacement or a tactic: it acts where a candle's path stands,
 	// not at the next open
 	Attached bool
-	Earlier  bool  // of a timer that rang inside the present path of candles: it arrives in that path, after At
+	Earlier  bool  // of a timer or a signal inside the present path of candles: it arrives in that path, after At
 	At       Time  // when it was decided
 	Order    Order // place: the whole order; update: its ID, Market and the Changed fields; cancel: its ID and Market
 }

@@ -37,7 +37,7 @@ var (
 	// reloaded are of a reload, which the recording has as a record of its own kind.
 	reloaded = []string{"Prepare", "CatchUp", "TakeOver"}
 	// driven are of backtests alone.
-	driven = []string{"CancelEntries", "CloseAll", "SeeFrom", "StartRest", "StepQuiet", "StepTickers"}
+	driven = []string{"Await", "CancelEntries", "CloseAll", "SeeFrom", "StartRest", "StepQuiet", "StepTickers"}
 	// opened are called before anything else enters: Enter itself, and the start of a bot.
 	opened = []string{"Enter", "Hold", "Restore", "See"}
 	// accountRead are the methods of the account that loop and runner may call.
