@@ -32,23 +32,34 @@ func (s *DashboardSection) Check() error {
 	if s.Listen == "" {
 		return nil
 	}
-	at := func(key string, err error) error { return At([]string{"dashboard", key}, err) }
-	name, port, err := net.SplitHostPort(s.Listen)
-	switch {
-	case err != nil || port == "":
-		return at("listen", fmt.Errorf("%q is no address; want host:port, like 127.0.0.1:8787", Clip(s.Listen)))
-	case s.TLSCert != "" && s.TLSKey == "":
-		return at("tls_key", errors.New("is missing: want the key of the certificate"))
-	case s.TLSCert == "" && s.TLSKey != "":
-		return at("tls_cert", errors.New("is missing: want the certificate of the key"))
-	case s.BehindProxy && len(s.Hosts) == 0:
-		return at("hosts", errors.New("want the name under which browsers reach the proxy, like bot.example.com"))
-	case !LoopbackHost(name) && !s.Secure():
-		return at("listen", fmt.Errorf("%s can be reached by other machines, and tokens would go there in clear; want "+
-			"a certificate (tls-cert and tls-key), or behind-proxy where a proxy does TLS; or want 127.0.0.1, and "+
-			"look from another machine with ssh -L", s.Listen))
+	path := []string{"dashboard"}
+	if s.BehindProxy && len(s.Hosts) == 0 {
+		return Keyf(Join(path, "hosts"), "want the name under which browsers reach the proxy, like bot.example.com")
+	}
+	if err := checkListen(path, s.Listen, s.TLSCert, s.TLSKey, s.BehindProxy); err != nil {
+		return err
 	}
 	return CheckHosts([]string{"dashboard", "hosts"}, s.Hosts)
+}
+
+// checkListen refuses an address that is none, half a certificate, and secrets that would go to
+// other machines in clear.
+func checkListen(path []string, listen, cert, key string, proxied bool) error {
+	at := func(key string, err error) error { return At(Join(path, key), err) }
+	name, port, err := net.SplitHostPort(listen)
+	switch {
+	case err != nil || port == "":
+		return at("listen", fmt.Errorf("%q is no address; want host:port, like 127.0.0.1:8787", Clip(listen)))
+	case cert != "" && key == "":
+		return at("tls_key", errors.New("is missing: want the key of the certificate"))
+	case cert == "" && key != "":
+		return at("tls_cert", errors.New("is missing: want the certificate of the key"))
+	case !LoopbackHost(name) && cert == "" && !proxied:
+		return at("listen", fmt.Errorf("%s can be reached by other machines, and secrets would go there in clear; want "+
+			"a certificate (tls-cert and tls-key), or behind-proxy where a proxy does TLS; or want 127.0.0.1, and "+
+			"come from another machine with ssh -L", listen))
+	}
+	return nil
 }
 
 // metricsSection is the port of metrics and health. It is closed by default.

@@ -16,7 +16,7 @@ func TestADashboardThatOthersReachNeedsTLSOrAProxy(t *testing.T) {
 		{DashboardSection{Listen: "[::1]:0"}, ""},
 		{DashboardSection{Listen: "localhost:8787"}, ""},
 		{DashboardSection{Listen: "8787"}, "dashboard.listen: \"8787\" is no address"},
-		{DashboardSection{Listen: "0.0.0.0:8787"}, "tokens would go there in clear; want a certificate"},
+		{DashboardSection{Listen: "0.0.0.0:8787"}, "secrets would go there in clear; want a certificate"},
 		{DashboardSection{Listen: ":8787"}, "dashboard.listen"},
 		{DashboardSection{Listen: ":8787", Hosts: []string{"bot.example.com"}}, "dashboard.listen"},
 		{DashboardSection{Listen: ":8787", TLSCert: "c.pem"}, "dashboard.tls_key: is missing"},

@@ -1,6 +1,9 @@
 package config
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"net/netip"
+)
 
 // SignalsSection are the sources of signals from outside, and the door by which a live bot gets
 // them.
@@ -46,6 +49,39 @@ type DoorSection struct {
 	TLSKey      string   `toml:"tls_key"`      // file with its key
 	BehindProxy bool     `toml:"behind_proxy"` // a proxy does TLS, and says in headers who asks
 	Allow       []string `toml:"allow"`        // addresses and networks that may send; none: all
+	// ClientCA is a file with the roots of certificates which senders show that do not sign; empty:
+	// none is asked for. ClientSubject is the common name or mail address in it; empty: any.
+	ClientCA      string `toml:"client_ca"`
+	ClientSubject string `toml:"client_subject"`
+}
+
+// Check returns the first mistake of the section, and the networks that may send. Its error is a
+// KeyError.
+func (s *DoorSection) Check() (allow []netip.Prefix, err error) {
+	if s.Listen == "" {
+		return nil, nil
+	}
+	path := []string{"signals", "door"}
+	if err := checkListen(path, s.Listen, s.TLSCert, s.TLSKey, s.BehindProxy); err != nil {
+		return nil, err
+	}
+	for _, text := range s.Allow {
+		one, err := netip.ParsePrefix(text)
+		if address, alone := netip.ParseAddr(text); alone == nil {
+			one, err = address.Prefix(address.BitLen())
+		}
+		if err != nil || one.Addr().Is4In6() {
+			return nil, Keyf(Join(path, "allow"), "%q is no address; want some like 52.89.214.238 or 10.0.0.0/8", Clip(text))
+		}
+		allow = append(allow, one)
+	}
+	switch {
+	case s.ClientCA != "" && s.TLSCert == "":
+		return nil, Keyf(Join(path, "client_ca"), "senders show a certificate to a door that has one; set tls_cert and tls_key")
+	case s.ClientSubject != "" && s.ClientCA == "":
+		return nil, Keyf(Join(path, "client_subject"), "without client_ca, anyone can write that name in a certificate")
+	}
+	return allow, nil
 }
 
 // IsZero reports whether there is no source: for a hash, the section is not there.

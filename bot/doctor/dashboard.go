@@ -21,39 +21,48 @@ const renewWithin = 14 * 24 * time.Hour
 
 // dashboard checks the section [dashboard]: its certificate, and that its address is free.
 func (d *doctor) dashboard(now time.Time) {
-	const check = "dashboard"
 	c := &d.plan.Config.Dashboard
-	if c.Listen == "" {
-		return
+	way, free := d.listens("dashboard", c.Listen, c.TLSCert, c.TLSKey, c.BehindProxy, now)
+	if way != "" && !free {
+		d.warn("dashboard", c.Listen+" is in use", "that is right if this bot runs; else choose another dashboard.listen")
+	} else if way != "" {
+		d.ok("dashboard", "%s, %s", c.Listen, way)
 	}
-	way := "on this machine"
+}
+
+// listens checks an address to listen on, and its certificate. way is how it is reached, in words;
+// empty where there is none, or after a finding.
+func (d *doctor) listens(section, listen, cert, key string, proxied bool, now time.Time) (way string, free bool) {
+	if listen == "" {
+		return "", false
+	}
+	way = "on this machine"
 	switch {
-	case c.TLSCert != "":
-		if way = d.certificate(check, c.TLSCert, c.TLSKey, now); way == "" {
-			return
+	case cert != "":
+		if way = d.certificate(section, cert, key, now); way == "" {
+			return "", false
 		}
-	case c.BehindProxy:
+	case proxied:
 		way = "behind a proxy, whose X-Forwarded headers it believes"
 	}
-	on, err := net.Listen("tcp", c.Listen)
+	on, err := net.Listen("tcp", listen)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		d.warn(check, c.Listen+" is in use", "that is right if this bot runs; else choose another dashboard.listen")
-		return
+		return way, false
 	case err != nil:
-		d.fail(check, err.Error(), "choose another dashboard.listen; the bot trades without its dashboard")
-		return
+		d.fail(section, err.Error(), "choose another "+section+".listen; the bot trades without it")
+		return "", false
 	}
 	_ = on.Close()
-	d.ok(check, "%s, %s", c.Listen, way)
+	return way, true
 }
 
 // certificate checks a certificate and its key, and returns until when it is valid, in words; empty
 // after a finding.
-func (d *doctor) certificate(check, cert, key string, now time.Time) string {
+func (d *doctor) certificate(section, cert, key string, now time.Time) string {
 	info, err := os.Stat(key)
 	if err == nil && info.Mode().Perm()&0o007 != 0 {
-		d.fail(check, "every user of this machine may read the key "+key, "chmod o= "+key)
+		d.fail(section, "every user of this machine may read the key "+key, "chmod o= "+key)
 		return ""
 	}
 	pair, err := tls.LoadX509KeyPair(cert, key)
@@ -62,12 +71,12 @@ func (d *doctor) certificate(check, cert, key string, now time.Time) string {
 		leaf, err = x509.ParseCertificate(pair.Certificate[0])
 	}
 	if err != nil {
-		d.fail(check, err.Error(), "correct dashboard.tls_cert and dashboard.tls_key")
+		d.fail(section, err.Error(), fmt.Sprintf("correct %s.tls_cert and %s.tls_key", section, section))
 		return ""
 	}
 	until := leaf.NotAfter.UTC().Format("2006-01-02 15:04 UTC")
 	if left := leaf.NotAfter.Sub(now); left < renewWithin {
-		d.warn(check, "the certificate "+cert+" ends at "+until, "renew it; the bot takes the new one while it runs")
+		d.warn(section, "the certificate "+cert+" ends at "+until, "renew it; the bot takes the new one while it runs")
 		return ""
 	}
 	return "over TLS, with a certificate until " + until

@@ -63,6 +63,7 @@ func Examine(ctx context.Context, p *plan.Live, o Options) ([]Finding, error) {
 	d.alerts(ctx, o.TryAlerts)
 	d.telegram(ctx)
 	d.dashboard(time.Now())
+	d.signals(ctx, time.Now())
 	err := d.atExchange(ctx)
 	return d.findings, err
 }

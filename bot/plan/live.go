@@ -24,6 +24,7 @@ type Live struct {
 	Access
 	Receivers    []*alert.Receiver
 	Telegram     string   // the token of the chat; empty: it is off
+	Door         Door     // of signals
 	SettingsHash string   // of the settings that decide what is traded; empty until Finish
 	Notes        []string // of Finish, for the log: the members of each universe
 	// Held are the markets, by strategy, in which an earlier run has left something: a strategy
@@ -151,6 +152,9 @@ func (p *Live) checkSections(getenv func(string) string) error {
 		return err
 	}
 	if err := p.Config.Dashboard.Check(); err != nil {
+		return err
+	}
+	if err := p.readDoor(getenv); err != nil {
 		return err
 	}
 	for name, s := range p.Config.Strategies {

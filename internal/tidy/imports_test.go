@@ -101,7 +101,7 @@ var mayImport = map[string][]string{
 	"bot/alert":            {"exchange/rest", "bot/config"},
 	"bot/plan": {"market", "market/synthetic", "strategy", "risk", "state/candles", "state/signals", "engine/live",
 		"exchange", "exchange/poll", "exchange/rest", "exchange/sandbox", "exchange/sandbox/api", "exchange/sim",
-		"exchange/stream", "backtest", "bot/alert", "bot/config", "bot/universe",
+		"exchange/stream", "backtest", "bot/alert", "bot/config", "bot/door", "bot/host", "bot/universe",
 		"bot/version"},
 	"bot/universe": {"market", "state/candles"},
 	"bot/statedir": {"market", "state", "state/bolt", "state/journal", "engine", "engine/live",

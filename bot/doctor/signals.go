@@ -1,0 +1,82 @@
+package doctor
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
+)
+
+// doorTime is how long the door of a running bot may take to answer.
+const doorTime = 3 * time.Second
+
+// signals checks how signals from outside come: the door and its secrets, and files.
+func (d *doctor) signals(ctx context.Context, now time.Time) {
+	const check = "signals.door"
+	c := &d.plan.Config.Signals.Door
+	way, free := d.listens(check, c.Listen, c.TLSCert, c.TLSKey, c.BehindProxy, now)
+	switch {
+	case way == "":
+	case !free && !doorAnswers(ctx, c):
+		d.fail(check, c.Listen+" is in use, and what listens there is no door", "choose another signals.door.listen")
+	case !free:
+		d.ok(check, "%s, %s; it answers: the bot runs", c.Listen, way)
+	default:
+		d.ok(check, "%s, %s", c.Listen, way)
+	}
+	if way != "" && c.BehindProxy {
+		d.ok(check, "a proxy writes paths into its log, and a path is a secret here: turn its log off for /signal/")
+	}
+	for i := range d.plan.Door.Sources {
+		one := &d.plan.Door.Sources[i]
+		text := fmt.Sprintf("a secret path of %d characters", len(one.Path))
+		if one.Key != nil {
+			text = fmt.Sprintf("signatures with a secret of %d bytes", len(one.Key))
+		}
+		d.ok("signals", "%s: %s, in a file that only its owner may read", one.Name, text)
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.plan.Config.Signals.Sources)) {
+		s := d.plan.Config.Signals.Sources[name]
+		if s.Live != config.LiveFile {
+			continue
+		}
+		if info, err := os.Stat(s.File); err != nil {
+			d.warn("signals", name+": "+err.Error(), "its rows count as soon as the file is there")
+		} else {
+			d.ok("signals", "%s: new rows of %s, which has %d bytes", name, s.File, info.Size())
+		}
+	}
+}
+
+// doorAnswers reports whether a door of signals answers at an address. It asks without a secret.
+func doorAnswers(ctx context.Context, c *config.DoorSection) bool {
+	ctx, cancel := context.WithTimeout(ctx, doorTime)
+	defer cancel()
+	scheme := "http"
+	transport := &http.Transport{DisableKeepAlives: true}
+	if c.TLSCert != "" {
+		// the name in the certificate need not be this address
+		scheme, transport.TLSClientConfig = "https", &tls.Config{InsecureSkipVerify: true}
+	}
+	at := c.Listen
+	if strings.HasPrefix(at, ":") {
+		at = "127.0.0.1" + at
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+at+"/signal", nil)
+	if err != nil {
+		return false
+	}
+	answer, err := (&http.Client{Transport: transport}).Do(r)
+	if err != nil {
+		return false
+	}
+	_ = answer.Body.Close()
+	return answer.StatusCode == http.StatusMethodNotAllowed && answer.Header.Get("Allow") == http.MethodPost
+}

@@ -1,0 +1,57 @@
+package doctor
+
+import (
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/door"
+	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
+)
+
+func TestTheDoctorLooksAtTheDoorOfSignals(t *testing.T) {
+	found := func(section config.SignalsSection, sources ...door.Source) (texts []string) {
+		d := &doctor{plan: &plan.Live{Access: plan.Access{Config: &config.Run{Signals: section}},
+			Door: plan.Door{Sources: sources}}}
+		d.signals(t.Context(), time.Now())
+		for _, one := range d.findings {
+			texts = append(texts, one.Level+" "+one.Check+": "+one.Text)
+		}
+		return texts
+	}
+	at := func(listen string) config.SignalsSection {
+		return config.SignalsSection{Door: config.DoorSection{Listen: listen}}
+	}
+	require.Empty(t, found(at("")))
+	require.Equal(t, []string{"ok signals.door: 127.0.0.1:0, on this machine",
+		"ok signals: model: signatures with a secret of 24 bytes, in a file that only its owner may read",
+		"ok signals: tv: a secret path of 32 characters, in a file that only its owner may read"},
+		found(at("127.0.0.1:0"), door.Source{Name: "model", Key: make([]byte, 24)},
+			door.Source{Name: "tv", Path: strings.Repeat("x", 32)}))
+	running := httptest.NewServer(door.New(door.Config{}))
+	defer running.Close()
+	require.Equal(t, []string{"ok signals.door: " + running.Listener.Addr().String() + ", on this machine; it answers: the " +
+		"bot runs"}, found(at(running.Listener.Addr().String())))
+	other := httptest.NewServer(nil)
+	defer other.Close()
+	require.Contains(t, found(at(other.Listener.Addr().String()))[0], "what listens there is no door")
+	dir := t.TempDir()
+	cert, key, _ := bottest.Certificate(t, dir, 1, time.Now().Add(time.Hour))
+	tls := config.SignalsSection{Door: config.DoorSection{Listen: "127.0.0.1:0", TLSCert: cert, TLSKey: key}}
+	require.Contains(t, found(tls)[0], "warn signals.door: the certificate")
+	proxied := config.SignalsSection{Door: config.DoorSection{Listen: "127.0.0.1:0", BehindProxy: true}}
+	require.Contains(t, found(proxied)[1], "turn its log off for /signal/")
+
+	file := filepath.Join(dir, "model.csv")
+	grows := config.SignalsSection{Sources: map[string]config.SignalSection{"model": {File: file, Live: config.LiveFile}}}
+	require.Contains(t, found(grows)[0], "warn signals: model: stat ")
+	require.NoError(t, os.WriteFile(file, []byte("time,value\n"), 0o600))
+	require.Equal(t, []string{"ok signals: model: new rows of " + file + ", which has 11 bytes"}, found(grows))
+}
