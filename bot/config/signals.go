@@ -71,13 +71,15 @@ func (s *DoorSection) Check() (allow []netip.Prefix, err error) {
 			one, err = address.Prefix(address.BitLen())
 		}
 		if err != nil || one.Addr().Is4In6() {
-			return nil, Keyf(Join(path, "allow"), "%q is no address; want some like 52.89.214.238 or 10.0.0.0/8", Clip(text))
+			return nil, Keyf(Join(path, "allow"), "%q is no address; want some like 52.89.214.238 or 10.0.0.0/8",
+				Clip(text))
 		}
 		allow = append(allow, one)
 	}
 	switch {
 	case s.ClientCA != "" && s.TLSCert == "":
-		return nil, Keyf(Join(path, "client_ca"), "senders show a certificate to a door that has one; set tls_cert and tls_key")
+		return nil, Keyf(Join(path, "client_ca"),
+			"senders show a certificate to a door that has one; set tls_cert and tls_key")
 	case s.ClientSubject != "" && s.ClientCA == "":
 		return nil, Keyf(Join(path, "client_subject"), "without client_ca, anyone can write that name in a certificate")
 	}

@@ -24,7 +24,8 @@ func (d *doctor) dashboard(now time.Time) {
 	c := &d.plan.Config.Dashboard
 	way, free := d.listens("dashboard", c.Listen, c.TLSCert, c.TLSKey, c.BehindProxy, now)
 	if way != "" && !free {
-		d.warn("dashboard", c.Listen+" is in use", "that is right if this bot runs; else choose another dashboard.listen")
+		d.warn("dashboard", c.Listen+" is in use",
+			"that is right if this bot runs; else choose another dashboard.listen")
 	} else if way != "" {
 		d.ok("dashboard", "%s, %s", c.Listen, way)
 	}

@@ -37,8 +37,8 @@ func TestTheDoctorLooksAtTheDoorOfSignals(t *testing.T) {
 			door.Source{Name: "tv", Path: strings.Repeat("x", 32)}))
 	running := httptest.NewServer(door.New(door.Config{}))
 	defer running.Close()
-	require.Equal(t, []string{"ok signals.door: " + running.Listener.Addr().String() + ", on this machine; it answers: the " +
-		"bot runs"}, found(at(running.Listener.Addr().String())))
+	require.Equal(t, []string{"ok signals.door: " + running.Listener.Addr().String() +
+		", on this machine; it answers: the bot runs"}, found(at(running.Listener.Addr().String())))
 	other := httptest.NewServer(nil)
 	defer other.Close()
 	require.Contains(t, found(at(other.Listener.Addr().String()))[0], "what listens there is no door")
@@ -50,7 +50,8 @@ func TestTheDoctorLooksAtTheDoorOfSignals(t *testing.T) {
 	require.Contains(t, found(proxied)[1], "turn its log off for /signal/")
 
 	file := filepath.Join(dir, "model.csv")
-	grows := config.SignalsSection{Sources: map[string]config.SignalSection{"model": {File: file, Live: config.LiveFile}}}
+	grows := config.SignalsSection{Sources: map[string]config.SignalSection{
+		"model": {File: file, Live: config.LiveFile}}}
 	require.Contains(t, found(grows)[0], "warn signals: model: stat ")
 	require.NoError(t, os.WriteFile(file, []byte("time,value\n"), 0o600))
 	require.Equal(t, []string{"ok signals: model: new rows of " + file + ", which has 11 bytes"}, found(grows))

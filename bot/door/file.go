@@ -55,8 +55,8 @@ func (f *File) Run(ctx context.Context) error {
 				return err
 			}
 			known, missing = true, true
-			f.Log.Warn().Str("source", f.Source).Str("file", f.Path).Msg("the file of signals is not there; its rows count " +
-				"when it comes")
+			f.Log.Warn().Str("source", f.Source).Str("file", f.Path).
+				Msg("the file of signals is not there; its rows count when it comes")
 		}
 		select {
 		case <-ctx.Done():

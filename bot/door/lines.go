@@ -50,7 +50,8 @@ func (l *Lines) read(line []byte) []signals.Arrival {
 		return l.Sender.Line(line)
 	}
 	if err := l.Sender.Header(line); err != nil {
-		l.Log.Error().Str("source", l.Source).Err(err).Msg("the first line of signals is no header: no row below it counts")
+		l.Log.Error().Str("source", l.Source).Err(err).
+			Msg("the first line of signals is no header: no row below it counts")
 	}
 	l.headed = true
 	return nil
@@ -64,7 +65,8 @@ func (l *Lines) hear(ctx context.Context, a *signals.Arrival) error {
 		heard, err := l.Ear.Hear(ctx, *a)
 		if err == nil {
 			if heard.Refused != "" {
-				l.Log.Warn().Str("source", l.Source).Int64("signal", heard.Number).Msg("a signal is refused: " + heard.Refused)
+				l.Log.Warn().Str("source", l.Source).Int64("signal", heard.Number).
+					Msg("a signal is refused: " + heard.Refused)
 			}
 			return nil
 		}

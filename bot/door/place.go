@@ -48,8 +48,8 @@ func (p *place) load(name string) (known bool, err error) {
 		err = fmt.Errorf("its version is %d, and this program knows %d", p.Version, placeVersion)
 	}
 	if err != nil {
-		return false, fmt.Errorf("%s, which keeps how far a file of signals was read: %w; without it, the rows that are "+
-			"in the file now are history", name, err)
+		return false, fmt.Errorf("%s, which keeps how far a file of signals was read: %w; without it, the rows in the "+
+			"file are history", name, err)
 	}
 	return true, nil
 }

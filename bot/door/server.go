@@ -208,7 +208,8 @@ func (s *Server) hear(ctx context.Context, a signals.Arrival) (number int64, no 
 	switch {
 	case err != nil:
 		s.Log.Warn().Err(err).Str("source", a.Source).Msg("a signal is not kept; its sender is told to send it again")
-		return 0, &refusal{http.StatusServiceUnavailable, "the bot does not hear signals now; send it again", time.Second}
+		return 0, &refusal{http.StatusServiceUnavailable, "the bot does not hear signals now; send it again",
+			time.Second}
 	case heard.Refused != "" && !json.Valid(a.Body):
 		return 0, &refusal{status: http.StatusBadRequest, says: heard.Refused}
 	case heard.Refused != "":
@@ -278,7 +279,8 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) {
 		return nil, &refusal{status: http.StatusRequestEntityTooLarge,
 			says: fmt.Sprintf("a signal has at most %d bytes", signals.MaxBody)}
 	case err != nil:
-		return nil, &refusal{status: http.StatusBadRequest, says: "the body did not come whole within " + readTime.String()}
+		return nil, &refusal{status: http.StatusBadRequest,
+			says: "the body did not come whole within " + readTime.String()}
 	}
 	return body, nil
 }

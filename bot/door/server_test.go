@@ -53,12 +53,14 @@ func TestAWrongRequestSaysAsMuchAsItsSenderMayKnow(t *testing.T) {
 		{"POST", own + "/", "{}", 404, "not found"},
 		{"POST", own[:len(own)-1], "{}", 404, "not found"},
 		{"POST", "/signals/" + madePath, "{}", 404, "not found"},
-		{"POST", own, "BTCEUR Crossing 45,000.00", 400, `it is no JSON object, like {"market": "BTC-EUR", "action": "buy"}`},
+		{"POST", own, "BTCEUR Crossing 45,000.00", 400,
+			`it is no JSON object, like {"market": "BTC-EUR", "action": "buy"}`},
 		{"POST", own, `action=buy market=BTC-EUR`, 400,
 			`it is no JSON object, like {"market": "BTC-EUR", "action": "buy"}`},
 		{"POST", own, `[]`, 422, `it is no JSON object, like {"market": "BTC-EUR", "action": "buy"}`},
 		{"POST", own, `{"action":"bye"}`, 422, `column "action": "bye" is none of buy, sell, exit`},
-		{"POST", own, `{"value":"` + strings.Repeat("x", signals.MaxBody) + `"}`, 413, "a signal has at most 4096 bytes"},
+		{"POST", own, `{"value":"` + strings.Repeat("x", signals.MaxBody) + `"}`, 413,
+			"a signal has at most 4096 bytes"},
 	} {
 		m := makeDoor(t, nil)
 		status, answer, head := m.post(c.path, c.body, func(r *http.Request) { r.Method = c.method })
@@ -100,7 +102,8 @@ func TestTenWrongSecretsCloseAnAddressForWrongOnesAlone(t *testing.T) {
 func TestASourceSendsSixtyAMinuteAndTwentyAtOnce(t *testing.T) {
 	m := makeDoor(t, nil)
 	send := func() (int, string) {
-		status, _, head := m.post("/signal/"+madePath, fmt.Sprintf(`{"value":%d}`, m.now.UnixNano()+int64(len(m.ear.heard))))
+		value := m.now.UnixNano() + int64(len(m.ear.heard)) // another one each time
+		status, _, head := m.post("/signal/"+madePath, fmt.Sprintf(`{"value":%d}`, value))
 		return status, head.Get("Retry-After")
 	}
 	for range maxBurst {
@@ -315,7 +318,8 @@ func TestACertificateOfTheSenderIsAskedForWhereThereIsNoSignature(t *testing.T) 
 	send := func(with ...tls.Certificate) (status int, err error) {
 		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
 			TLSClientConfig: &tls.Config{RootCAs: roots, Certificates: with}}}
-		answer, err := client.Post("https://"+on.Addr().String()+"/signal/"+madePath, "", strings.NewReader(`{"action":"buy"}`))
+		answer, err := client.Post("https://"+on.Addr().String()+"/signal/"+madePath, "",
+			strings.NewReader(`{"action":"buy"}`))
 		if err == nil {
 			require.NoError(t, answer.Body.Close())
 			status = answer.StatusCode

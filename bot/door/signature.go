@@ -51,7 +51,7 @@ type signature struct {
 // signatureOf reads the headers of a request. Its errors are for the log.
 func signatureOf(head http.Header, now time.Time) (*signature, error) {
 	if len(head[headerID]) != 1 || len(head[headerTime]) != 1 || len(head[headerSignature]) == 0 {
-		return nil, errors.New("the headers webhook-id, webhook-timestamp and webhook-signature are not there once each")
+		return nil, errors.New("webhook-id, webhook-timestamp and webhook-signature are not there once each")
 	}
 	s := &signature{id: head[headerID][0], stamp: head[headerTime][0]}
 	seconds, err := strconv.ParseInt(s.stamp, 10, 64)

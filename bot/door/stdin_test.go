@@ -20,7 +20,8 @@ func TestTheStandardInputTellsSignals(t *testing.T) {
 		{"market,action\r\nBTC-EUR,buy\r\n,sell\r\n", "BTC-EUR buy, sell"},
 		{"time,market,value\n2024-03-01T12:00:00Z,BTC-EUR,1\n" + strings.Repeat("x", 100_000) + "\n" +
 			"2024-03-01T12:00:01Z,BTC-EUR,2", "BTC-EUR 1, BTC-EUR 2"},
-		{"market,action\nBTC-EUR,bye\nBTC-EUR,buy\n", `wrong: column "action": "bye" is none of buy, sell, exit, BTC-EUR buy`},
+		{"market,action\nBTC-EUR,bye\nBTC-EUR,buy\n",
+			`wrong: column "action": "bye" is none of buy, sell, exit, BTC-EUR buy`},
 	} {
 		e, log := &ear{}, &lockedBuffer{}
 		p := &Pipe{Lines: Lines{Source: "model", Sender: signals.NewSender("model", signals.Options{}), Ear: e,

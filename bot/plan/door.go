@@ -66,8 +66,8 @@ func (p *Live) doorSource(name string, getenv func(string) string) (one door.Sou
 		key, file, what = "secret_file", s.SecretFile, "secret"
 	}
 	if s.PathFile == "" == (s.SecretFile == "") {
-		return one, config.Keyf(at, "want path_file, a file with a secret path, or secret_file, a file with a secret for "+
-			"signatures; one of the two")
+		return one, config.Keyf(at, "want path_file, a file with a secret path, or secret_file, a file with a secret "+
+			"for signatures; one of the two")
 	}
 	found, err := secrets.Read(at, what, "", file, "")
 	if err != nil {
@@ -84,8 +84,8 @@ func (p *Live) doorSource(name string, getenv func(string) string) (one door.Sou
 	}
 	for _, other := range p.Door.Sources {
 		if one.Path != "" && other.Path == one.Path || one.Key != nil && slices.Equal(other.Key, one.Key) {
-			return one, config.Keyf(config.Join(at, key), "it is the secret of %s too; the door could not tell them apart",
-				other.Name)
+			return one, config.Keyf(config.Join(at, key),
+				"it is the secret of %s too; the door could not tell them apart", other.Name)
 		}
 	}
 	return one, nil

@@ -33,14 +33,16 @@ func TestTheSecretsOfTheDoorAreReadAndChecked(t *testing.T) {
 	require.Equal(t, "model", p.Door.Sources[0].Name)
 	require.Len(t, p.Door.Sources[0].Key, 32)
 	require.Len(t, p.Door.Sources[1].Path, 32)
+	slash := "b2f9c0d4/7a1835f6e0d9c8b7a6f5e4d"
+	short, poor := strings.Repeat("ab", 15), strings.Repeat("ab", 20)
 	for want, s := range map[string]config.SignalSection{
 		"signals.x: want path_file":                    {Live: "door"},
 		"path_file, a file with a secret path, or ":    {Live: "door", PathFile: path, SecretFile: key},
 		"signals.x.path_file: the file that it names ": {Live: "door", PathFile: filepath.Join(dir, "none")},
 		"others may read ":                             {Live: "door", PathFile: file("open", "x", 0o644)},
-		"openssl rand -hex 32":                         {Live: "door", PathFile: file("short", strings.Repeat("ab", 15), 0o600)},
-		"signals.x.path_file: want 32 to 256 random":   {Live: "door", PathFile: file("poor", strings.Repeat("ab", 20), 0o600)},
-		"letters, digits, - and _":                     {Live: "door", PathFile: file("slash", "b2f9c0d4e7a1835f6e0d9c8b7a6f5e4/", 0o600)},
+		"openssl rand -hex 32":                         {Live: "door", PathFile: file("short", short, 0o600)},
+		"signals.x.path_file: want 32 to 256 random":   {Live: "door", PathFile: file("poor", poor, 0o600)},
+		"letters, digits, - and _":                     {Live: "door", PathFile: file("slash", slash, 0o600)},
 		"signals.x.secret_file: want whsec_":           {Live: "door", SecretFile: path},
 		"signals.x.path_file: it is the secret of tv":  {Live: "door", PathFile: path},
 	} {

@@ -241,7 +241,7 @@ var exceptions = map[string]map[string]string{
 		"time.After":    "a messenger that does not end is left behind"},
 	"bot/chat/confirm.go":     {"crypto/rand": "the code of a confirmation is of this process alone"},
 	"bot/dashboard/server.go": {"time.Now": "the default of Config.Now, for the age of answers and of wrong tokens"},
-	"bot/door/server.go":      {"time.Now": "the default of Config.Now, for the age of signatures and of wrong secrets"},
+	"bot/door/server.go":      {"time.Now": "the default of Config.Now, for the age of signatures and wrong secrets"},
 	"bot/door/lines.go":       {"time.After": "a row is given again to a bot that does not hear"},
 	"bot/door/file.go":        {"time.After": "the pause between two looks at a file"},
 	"bot/door/stdin.go":       {"go": "a read of the standard input does not end with ctx: it is left behind"},
