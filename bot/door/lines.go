@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
@@ -92,7 +91,7 @@ func newLineReader(r io.Reader) *lineReader {
 }
 
 // errLong says that a line was too long. It is read over.
-var errLong = fmt.Errorf("a line has more than %d bytes; it is left out", signals.MaxBody)
+var errLong = errors.New("a line is longer than a signal may be; it is left out")
 
 // next returns the next whole line with its end; io.EOF where there is none, or a part of one. The
 // line is valid until the next call.

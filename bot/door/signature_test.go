@@ -101,6 +101,7 @@ func TestASignatureIsThatOfOpenSSL(t *testing.T) {
 		body := strings.Repeat("é\n", n)
 		c := exec.Command(program, "dgst", "-sha256", "-mac", "HMAC", "-macopt", "hexkey:"+hex.EncodeToString(key),
 			"-binary")
+		c.WaitDelay = time.Second
 		c.Stdin = strings.NewReader(fmt.Sprintf("id%d.%s.%s", n, vectorTime, body))
 		mac, err := c.Output()
 		require.NoError(t, err)
