@@ -122,6 +122,7 @@ func build(c *compiled, s strategy.Setup) (strategy.Strategy, error) {
 		}
 	}
 	w.alone = len(w.longer)+len(c.hears())+len(c.program.Reads()) == 0 && !w.account
+	w.rows = c.ExitAfter == 0 && c.program.Rows(c.entry) && (c.exit == none || c.program.Rows(c.exit))
 	for _, m := range s.Markets {
 		w.markets = append(w.markets, m.ID)
 	}

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"math"
+	"math/bits"
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -14,6 +15,9 @@ func (w *written) Skip(series []market.Candle) (used int) {
 	if !w.alone || series[0].Interval != w.interval || !x.live || x.ahead || x.Order != 0 || x.Entry != 0 {
 		return 0
 	}
+	if w.rows {
+		return w.skipRows(x, series)
+	}
 	for used < len(series) {
 		c := &series[used]
 		x.state.Push(*c)
@@ -22,6 +26,51 @@ func (w *written) Skip(series []market.Candle) (used int) {
 		}
 		x.Seen = c.End()
 		used++
+	}
+	return used
+}
+
+// skipRows is Skip for rules that read nothing but candles: they are looked at in rows.
+func (w *written) skipRows(x *trade, series []market.Candle) (used int) {
+	rules := [2]int{w.entry, w.exit}
+	written := rules[:]
+	if w.exit == none {
+		written = rules[:1]
+	}
+	for used < len(series) {
+		ahead, lowest := x.state.Look(series[used:], written...)
+		ahead = min(ahead, len(series)-used)
+		entry, stop := x.state.Ahead(0)
+		if w.exit != none {
+			exit, unknown := x.state.Ahead(1)
+			if stop |= unknown; x.sure.flat == math.MaxInt64 {
+				exit &= entry
+			}
+			stop |= exit
+		}
+		counted := x.sure.held != 0 && lowest >= x.sure.held && (w.Add == 0 || x.Entries > w.Add)
+		if !counted {
+			stop |= entry
+		}
+		n := min(bits.TrailingZeros64(stop), ahead)
+		if counted {
+			busy := bits.OnesCount64(entry & (1<<n - 1))
+			x.count.entry += busy
+			x.count.busy += busy
+		}
+		x.state.Pass(n)
+		if x.Entered != 0 {
+			for i := range series[used : used+n] {
+				c := &series[used+i]
+				x.extend(c.End(), c.High, c.Low)
+			}
+		}
+		if used += n; n > 0 {
+			x.Seen = series[used-1].End()
+		}
+		if n < ahead {
+			break
+		}
 	}
 	return used
 }
@@ -77,7 +126,10 @@ func (x *trade) learn(m strategy.MarketDesk, c *market.Candle) {
 	}
 	switch {
 	case m.Held() > 0:
-		x.sure.held = c.Close
+		rules, amount := m.Market(), m.Position().Amount
+		for price := c.Close; price > 0 && rules.Tradable(amount, price) > 0; price /= 2 {
+			x.sure.held = price
+		}
 	case m.Flat() && m.Position().Amount == 0:
 		x.sure.flat = math.MaxInt64
 	case m.Flat():

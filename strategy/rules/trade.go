@@ -17,6 +17,7 @@ type written struct {
 	markets  []market.ID
 	longer   []market.Interval // whose candle may close with one of the main interval
 	alone    bool              // the rules read nothing but candles of the main interval and the position
+	rows     bool              // not the position either
 	strategy.PerMarket[trade]
 }
 

@@ -21,7 +21,7 @@ const (
 type expr struct {
 	op       op
 	kids     []*expr
-	cell     int        // of opCell
+	cell     int        // of opCell; of opConst the one of its number, 0 where no code reads it
 	num      float64    // of opConst; which input of opInput
 	market   int        // of opConst: whose units it has
 	converts conversion // of opConst
@@ -578,7 +578,7 @@ func (c *checker) series(n *node, e *expr) *expr {
 	cell, known := c.known[key]
 	if !known {
 		cell = c.slot(n, key, 1)
-		c.program.add(e.where, step{series: -1, entry: len(c.program.code), cell: cell})
+		c.program.add(e.where, step{series: -1, entry: len(c.program.code), cell: cell, expr: e})
 		c.program.append(g.code)
 	}
 	return &expr{op: opCell, cell: cell, dim: e.dim, where: e.where, warm: e.warm, text: e.text}

@@ -237,8 +237,11 @@ func (g *generator) value(e *expr, t int) int {
 	case e.op == opCell:
 		return e.cell
 	case e.op == opConst:
-		return g.constant(constant{num: e.num, price: e.dim.price, volume: e.dim.volume, market: e.market,
-			converts: e.converts})
+		if e.cell == 0 {
+			e.cell = g.constant(constant{num: e.num, price: e.dim.price, volume: e.dim.volume, market: e.market,
+				converts: e.converts})
+		}
+		return e.cell
 	case e.op == opInput:
 		g.code[g.emit(opInput, t, 0, 0)].input = uint8(e.num)
 	case e.op == opChoose:

@@ -58,3 +58,59 @@ func (u *atrUnit) push(s *State) {
 	u.x.Push(s.candle)
 	u.give(s, u.x.Value(), u.x.Ready())
 }
+
+// rowUnit is a unit that can compute a row at once. false: it has not, as one of the values is
+// undefined or out of its reach, or as it is not ready.
+type rowUnit interface {
+	row(r *row, series []market.Candle) bool
+}
+
+func (u *smaUnit) row(r *row, _ []market.Candle) bool {
+	from, to := u.columns(r)
+	if from == nil || !u.x.Ready() {
+		return false
+	}
+	u.x.PushRow(from, to)
+	return true
+}
+
+func (u *emaUnit) row(r *row, _ []market.Candle) bool {
+	from, to := u.columns(r)
+	if from == nil || !u.x.Ready() {
+		return false
+	}
+	u.x.PushRow(from, to)
+	return true
+}
+
+func (u *rsiUnit) row(r *row, _ []market.Candle) bool {
+	from, to := u.columns(r)
+	if from == nil || !u.x.Ready() {
+		return false
+	}
+	u.x.PushRow(from, to)
+	return true
+}
+
+func (u *atrUnit) row(r *row, series []market.Candle) bool {
+	if !u.x.Ready() {
+		return false
+	}
+	u.x.PushRow(series, r.columns[u.to-temporaries][:r.n])
+	return true
+}
+
+// columns are the columns of the port; nil: one of the values is cut to a fixed point, or out of
+// reach.
+func (p *port) columns(r *row) (from, to []float64) {
+	from = r.columns[p.from-temporaries][:r.n]
+	if p.scale != 1 {
+		return nil, nil
+	}
+	for _, x := range from {
+		if !(x <= p.limit && x >= -p.limit) {
+			return nil, nil
+		}
+	}
+	return from, r.columns[p.to-temporaries][:r.n]
+}

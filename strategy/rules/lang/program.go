@@ -123,6 +123,7 @@ type step struct {
 	series int // -1: code
 	entry  int
 	cell   int
+	expr   *expr // of the code
 }
 
 // constant is a number in a cell. Prices and volumes have the units of a market.

@@ -19,6 +19,7 @@ type State struct {
 	candle  market.Candle // the latest one
 	pending bool          // the series of several streams wait for the other candles of the instant
 	end     market.Time   // of the main candle for which they wait
+	row     *row          // the candles of Look; nil: none yet
 }
 
 // New returns the state of a market before its first candle. The others are those of Reads, in that
@@ -72,7 +73,11 @@ func shift(x float64, digits int) float64 {
 }
 
 // Push takes the next candle of the traded market and the main interval.
-func (s *State) Push(c market.Candle) { s.take(0, &c) }
+func (s *State) Push(c market.Candle) {
+	if !s.next(&c) {
+		s.take(0, &c)
+	}
+}
 
 // PushOf takes the next candle of another interval or market. Candles come in the order of their
 // ends; at one instant in any order before Eval.

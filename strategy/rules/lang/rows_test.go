@@ -1,0 +1,115 @@
+package lang
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// A row has the values that Push and Eval have candle by candle, whatever its length and however
+// many of its candles are passed at once; and so have the cells, which a rule is explained from.
+func TestRowsHaveTheValuesOfSingleCandles(t *testing.T) {
+	compared, trues, unknowns := 0, 0, 0
+	for seed := range uint64(3000) {
+		r := author{rand.New(rand.NewPCG(seed, 29))}
+		rules := []Rule{{"a", r.condition(3), Condition}, {"b", r.condition(2), Condition}}
+		if seed%8 == 0 {
+			rules[1].Text = "sma(3) crosses above sma(8) or close > 5 * log(close / open - 1) or na(ema(5))"
+		}
+		p, err := Compile(rules, nil, nil, market.Interval1h)
+		if err != nil || !p.Rows(0, 1) {
+			continue
+		}
+		list := walk(seed, 200)
+		one, many := p.New(aMarket()), p.New(aMarket())
+		for i := 0; i < len(list); {
+			if r.IntN(3) == 0 { // one candle, ahead or not
+				one.Push(list[i])
+				many.Push(list[i])
+				i++
+				continue
+			}
+			ahead, lowest := many.Look(list[i:min(len(list), i+1+r.IntN(90))], 0, 1)
+			var is, unknown [2]uint64
+			for k := range is {
+				is[k], unknown[k] = many.Ahead(k)
+			}
+			n := min(r.IntN(ahead+1), len(list)-i)
+			for k := range n {
+				require.LessOrEqual(t, lowest, list[i+k].Close)
+				one.Push(list[i+k])
+				for rule := range is {
+					v, known := one.Eval(rule, nil)
+					at := uint64(1) << k
+					require.Equal(t, known, unknown[rule]&at == 0, "seed %d, candle %d: %s", seed, i+k, rules[rule].Text)
+					require.Equal(t, v == 1, is[rule]&at != 0, "seed %d, candle %d: %s", seed, i+k, rules[rule].Text)
+					trues += int(v)
+					if !known {
+						unknowns++
+					}
+				}
+			}
+			many.Pass(n)
+			if i += n; n == 0 {
+				continue
+			}
+			for _, one := range []int{0, 1} {
+				v, known := many.Eval(one, nil)
+				require.Equal(t, is[one]>>(n-1)&1 == 1, known && v == 1)
+			}
+			for cell := range one.cells {
+				if read := cell >= temporaries && !unused(p, cell); read {
+					require.Equal(t, math.Float64bits(one.cells[cell]), math.Float64bits(many.cells[cell]),
+						"seed %d, candle %d, cell %d: %s and %s", seed, i, cell, rules[0].Text, rules[1].Text)
+				}
+			}
+		}
+		compared++
+	}
+	t.Logf("%d pairs of rules, %d true, %d undefined", compared, trues, unknowns)
+	require.Greater(t, compared, 500)
+	require.Greater(t, trues, 10_000)
+	require.Greater(t, unknowns, 10_000)
+}
+
+// unused reports whether a cell is a field of the candle that no rule reads.
+func unused(p *Program, cell int) bool {
+	f := cell - p.streams[0].fields
+	s := p.New(aMarket())
+	return f >= 0 && f < fields && !s.newRow().reads[f]
+}
+
+func TestOnlyTheCandlesThatAreAheadMayCome(t *testing.T) {
+	p, err := Compile([]Rule{{"a", "close > open", Condition}}, nil, nil, market.Interval1h)
+	require.NoError(t, err)
+	s, list := p.New(aMarket()), walk(1, 3)
+	s.Look(list, 0)
+	s.Push(list[0])
+	other := list[1]
+	other.Close++
+	require.PanicsWithValue(t, "lang: the candle that starts at 2015-08-19T17:00:00Z was ahead, and not the one at "+
+		"2015-08-19T17:00:00Z", func() { s.Push(other) })
+}
+
+func TestARowAllocatesNothing(t *testing.T) {
+	list := walk(1, 300)
+	for _, text := range texts {
+		p, err := Compile([]Rule{{"rule", text, Condition}}, nil, nil, market.Interval1h)
+		require.NoError(t, err)
+		if !p.Rows(0) {
+			continue
+		}
+		s, i := p.New(aMarket()), 0
+		s.Look(list, 0)
+		s.Pass(64)
+		require.Zero(t, testing.AllocsPerRun(3, func() {
+			i += 64
+			n, _ := s.Look(list[i:], 0)
+			s.Pass(n)
+		}), text)
+	}
+}
