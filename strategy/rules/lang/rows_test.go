@@ -18,13 +18,20 @@ func TestRowsHaveTheValuesOfSingleCandles(t *testing.T) {
 		r := author{rand.New(rand.NewPCG(seed, 29))}
 		rules := []Rule{{"a", r.condition(3), Condition}, {"b", r.condition(2), Condition}}
 		if seed%8 == 0 {
-			rules[1].Text = "sma(3) crosses above sma(8) or close > 5 * log(close / open - 1) or na(ema(5))"
+			rules[1].Text = "sma(3) crosses above sma(8) or na(ema(5)) or (close > open ? (log(close / open - 1) > -8 ? " +
+				"close : low) : (close < open ? high : open)) > 1.001 * ema(2) + atr(2)"
 		}
 		p, err := Compile(rules, nil, nil, market.Interval1h)
 		if err != nil || !p.Rows(0, 1) {
 			continue
 		}
 		list := walk(seed, 200)
+		for i := range list { // gaps
+			if list[i].Volume%7 == 0 {
+				list[i].Open, list[i].High = list[i].Open+30_000, list[i].High+30_000
+				list[i].Low, list[i].Close = list[i].Low+30_000, list[i].Close+30_000
+			}
+		}
 		one, many := p.New(aMarket()), p.New(aMarket())
 		for i := 0; i < len(list); {
 			if r.IntN(3) == 0 { // one candle, ahead or not
