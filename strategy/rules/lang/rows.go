@@ -97,8 +97,8 @@ func (s *State) newRow() *row {
 }
 
 // Look looks at candles in a row before they are pushed: at up to 64 of the first. It returns how
-// many candles are ahead, those of an earlier Look first; while there are some, it looks at no more.
-// Push must get each of them next, in order. lowest is not above the lowest of their closes.
+// many are ahead; while there are some of an earlier Look, it looks at no more. Push must get each
+// of them next, in order. lowest is not above the lowest of their closes.
 func (s *State) Look(series []market.Candle, rules ...int) (ahead int, lowest market.Price) {
 	if s.row == nil {
 		s.row = s.newRow()
@@ -160,7 +160,8 @@ func (s *State) next(c *market.Candle) bool {
 		return false
 	}
 	if c.Start != r.starts[r.at] || c.Close != r.closes[r.at] {
-		panic(fmt.Sprintf("lang: the candle that starts at %s was ahead, and not the one at %s", r.starts[r.at], c.Start))
+		panic(fmt.Sprintf("lang: the candle that starts at %s was ahead, and not the one at %s", r.starts[r.at],
+			c.Start))
 	}
 	s.Pass(1)
 	return true

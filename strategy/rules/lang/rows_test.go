@@ -14,12 +14,12 @@ import (
 // many of its candles are passed at once; and so have the cells, which a rule is explained from.
 func TestRowsHaveTheValuesOfSingleCandles(t *testing.T) {
 	compared, trues, unknowns := 0, 0, 0
-	for seed := range uint64(3000) {
+	for seed := range uint64(1000) {
 		r := author{rand.New(rand.NewPCG(seed, 29))}
 		rules := []Rule{{"a", r.condition(3), Condition}, {"b", r.condition(2), Condition}}
 		if seed%8 == 0 {
-			rules[1].Text = "sma(3) crosses above sma(8) or na(ema(5)) or (close > open ? (log(close / open - 1) > -8 ? " +
-				"close : low) : (close < open ? high : open)) > 1.001 * ema(2) + atr(2)"
+			rules[1].Text = "sma(3) crosses above sma(8) or na(ema(5)) or (close > open ? (log(close / open - 1) > " +
+				"-8 ? close : low) : (close < open ? high : open)) > 1.001 * ema(2) + atr(2)"
 		}
 		p, err := Compile(rules, nil, nil, market.Interval1h)
 		if err != nil || !p.Rows(0, 1) {
@@ -52,8 +52,9 @@ func TestRowsHaveTheValuesOfSingleCandles(t *testing.T) {
 				for rule := range is {
 					v, known := one.Eval(rule, nil)
 					at := uint64(1) << k
-					require.Equal(t, known, unknown[rule]&at == 0, "seed %d, candle %d: %s", seed, i+k, rules[rule].Text)
-					require.Equal(t, v == 1, is[rule]&at != 0, "seed %d, candle %d: %s", seed, i+k, rules[rule].Text)
+					text := rules[rule].Text
+					require.Equal(t, known, unknown[rule]&at == 0, "seed %d, candle %d: %s", seed, i+k, text)
+					require.Equal(t, v == 1, is[rule]&at != 0, "seed %d, candle %d: %s", seed, i+k, text)
 					trues += int(v)
 					if !known {
 						unknowns++
@@ -78,7 +79,7 @@ func TestRowsHaveTheValuesOfSingleCandles(t *testing.T) {
 		compared++
 	}
 	t.Logf("%d pairs of rules, %d true, %d undefined", compared, trues, unknowns)
-	require.Greater(t, compared, 500)
+	require.Greater(t, compared, 200)
 	require.Greater(t, trues, 10_000)
 	require.Greater(t, unknowns, 10_000)
 }
