@@ -97,7 +97,11 @@ func (a *app) placebo(ctx context.Context, f *placeboFlags, given func(flag stri
 	if err != nil {
 		return walkError(ctx, base, err)
 	}
-	return a.document(report.Placebo(outcome, base.Options.Title, base.Options.Synthetic),
+	doc := report.Placebo(outcome, base.Options.Title, base.Options.Synthetic)
+	if outcome.Answer.Kind == research.HardByLuck && !f.walkforward {
+		doc.Verdict.Next = f.next(outcome.Answer.Kind, found.job.Space, given)
+	}
+	return a.document(doc,
 		strings.TrimSuffix(outcome.File, ".placebo")+".html", outcome, f.json,
 		"The surrogates' winners are in "+outcome.File+".")
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -305,6 +306,39 @@ func (f *searchFlags) again(c *config.Backtest) []string {
 		words = append(words, "--to", f.to)
 	}
 	return words
+}
+
+// next is the command that asks more after an answer, with the flags of this search: what luck may
+// explain is searched again where there is nothing to find; else on days that the choice has not
+// seen.
+func (f *searchFlags) next(a research.AnswerKind, space *research.Space, given func(flag string) bool) []string {
+	command := ""
+	switch a {
+	case research.ProbablyLuck, research.CannotTell:
+		command = "placebo"
+	case research.HardByLuck:
+		if onlyParams(space) == nil {
+			command = "walkforward"
+		}
+	}
+	if command == "" {
+		return nil
+	}
+	words := []string{"bot", command}
+	for _, flag := range [...]struct {
+		name  string
+		texts []string
+	}{{"config", []string{f.config}}, {"db", []string{f.data}}, {"set", f.sets}, {"method", []string{f.method}},
+		{"sets", []string{fmt.Sprint(f.number)}}, {"seed", []string{fmt.Sprint(f.seed)}},
+		{"objective", []string{f.objective}}, {"vary", f.vary}, {"require", f.require}, {"from", []string{f.from}},
+		{"to", []string{f.to}}} {
+		if given(flag.name) {
+			for _, text := range flag.texts {
+				words = append(words, strings.Replace("--"+flag.name, "--config", "-c", 1), text)
+			}
+		}
+	}
+	return []string{shellWords(words)}
 }
 
 // shellWords writes words for a shell.

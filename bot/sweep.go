@@ -117,6 +117,7 @@ func (a *app) sweep(ctx context.Context, f *sweepFlags, given func(flag string) 
 	if err != nil {
 		return err
 	}
+	doc.Verdict.Next = f.next(outcome.Judged().Answer.Kind, job.Space, given)
 	more := []string{"All sets are in " + outcome.File + "."}
 	if len(again) > 0 {
 		more = append(more, "The best again in full:", "  "+again[0])

@@ -39,7 +39,11 @@ type Family struct {
 func (o *Outcome) Judged() Verdict {
 	v := o.Verdict
 	if f := o.Family; f != nil {
+		own := v.Luck.Sets
 		v.Luck, v.Above, v.DSR, v.earlier = f.Luck, f.Above, f.DSR, f.Earlier > 0
+		if v.earlier {
+			v.Answer = v.Answer.ofFamily(own, v.Luck.Sets, o.Days, v.Luck.unseen())
+		}
 	}
 	return v
 }

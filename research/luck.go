@@ -20,11 +20,11 @@ type Luck struct {
 	Detectable float64 `json:"detectable"`
 }
 
-// The levels of the verdict.
-const (
-	level = 0.05 // of false alarms
-	power = 0.8  // of finding what is there
-)
+// level is that of false alarms.
+const level = 0.05
+
+// Power is the share of searches that find an edge, where a text says that they mostly do.
+const Power = 0.8
 
 // LuckOf is the luck of a search of so many sets over so many daily returns.
 func LuckOf(sets, days int) Luck {
@@ -34,7 +34,7 @@ func LuckOf(sets, days int) Luck {
 		return l
 	}
 	l.Bar, l.Expected = stats.Bar(sets, level, years), stats.ExpectedBest(sets, years)
-	if daily, err := stats.Detectable(days, level, power); err == nil && !math.IsNaN(daily) {
+	if daily, err := stats.Detectable(days, level, Power); err == nil && !math.IsNaN(daily) {
 		l.Detectable = stats.Annual(daily)
 	}
 	return l

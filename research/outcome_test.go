@@ -32,12 +32,20 @@ func TestAVerdictWarnsFirst(t *testing.T) {
 		v    research.Verdict
 		want []string
 	}{
-		{research.Verdict{Above: true}, nil},
-		{research.Verdict{}, []string{"Not distinguishable from luck."}},
-		{research.Verdict{Above: true, Alone: true}, []string{research.StandsAlone}},
-		{research.Verdict{Above: true, Few: true}, []string{research.FewTrips}},
-		{research.Verdict{Alone: true}, []string{"Not distinguishable from luck.", research.StandsAlone}},
+		{research.Verdict{}, nil},
+		{research.Verdict{Alone: true, Few: true}, []string{research.StandsAlone, research.FewTrips}},
+		{research.Verdict{Border: []research.Setting{{Key: "a.fast", Value: "5"}}},
+			[]string{"The winner lies at the border of the space (fast=5): better sets may lie beyond."}},
+		{research.Verdict{Fees: research.Finding{Value: 0.83}},
+			[]string{"Fees took 83 % of what the winner's trades earned."}},
+		{research.Verdict{Answer: research.NewAnswer(research.TestSPA, 0.4, "searches", 100, 0),
+			SPA: research.Finding{Value: 0.02}},
+			[]string{"Luck hardly explains the best Sharpe in excess of all sets (p 0.020); the winner is another " +
+				"set."}},
 	} {
+		if row.v.SPA == (research.Finding{}) {
+			row.v.SPA.Value = 1
+		}
 		require.Equal(t, row.want, row.v.Warnings())
 	}
 }

@@ -13,6 +13,11 @@ import (
 // searches, or records, without an edge that look at least as good; none is a probability that a
 // strategy is good.
 type Verdict struct {
+	// Answer rests on SPA where it is known, else on the bar of luck.
+	Answer Answer `json:"answer"`
+	// Unseen is the annual Sharpe ratio below which the Answer's test mostly misses an edge.
+	Unseen backtest.Figure `json:"unseen_below"`
+
 	Luck Luck `json:"luck"` // of as many sets as have different returns
 	// Sharpe is that of the best set, against cash. Excess is its Sharpe in excess of a hold at its
 	// own mean exposure: this one is judged.
@@ -32,6 +37,10 @@ type Verdict struct {
 	Plateau Finding `json:"plateau"`
 	Alone   bool    `json:"alone"`
 	Few     bool    `json:"few_trips"` // the winner made fewer than ten round trips
+	// Border are the settings of the winner that are the least or the greatest of the space.
+	Border []Setting `json:"border,omitempty"`
+	// Fees are the part of the winner's earnings that fees took; missing where it earned nothing.
+	Fees Finding `json:"fees"`
 
 	earlier bool // Luck and DSR count the tries of earlier searches too
 }
@@ -45,12 +54,11 @@ const (
 	fewTrips = backtest.FewestTrips
 )
 
-// Warnings are the sentences that a reader must see first, the gravest first, if any.
+// Warnings are the sentences about the winner that a reader must see first, if any.
 func (v *Verdict) Warnings() (list []string) {
-	if !v.Excess.Defined() {
-		list = append(list, "There is no winner to judge: "+v.PSR.Missing+".")
-	} else if !v.Above {
-		list = append(list, "Not distinguishable from luck.")
+	if v.SPA.Value <= level && v.Answer.P > level && v.Answer.Test == TestSPA {
+		list = append(list, fmt.Sprintf("Luck hardly explains the best Sharpe in excess of all sets (p %s); the "+
+			"winner is another set.", v.SPA.Value.Text(3)))
 	}
 	if v.Alone {
 		list = append(list, StandsAlone)
@@ -58,25 +66,32 @@ func (v *Verdict) Warnings() (list []string) {
 	if v.Few {
 		list = append(list, FewTrips)
 	}
+	if len(v.Border) > 0 {
+		list = append(list, fmt.Sprintf("The winner lies at the border of the space (%s): better sets may lie "+
+			"beyond.", SettingsText(v.Border)))
+	}
+	if v.Fees.Value > halfTheEarnings {
+		list = append(list, fmt.Sprintf("Fees took %s of what the winner's trades earned.", v.Fees.Value.Percent(0)))
+	}
 	return list
 }
 
-// Sentences hold the best set against what luck shows. Without a best set there are none.
+// halfTheEarnings is the part taken by fees above which a Verdict warns.
+const halfTheEarnings = 0.5
+
+// Sentences say more about the best set. Without a best set there are none.
 func (v *Verdict) Sentences() []string {
 	if !v.Excess.Defined() {
 		return nil
-	}
-	end := "not distinguishable from luck"
-	if v.Above {
-		end = "above what luck shows in 95 of 100 such searches; that is no proof of an edge"
 	}
 	these := ""
 	if v.earlier {
 		these = ", with the earlier tries,"
 	}
 	return []string{
-		fmt.Sprintf("Of searches like this%s on worthless data 5 in 100 show a Sharpe above %.2f; the expected best "+
-			"is %.2f; yours shows %s: %s.", these, v.Luck.Bar, v.Luck.Expected, v.Excess.Text(2), end),
+		fmt.Sprintf("Of searches like this%s on worthless data 5 in 100 show a Sharpe above %.2f, if their sets do "+
+			"not trade alike; the expected best is %.2f; yours shows %s.", these, v.Luck.Bar, v.Luck.Expected,
+			v.Excess.Text(2)),
 		fmt.Sprintf("Yours is the Sharpe of the best set in excess of a hold at its own exposure; against cash it is "+
 			"%s.", v.Sharpe.Text(2)),
 	}
@@ -130,19 +145,59 @@ func (s *sweep) judge(top []*Try, o *Outcome) Verdict {
 		PSR:    found(excess.P(0), nil), Cash: found(cash.P(0), nil), DSR: o.Top[0].DSR}
 	v.Above = float64(v.Excess) > v.Luck.Bar
 	v.Plateau, v.Alone = s.plateau(best)
+	v.Border, v.Fees = s.border(best), feesOf(best.Figures)
+	winner := make([]float64, best.days)
+	if err = s.store.series(best, true, winner); err != nil {
+		return unjudged(v.Luck, err.Error())
+	}
 	if why := s.incomplete(distinct); why != "" {
 		v.SPA, v.PBO = missing("%s", why), missing("%s", why)
+		if v.Answer = v.answer(nil, winner); s.glanced {
+			v.Answer = Answer{Kind: NoAnswer, P: v.SPA.Value, Says: asksThePage}
+		}
 		return v
 	}
-	v.SPA, v.PBO = s.superior(distinct), s.overfit(distinct, o)
+	superior, err := s.superior(distinct)
+	v.SPA, v.PBO = found(superior.Consistent, err), s.overfit(distinct, o)
+	if err != nil {
+		v.Answer = v.answer(nil, winner)
+	} else {
+		v.Answer = v.answer(&superior, winner)
+	}
 	return v
+}
+
+// asksThePage stands for the answer where the file alone is read.
+const asksThePage = "Is it luck? The page that bot sweep writes answers: it compares all sets day by day."
+
+// border are the settings of a set that are the first or last of at least three numbers.
+func (s *sweep) border(t *Try) (list []Setting) {
+	places, settings := s.job.Space.Places(t.Set), s.job.Space.Settings(t.Set)
+	for i, d := range s.job.Space.dims {
+		last := len(d.Values) - 1
+		if last < 2 || places[i] != 0 && places[i] != last || !isQuantity(d.Values[0]) || !isQuantity(d.Values[last]) {
+			continue
+		}
+		list = append(list, settings[i])
+	}
+	return list
+}
+
+// feesOf is the part of what a set earned before fees that they took.
+func feesOf(f Figures) Finding {
+	final, fees := f.Of("final"), f.Of("fees")
+	earned := final - final/(1+f.Of("return")) + fees
+	if !(earned > 0) {
+		return missing("its trades earned nothing before fees")
+	}
+	return found(fees/earned, nil)
 }
 
 // unjudged is a verdict without figures.
 func unjudged(luck Luck, why string) Verdict {
 	none := missing("%s", why)
-	return Verdict{Luck: luck, Sharpe: none.Value, Excess: none.Value, PSR: none, Cash: none, DSR: none, SPA: none,
-		PBO: none, Plateau: none}
+	return Verdict{Answer: Unanswered(why), Unseen: none.Value, Luck: luck, Sharpe: none.Value, Excess: none.Value,
+		PSR: none, Cash: none, DSR: none, SPA: none, PBO: none, Plateau: none, Fees: none}
 }
 
 // plateau compares the winner with its neighbours in the grid.
@@ -263,11 +318,10 @@ func (s *sweep) matrix(distinct []*Try, excess bool) stats.Returns {
 		Row: func(set int, into []float64) error { return s.store.series(distinct[set], excess, into) }}
 }
 
-// superior is SPA's p_c.
-func (s *sweep) superior(distinct []*Try) Finding {
-	spa, err := stats.SPA(s.matrix(distinct, true), stats.Resampling{Resamples: spaResamples, Seed: s.job.Seed},
+// superior is SPA over all sets.
+func (s *sweep) superior(distinct []*Try) (stats.Superior, error) {
+	return stats.SPA(s.matrix(distinct, true), stats.Resampling{Resamples: spaResamples, Seed: s.job.Seed},
 		s.job.Workers)
-	return found(spa.Consistent, err)
 }
 
 // overfit is PBO, which chooses by the Sharpe ratio as the search must have done.

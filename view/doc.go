@@ -42,9 +42,22 @@ type Doc struct {
 
 // Verdict is the box that a reader sees first.
 type Verdict struct {
+	Answer   string   // one sentence, in the colour of Tone; empty: there is none
+	Tone     Tone     // of the answer
+	Next     []string // commands: what to do next
 	Warnings []string // before all else, in the colour of a warning; the gravest first
 	Texts    []string // a paragraph each
 }
+
+// Tone is the colour of an answer.
+type Tone string
+
+// The tones.
+const (
+	Bad  Tone = "bad"
+	Open Tone = "open"
+	Good Tone = "good"
+)
 
 // Section is a heading with its parts.
 type Section struct {

@@ -23,11 +23,18 @@ func (d *Doc) text(w *Writer) {
 		w.section(d.Sections[i].Title, func(w *Writer) { w.parts(d.Sections[i].Parts) })
 	}
 	w.section("Verdict", func(w *Writer) {
+		w.Text("", d.Verdict.Answer)
 		for _, warning := range d.Verdict.Warnings {
 			w.Text("", "warning: "+warning)
 		}
 		for _, text := range d.Verdict.Texts {
 			w.Text("", text)
+		}
+		if len(d.Verdict.Next) > 0 {
+			w.Text("", "What to do next:")
+		}
+		for _, command := range d.Verdict.Next {
+			w.Line("  %s", command)
 		}
 	})
 }

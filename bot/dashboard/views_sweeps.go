@@ -151,7 +151,7 @@ func SweepOf(f *results.Searched, q url.Values, nowMS int64) Parts {
 	}
 	if f.Outcome != nil {
 		j := f.Outcome.Judged()
-		said := j.Sentences()
+		said := append([]string{j.Answer.Says}, j.Sentences()...)
 		if f.State != results.Finished {
 			said = append([]string{"The search is not finished: this is the verdict on the sets so far."}, said...)
 		}

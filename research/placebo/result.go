@@ -40,6 +40,7 @@ type Result struct {
 	// one winner.
 	Unlike    backtest.Figure   `json:"independent_bar,omitempty"`
 	Above     bool              `json:"above_bar"`
+	Answer    research.Answer   `json:"answer"`
 	Quantiles []Quantile        `json:"quantiles"` // of the surrogates' thetas
 	Empty     int               `json:"empty"`     // surrogates in which nothing was found
 	Thetas    []backtest.Figure `json:"thetas"`    // by surrogate; null: nothing was found
@@ -74,6 +75,7 @@ func (r *run) outcome() *Result {
 	ascending := slices.Sorted(slices.Values(r.thetas))
 	o.Bar = backtest.Figure(ascending[r.Surrogates-int(level*float64(1+r.Surrogates))])
 	o.Above = r.better < int(level*float64(1+r.Surrogates))
+	o.Answer = o.answer()
 	for _, share := range [...]float64{0.05, 0.25, 0.5, 0.75, 0.95} {
 		o.Quantiles = append(o.Quantiles, Quantile{share, backtest.Figure(stats.Quantile(share, ascending))})
 	}
@@ -87,19 +89,28 @@ func (r *run) outcome() *Result {
 	return o
 }
 
-// Verdict is the outcome in a few complete sentences.
-func (o *Result) Verdict() string {
-	end := "not distinguishable from luck"
-	if o.Above {
-		end = "above what luck shows in 95 of 100 such searches; that is no proof of an edge"
+// answer rests on the ranks of the surrogates.
+func (o *Result) answer() research.Answer {
+	if o.Winner == nil && !o.Theta.Defined() {
+		return research.Unanswered("nothing was found in the data")
 	}
+	luck := "searches with nothing to find"
+	if o.Identity.Rules.Signals {
+		luck = "searches on signals that were turned in time"
+	}
+	unseen := float64(o.Bar) + stats.DetectableBest(1, 0.5, research.Power, float64(o.Days)/stats.DaysPerYear)
+	return research.NewAnswer(research.TestPlacebo, float64(o.P), luck, o.Days, unseen)
+}
+
+// Verdict has the figures behind the answer, in a few complete sentences.
+func (o *Result) Verdict() string {
 	with := "with nothing to find"
 	if o.Identity.Rules.Signals {
 		with = "on signals that were turned in time"
 	}
 	text := fmt.Sprintf("Of %d searches %s, %d show a winner as good or better: rank %d of %d, "+
-		"p %s. 5 in 100 such searches show a Sharpe above %s; yours shows %s: %s.", o.Surrogates, with, o.Better,
-		1+o.Better, 1+o.Surrogates, o.P.Text(3), o.Bar.Text(2), o.Theta.Text(2), end)
+		"p %s. 5 in 100 such searches show a Sharpe above %s; yours shows %s.", o.Surrogates, with, o.Better,
+		1+o.Better, 1+o.Surrogates, o.P.Text(3), o.Bar.Text(2), o.Theta.Text(2))
 	if o.Unlike > 0 {
 		text += fmt.Sprintf(" If the %d sets did not trade alike, 5 in 100 would show more than %s.", o.Tried,
 			o.Unlike.Text(2))

@@ -284,12 +284,15 @@ func TestTheSizeOfThePlacebo(t *testing.T) {
 type judged struct {
 	real, fixed, dsr, spa, placebo, pbo float64 // real: the annual Sharpe of the fixed set in excess
 	bar                                 float64 // 0: the winner is above the bar, else 1
+	answer                              float64 // p of the winner among all sets: that of an answer
 }
 
 // judge runs all tests of a verdict on one market.
 func (x *trader) judge(t *testing.T, k kind, seed uint64, surrogates int) (j judged) {
 	p := k.plan(seed)
-	j.placebo = x.p(t, p, seed, surrogates)
+	if j.placebo = 1; surrogates > 0 {
+		j.placebo = x.p(t, p, seed, surrogates)
+	}
 	winner := x.trade(t, p)
 	sharpes := make([]float64, len(x.excess))
 	for i, row := range x.excess {
@@ -315,7 +318,7 @@ func (x *trader) judge(t *testing.T, k kind, seed uint64, surrogates int) (j jud
 	require.NoError(t, err)
 	pbo, err := stats.PBO(raw, 16, 1)
 	require.NoError(t, err)
-	j.spa, j.pbo = spa.Consistent, pbo.PBO
+	j.spa, j.answer, j.pbo = spa.Consistent, spa.PValueOf(x.excess[winner]), pbo.PBO
 	return j
 }
 
@@ -362,4 +365,47 @@ func TestTheSizeAndPowerOfEveryFigureOfAVerdict(t *testing.T) {
 	}
 	t.Logf("\n%d markets in each row; alarms at 5 %%\n| years | edge | measured | PSR fixed | DSR | SPA c | placebo | "+
 		"bar | mean PBO |\n%s", *sizes, text.String())
+}
+
+// A verdict answers by SPA's p of the winner. Without an edge at most 5 in 100 answers say "hard to
+// explain by luck", in five kinds of market; with one it finds about what SPA finds.
+func TestTheAnswerOfASearchIsRightMostOften(t *testing.T) {
+	number := min(*sizes, 20)
+	if *sizes >= 100 {
+		number = *sizes
+	}
+	var text strings.Builder
+	said := func(name string, k kind, seed uint64) (all []judged, answers [4]float64) {
+		all = make([]judged, number)
+		each(number, func(x *trader, n int) { all[n] = x.judge(t, k, seed<<40|uint64(n), 0) })
+		for i, p := range [...]func(judged) float64{
+			func(j judged) float64 { return j.answer }, func(j judged) float64 { return j.spa },
+			func(j judged) float64 { return j.bar }} {
+			values := make([]float64, number)
+			for n := range all {
+				values[n] = p(all[n])
+			}
+			if answers[i] = share(values, 0.05); i == 0 {
+				answers[3] = 100 - share(values, 0.25)
+			}
+		}
+		fmt.Fprintf(&text, "| %s | %.1f | %.1f | %.1f | %.1f |\n", name, answers[0], answers[3], answers[1], answers[2])
+		return all, answers
+	}
+	_, most := limits(number)
+	for i, k := range []kind{{law: "normal"}, {law: "normal", drift: 1}, {law: "t3", drift: 1},
+		{law: "skewed", drift: 1}, {law: "normal", leverage: true, drift: 1}} {
+		k.days = 730
+		_, answers := said(fmt.Sprintf("none; %s, drift %g, leverage %v", k.law, k.drift, k.leverage), k, uint64(i+1))
+		require.LessOrEqual(t, answers[0], most, "%+v", k)
+	}
+	if *sizes >= 100 {
+		for i, e := range edges[1:] {
+			k := kind{law: "normal", days: 730, drift: 1, edge: e.share}
+			_, answers := said(fmt.Sprintf("%g", e.sharpe), k, uint64(i+10))
+			require.GreaterOrEqual(t, answers[0], answers[1]-3, "edge %g", e.sharpe)
+		}
+	}
+	t.Logf("\n%d markets of two years in each row; in %%\n| edge | hard to explain by luck | probably luck | SPA | "+
+		"bar |\n%s", number, text.String())
 }

@@ -17,10 +17,10 @@ import (
 // Placebo is the page of a placebo test: title says what was searched, madeUp that the candles are
 // made up.
 func Placebo(o *placebo.Result, title string, madeUp bool) *view.Doc {
-	p := &view.Doc{Kind: "placebo", Title: title, Synthetic: madeUp,
+	return &view.Doc{Kind: "placebo", Title: title, Synthetic: madeUp,
 		Lead: fmt.Sprintf("%s to %s, %d daily returns; %d surrogates of %d candles", date(o.From), date(o.To), o.Days,
 			o.Surrogates, o.Candles),
-		Verdict: view.Verdict{Texts: []string{o.Verdict()}},
+		Verdict: verdictOf(o.Answer, nil, []string{o.Verdict()}),
 		Cards: []page.Card{
 			{Title: "p", Value: o.P.Text(3), Note: fmt.Sprintf("rank %d of %d", 1+o.Better, 1+o.Surrogates)},
 			{Title: "Sharpe in excess", Value: o.Theta.Text(2), Note: "of a hold at its own exposure"},
@@ -32,10 +32,6 @@ func Placebo(o *placebo.Result, title string, madeUp bool) *view.Doc {
 			{Name: "data", Text: o.Identity.Data}, {Name: "seed", Text: fmt.Sprint(o.Identity.Rules.Seed)},
 			{Name: "file", Text: o.File}},
 	}
-	if !o.Above {
-		p.Verdict.Warnings = []string{"Not distinguishable from luck."}
-	}
-	return p
 }
 
 // placeboWinners shows the winners of the surrogates and that of the data.

@@ -31,7 +31,7 @@ func (s *Sweep) Doc() (*view.Doc, error) {
 	o := s.Outcome
 	judged := o.Judged()
 	p := &view.Doc{Kind: "sweep", Title: s.Title, Lead: s.lead(), Synthetic: s.Synthetic, Cards: s.cards(),
-		Verdict:  view.Verdict{Warnings: slices.Concat(o.DataWarnings, judged.Warnings()), Texts: judged.Sentences()},
+		Verdict:  verdictOf(judged.Answer, slices.Concat(o.DataWarnings, judged.Warnings()), judged.Sentences()),
 		Identity: s.identity()}
 	for _, one := range [...]view.Section{
 		{Title: "The best, and luck", Parts: s.luck(halves)},
@@ -47,6 +47,13 @@ func (s *Sweep) Doc() (*view.Doc, error) {
 		}
 	}
 	return p, nil
+}
+
+// verdictOf is the box of an answer.
+func verdictOf(a research.Answer, warnings, texts []string) view.Verdict {
+	tone := map[research.AnswerKind]view.Tone{research.ProbablyLuck: view.Bad, research.NoAnswer: view.Bad,
+		research.CannotTell: view.Open, research.HardByLuck: view.Good}[a.Kind]
+	return view.Verdict{Answer: a.Says, Tone: tone, Warnings: warnings, Texts: texts}
 }
 
 // lead is the range, the method and the objective.

@@ -143,7 +143,9 @@ func TestAPageIsDrawnWithoutASetThatHasNoValue(t *testing.T) {
 // A page warns first: below the bar, and where the winner stands alone.
 func TestThePageWarnsBeforeAllElse(t *testing.T) {
 	page := text(t, searched(t, research.Grid, "sharpe", &made{days: 200}, "a=1:8:1", "b=1:8:1"))
-	for _, warning := range []string{"Not distinguishable from luck.", research.StandsAlone} {
+	for _, warning := range []string{"Probably luck: 100 in 100 searches on worthless data do as well.",
+		research.StandsAlone,
+		"The winner lies at the border of the space (b=1)"} {
 		require.Less(t, strings.Index(page, warning), strings.Index(page, `<div class="cards">`))
 		require.Contains(t, page, warning)
 	}
@@ -154,7 +156,8 @@ func TestThePageWarnsBeforeAllElse(t *testing.T) {
 		}
 	}
 	page = text(t, searched(t, research.Grid, "sharpe", hill, "a=1:8:1", "b=1:8:1"))
-	require.NotContains(t, page, `class="verdict warning"`)
+	require.Contains(t, page, `<div class="verdict good"><p class="answer">Hard to explain by luck: 1 in 1,000 searches `+
+		`on worthless data does as well.</p><p>Of searches`)
 	require.Contains(t, page, "plateau</text>", "the hill is outlined")
 }
 

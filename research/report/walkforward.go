@@ -20,7 +20,7 @@ func Walk(o *walkforward.Result, title string, synthetic bool) *view.Doc {
 	lead := fmt.Sprintf("%s · %s to %s · method %s · best by %s", o.Cut(), date(o.Windows[0].TestFrom),
 		date(o.Windows[len(o.Windows)-1].TestEnd), o.Method, o.Objective)
 	p := &view.Doc{Kind: "walk-forward", Title: title, Lead: lead, Synthetic: synthetic,
-		Verdict: view.Verdict{Warnings: o.Warnings(), Texts: o.Sentences()}, Cards: walkCards(o),
+		Verdict: verdictOf(o.Answer(), o.Warnings(), o.Sentences()), Cards: walkCards(o),
 		Sections: []view.Section{
 			{Title: "The test days, stitched", Parts: walkCurves(o)},
 			{Title: "What the figures say", Parts: []view.Part{walkFindings(o)}},

@@ -40,7 +40,7 @@ func TestThePageOfAWalkForward(t *testing.T) {
 	for windows, want := range map[int][]string{
 		1: {"There is one window only", "The test days, stitched"},
 		5: {"Parameters over time", "In 1 windows no set had a value", "0.40 ± 1.10", "positions closed", "&lt;zz&gt;",
-			"Not distinguishable from luck.", "sharpe &lt; 3 ? 1 : 2"},
+			"worthless records of this length do as well", "sharpe &lt; 3 ? 1 : 2"},
 	} {
 		var page, again bytes.Buffer
 		require.NoError(t, report.Walk(walked(windows), "made up", true).Write(&page))

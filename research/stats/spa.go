@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Superior is the result of SPA for the best of all sets of a search against a benchmark: the
@@ -26,6 +27,24 @@ type Superior struct {
 	RealityBest      int
 	RealityStatistic float64 // √T·mean, in returns
 	RealityCheck     float64 // p-value
+
+	worthless []float64 // the greatest V* of each resample, ascending
+}
+
+// PValueOf is the p-value of one set of the search, by the daily returns in excess that SPA read:
+// the share of searches like this on worthless data whose best set looks at least as good as this
+// one. That of the best set is Consistent; no other set has a lower one. The row is changed.
+// Source: Westfall & Young 1993, the step of the maximum; White 2000.
+func (s *Superior) PValueOf(row []float64) float64 {
+	mean, deviation, _ := studentised(row, s.Block)
+	return PValue(max(0, math.Sqrt(float64(len(row)))*mean/deviation), s.worthless)
+}
+
+// Detectable is the true Sharpe ratio per observation that one set needs, so that a share `power`
+// of searches like this find it at a level.
+// Source: Hansen 2005, the distribution of V*. Formula: (the level's quantile of V* + z_power)/√T.
+func (s *Superior) Detectable(level, power float64) float64 {
+	return (Quantile(1-level, s.worthless) + upper(1-power)) / math.Sqrt(float64(s.Days))
 }
 
 // Resampling says how SPA resamples. The zero value is no resampling: Resamples must be at least 1;
@@ -138,16 +157,12 @@ func newContest(d *draws, block float64, studentise bool) *contest {
 
 // add compares one set more. The row is changed.
 func (c *contest) add(set int, row []float64) {
-	mean, square := centre(row, row)
 	n := float64(len(row))
 	root, scale := math.Sqrt(n), 1.0
-	long := longRunVariance(row, c.block)
-	if long <= flat*square/n {
-		mean, long = 0, 1
-		clear(row)
+	mean, deviation, still := studentised(row, c.block)
+	if still {
 		c.flat++
 	}
-	deviation := math.Sqrt(long)
 	t := root * mean / deviation
 	c.reality.take(leader{set, root * mean})
 	if c.studentise {
@@ -167,6 +182,18 @@ func (c *contest) add(set int, row []float64) {
 	} else {
 		raise(c.middle, c.sums, 1/(root*scale), root*mean/scale)
 	}
+}
+
+// studentised is the mean of returns and their long-run standard deviation; of returns that never
+// change 0 and 1. It takes the mean from the row.
+func studentised(row []float64, block float64) (mean, deviation float64, still bool) {
+	mean, square := centre(row, row)
+	long := longRunVariance(row, block)
+	if long <= flat*square/float64(len(row)) {
+		clear(row)
+		return 0, 1, true
+	}
+	return mean, math.Sqrt(long), false
 }
 
 // raise keeps the greater of each maximum and of scale·sum + shift.
@@ -194,7 +221,8 @@ func (c *contest) result() Superior {
 	v, w := max(0, c.spa.statistic), c.reality.statistic
 	return Superior{Flat: c.flat, Resamples: c.number, Best: c.spa.set, Statistic: v,
 		Lower: PValue(v, c.lower), Consistent: PValue(v, c.middle), Upper: PValue(v, c.upper),
-		RealityBest: c.reality.set, RealityStatistic: w, RealityCheck: PValue(w, c.white)}
+		RealityBest: c.reality.set, RealityStatistic: w, RealityCheck: PValue(w, c.white),
+		worthless: slices.Sorted(slices.Values(c.middle))}
 }
 
 // tie is the part of a statistic by which another may fall short and still be equal: rounding. A

@@ -11,9 +11,6 @@ import (
 	"github.com/tidemark-trading/tidemark/research/stats"
 )
 
-// level is the share of records of luck that may look as good.
-const level = 0.05
-
 // Warnings are the sentences that a reader must see first, if any.
 func (o *Result) Warnings() (list []string) {
 	list = slices.Clone(o.DataWarnings)
@@ -66,14 +63,23 @@ func (o *Result) Sentences() []string {
 	if c.PSR.Missing != "" {
 		return append(list, fmt.Sprintf("Nothing can be said about luck: %s.", c.PSR.Missing))
 	}
-	end := "Not distinguishable from luck."
-	if c.PSR.Value <= level {
-		end = "Luck shows this in at most 5 of 100 such records. That is no proof of an edge, and it holds only if " +
-			"this " +
-			"was the only walk-forward: of twenty, one looks like this by luck."
+	text := fmt.Sprintf("In excess of a hold at their own exposure their Sharpe is %s, with p %s.", c.Excess.Text(2),
+		c.PSR.Value.Text(3))
+	if o.Answer().Kind == research.HardByLuck {
+		text += " That holds only if this was the only walk-forward: of twenty, one looks like this by luck."
 	}
-	return append(list, fmt.Sprintf("In excess of a hold at their own exposure their Sharpe is %s, with p %s. %s",
-		c.Excess.Text(2), c.PSR.Value.Text(3), end))
+	return append(list, text)
+}
+
+// Answer rests on the stitched days, on which nothing was chosen.
+func (o *Result) Answer() research.Answer {
+	c := &o.Stitched
+	if c.PSR.Missing != "" {
+		return research.Unanswered(c.PSR.Missing)
+	}
+	unseen := research.LuckOf(1, c.Days).Detectable
+	return research.NewAnswer(research.TestPSR, float64(c.PSR.Value), "worthless records of this length", c.Days,
+		unseen)
 }
 
 // Finding is a figure with its explanation.
