@@ -14,7 +14,7 @@ type SignalsSection struct {
 
 // SignalSection is a source of signals from outside.
 type SignalSection struct {
-	File  string `toml:"file"`  // CSV, gzip of it too
+	File  string `toml:"file"`  // CSV, gzip of it too, or Parquet
 	Delay Span   `toml:"delay"` // from the time of a row to its being known, where it has no known_at
 	Zone  string `toml:"zone"`  // of times that name none; none: UTC
 	// Stamped says of times that are all starts of candles which end is meant: open or close.

@@ -1,6 +1,6 @@
-// Package parquet writes candles and result tables as Parquet, for notebooks: a column has one
-// type, times are timestamps, and numbers with decimals are doubles. It never replaces CSV, which
-// keeps every decimal exactly. Start at Candles and Table.
+// Package parquet writes candles and result tables as Parquet, for notebooks, and reads tables of
+// it as CSV: a column has one type, times are timestamps, and numbers with decimals are doubles. It
+// never replaces CSV, which keeps every decimal exactly. Start at Candles, Table and CSV.
 //
 // # Decisions
 //

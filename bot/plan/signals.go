@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/parquet"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/signals"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -125,7 +126,8 @@ func (p *Backtest) readSource(name string) (*signals.File, error) {
 		return nil, err
 	}
 	o := signals.Options{Delay: market.Duration(s.Delay), Zone: zone, Stamped: s.Stamped,
-		MaxAge: market.Duration(s.MaxAge), Every: market.Duration(s.Every), Value: s.Value, Markets: s.Markets}
+		MaxAge: market.Duration(s.MaxAge), Every: market.Duration(s.Every), Value: s.Value, Markets: s.Markets,
+		Parquet: parquet.CSV}
 	for i := range p.Strategies {
 		needs, err := p.Strategies[i].Kind.Needs(p.Strategies[i].Values)
 		if err == nil && slices.Contains(needs.Signals, name) &&

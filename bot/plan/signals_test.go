@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/parquet"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -103,4 +106,37 @@ func TestBadSectionsOfSignalsAreRefused(t *testing.T) {
 	source := &config.Source{Text: "signals.model.file = \"x\"\n"}
 	_, err = source.Portable()
 	require.ErrorContains(t, err, "other machines do not have its files")
+}
+
+// The same rows as CSV and as Parquet are the same signals.
+func TestSignalsMayStandInParquet(t *testing.T) {
+	dir := t.TempDir()
+	text := "time_ms,market,action,value\n1614600061000,BTC-EUR,buy,0.25\n1614600062000,BTC-EUR,,-1\n" +
+		"1614700061000,,sell,\n"
+	named := strings.Replace(text, "time_ms", "time", 1)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.csv"), []byte(named), 0o600))
+	var out bytes.Buffer
+	require.NoError(t, parquet.Table(&out, func() (io.ReadCloser, error) {
+		return io.NopCloser(strings.NewReader(text)), nil
+	}))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.parquet"), out.Bytes(), 0o600))
+	section := func(file string) string { return "[signals.model]\nfile = \"" + filepath.Join(dir, file) + "\"\n" }
+	p, err := heardPlan(t, section("a.csv"))
+	require.NoError(t, err)
+	q, err := heardPlan(t, section("a.parquet"))
+	require.NoError(t, err)
+	require.Len(t, q.Run.Signals, 3)
+	require.Equal(t, p.Run.Signals, q.Run.Signals)
+
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "b.parquet"), out.Bytes()[:out.Len()/2], 0o600))
+	_, err = heardPlan(t, section("b.parquet"))
+	require.ErrorContains(t, err, "b.parquet: it is no whole Parquet file")
+	bad := strings.Replace(text, "sell", "sel", 1)
+	out.Reset()
+	require.NoError(t, parquet.Table(&out, func() (io.ReadCloser, error) {
+		return io.NopCloser(strings.NewReader(bad)), nil
+	}))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "c.parquet"), out.Bytes(), 0o600))
+	_, err = heardPlan(t, section("c.parquet"))
+	require.ErrorContains(t, err, "c.parquet as CSV: line 4, column \"action\": \"sel\" is none of buy, sell, exit")
 }

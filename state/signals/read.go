@@ -41,6 +41,8 @@ type Options struct {
 	Value    string            // column of the value; empty: found by its name
 	Markets  map[string]string // markets by the names that the file gives them
 	Known    []string          // markets of the run, for errors
+	// Parquet makes a CSV of Parquet; nil: such a file is refused.
+	Parquet func(raw []byte) ([]byte, error)
 }
 
 // Row is a row of a file: its Market is 0, and On is the name.
@@ -72,8 +74,15 @@ func Read(name, source string, o Options) (*File, error) {
 	if len(raw) > maxBytes {
 		return nil, fmt.Errorf("%s has %d MB; a file of signals has at most %d MB", name, len(raw)>>20, maxBytes>>20)
 	}
+	text := raw
+	if o.Parquet != nil && bytes.HasPrefix(raw, []byte("PAR1")) {
+		if text, err = o.Parquet(raw); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		name += " as CSV"
+	}
 	r := reader{options: o, source: source, file: &File{}, seen: map[seenKey]int{}}
-	if err := r.read(raw); err != nil {
+	if err := r.read(text); err != nil {
 		text := strings.ReplaceAll(err.Error(), " | bot candles import … -", "")
 		return nil, fmt.Errorf("%s: %s", name, text)
 	}
