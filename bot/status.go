@@ -86,11 +86,15 @@ func configText(s *operator.Status) string {
 	return text
 }
 
-// printConcerns writes the positions without an exit, and what someone else has changed.
+// printConcerns writes the positions without an exit, the sources of signals, and what someone else
+// has changed.
 func printConcerns(line func(name, format string, args ...any), s *operator.Status) {
 	for _, x := range s.Unprotected {
 		line("unprotected", "%s: %s %s since %s (%s)", x.Strategy, x.Amount, x.Market, operator.ClockOf(x.SinceMS),
 			x.Cause)
+	}
+	for _, x := range s.Signals {
+		line("signals", "%s", x.Text())
 	}
 	for _, x := range s.ChangedByOthers {
 		line("changed by someone else", "%s", x)

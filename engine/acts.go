@@ -105,14 +105,15 @@ func (e acts) CancelOthers(at market.Time) []market.Command {
 
 // Hear keeps a signal from outside, and calls the strategies that want it. A signal is no order:
 // what strategies ask because of it passes the gate as always.
-func (e acts) Hear(at market.Time, s *market.Signal) []market.Command {
+func (e acts) Hear(at market.Time, s *market.Signal) (a Answer) {
 	e.begin(at)
 	if e.err != nil {
-		return nil
+		return a
 	}
-	e.signals.Hear(s)
+	a.Heard, a.Deaf = e.signals.Hear(s)
 	e.endStep(&market.Event{Kind: market.KindTimer, At: at})
-	return e.out
+	a.Commands = e.out
+	return a
 }
 
 // Hold lets the brackets of a restored engine send nothing until Guard is called: the loop first

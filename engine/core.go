@@ -171,12 +171,16 @@ func (e core) CallCandles(id market.StrategyID, g strategy.Group) {
 	e.guard(&e.slots[id-1], CallCandles)
 }
 
-// CallSignal calls OnSignal of a strategy, if it has one and has been started.
-func (e core) CallSignal(id market.StrategyID, heard *market.Signal) {
-	if s := &e.slots[id-1]; s.onSignal != nil && !s.past.Starting() {
+// CallSignal calls OnSignal of a strategy, if it has one. It reports whether the strategy has been
+// started and is not halted.
+func (e core) CallSignal(id market.StrategyID, heard *market.Signal) bool {
+	s := &e.slots[id-1]
+	awake := !s.halted && !s.past.Starting()
+	if awake && s.onSignal != nil {
 		e.args.signal = heard
 		e.guard(s, CallSignal)
 	}
+	return awake
 }
 
 // CallStart calls OnStart of a strategy.

@@ -485,6 +485,12 @@ func (e *Engine) Refused(id market.StrategyID) []risk.Count { return e.gate.Refu
 // the engine and changes with every step.
 func (e *Engine) Watches() []market.Watch { return e.brackets.Watches() }
 
+// LatestSignal is the latest signal of a source about a market, or about all where m is 0, also one
+// that holds no more.
+func (e *Engine) LatestSignal(source string, m market.ID) (s market.Signal, heard bool) {
+	return e.signals.Latest(source, m)
+}
+
 // Brackets is the part of the brackets and Closes that others may read.
 func (e *Engine) Brackets() bracket.View { return e.brackets.View() }
 

@@ -13,6 +13,9 @@ type Answer struct {
 	Left     int          // InputCancelHalted: orders that are still open
 	Own      *state.Order // InputAdopt
 	Err      error        // InputReopen: the saved order cannot be read
+	// InputSignal: the strategies that got it, and those that want it and are halted, or not
+	// started yet.
+	Heard, Deaf []market.StrategyID
 }
 
 // Enter carries out an input. It is the only way by which a live bot changes engine and account
@@ -40,7 +43,7 @@ func (e *Engine) Enter(in *market.Input) (a Answer) {
 	case market.InputUnreliable:
 		e.account.MarkUnreliable(in.Market)
 	case market.InputSignal:
-		a.Commands = acts{e}.Hear(in.At, in.Signal)
+		a = acts{e}.Hear(in.At, in.Signal)
 	default:
 		return acts{e}.enterOrders(in)
 	}

@@ -37,12 +37,16 @@ const (
 	Tracking    = "tracking" // of bot gap --every: a strategy is far from its backtest
 	Seal        = "seal"
 	Summary     = "summary" // what was earned in a day or a week
-	Test        = "test"    // of bot doctor; no filter drops it
+	// SignalLost: a sender of signals names another position before than the one that was heard;
+	// SourceSilent: a source has said nothing for longer than its every.
+	SignalLost   = "signal lost"
+	SourceSilent = "source silent"
+	Test         = "test" // of bot doctor; no filter drops it
 )
 
 // kinds are the kinds that a running bot sends.
 var kinds = []string{Start, Stop, Halt, Resume, Fill, Refusals, Difference, Ban, Stale, Unprotected, Blocked, Tracking,
-	Seal, Summary}
+	Seal, Summary, SignalLost, SourceSilent}
 
 // Alert is one message to a person.
 type Alert struct {

@@ -18,6 +18,7 @@ import (
 type storyWriter struct {
 	catalog *market.Catalog
 	status  string             // the order's status in the last report
+	signal  *journal.Entry     // the last one; nil: none
 	fees    map[uuid.UUID]bool // by fill: whether its fee has been written
 }
 
@@ -25,7 +26,11 @@ type storyWriter struct {
 func (t *storyWriter) lines(e *journal.Entry) []string {
 	switch r := e.Record.(type) {
 	case *journal.Intent:
-		return t.intent(r)
+		return t.intent(e.At, r)
+	case *journal.Signal:
+		one := *e
+		t.signal = &one
+		return t.signalLines(r)
 	case *journal.SentCommand:
 		return []string{"sent      " + r.Command.String()}
 	case *journal.AnswerEntry:
@@ -121,8 +126,11 @@ func actText(r *journal.Act) string {
 }
 
 // intent writes the event, the decision, the gate's figures and the request.
-func (t *storyWriter) intent(r *journal.Intent) []string {
+func (t *storyWriter) intent(at market.Time, r *journal.Intent) []string {
 	lines := []string{"event     " + causeText(t.catalog, &r.Cause)}
+	if t.signal != nil && t.signal.At == at && r.Cause.Kind == 0 {
+		lines[0] = "event     " + signalText(t.signal)
+	}
 	decided := fmt.Sprintf("decided   %s %s", r.Command.Kind, commandText(t.catalog, &r.Command))
 	if asked := termsText(t.catalog, r.Command.Order.Market, r.Asked.Beside(&r.Command.Order)); asked != "" {
 		decided += "; asked for " + asked
@@ -137,6 +145,45 @@ func (t *storyWriter) intent(r *journal.Intent) []string {
 	}
 	return append(lines, strings.TrimRight(fmt.Sprintf("request   %s %s %s", r.Method, r.Path, r.Body), " "),
 		fmt.Sprintf("          signed for %s, to be taken within %d ms", ClockOf(r.Timestamp), r.WindowMS))
+}
+
+// signalText names a signal, with its times.
+func signalText(e *journal.Entry) string {
+	r := e.Record.(*journal.Signal)
+	text := fmt.Sprintf("signal %d of %s", e.Number, r.Source)
+	if r.Sent != 0 {
+		text += ", sent " + ClockOf(r.Sent.Millis())
+	}
+	return text + ", came " + ClockOf(r.Came.Millis())
+}
+
+// signalLines writes a signal from outside.
+func (t *storyWriter) signalLines(r *journal.Signal) []string {
+	line := "signal    of " + r.Source
+	if r.Market != "" {
+		line += " on " + r.Market
+	}
+	line += fmt.Sprintf(" by %s", r.Proof)
+	if r.Address != "" {
+		line += ", " + r.Address
+	}
+	if r.Sent != 0 {
+		line += fmt.Sprintf(", %s after it was sent", time.Duration(r.Came.Sub(r.Sent)).Round(time.Millisecond))
+	}
+	lines := []string{line + ": " + strings.ToValidUTF8(string(r.Body), "?")}
+	add := func(is bool, text string) {
+		if is {
+			lines = append(lines, "          "+text)
+		}
+	}
+	add(r.Verdict != "", "refused: "+r.Reason)
+	add(r.Count > 1, fmt.Sprintf("the last of %d of its kind since %s", r.Count, ClockOf(r.First.Millis())))
+	add(r.Verdict == "" && len(r.Heard) == 0, "no strategy got it")
+	add(len(r.Heard) > 0, "heard by "+strings.Join(r.Heard, ", "))
+	add(len(r.Deaf) > 0, "not heard by "+strings.Join(r.Deaf, ", ")+": halted")
+	add(r.Short, "it asked for a short, which a spot market takes as flat")
+	add(r.Lost, "the one before it is lost: the sender names another position before it")
+	return lines
 }
 
 // report writes the order's status and the status before.
@@ -211,7 +258,7 @@ func (t *storyWriter) refusal(r *journal.Refusal) []string {
 // causeText names the event in whose callback a strategy decided.
 func causeText(c *market.Catalog, cause *journal.Cause) string {
 	if cause.Kind == 0 {
-		return "none: the operator, or a start or stop"
+		return "none: the operator, a signal, or a start or stop"
 	}
 	text := FeedName(c, cause.Kind, cause.Market) + " of " + ClockOf(cause.At.Millis())
 	if cause.Recorded != 0 {

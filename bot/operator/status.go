@@ -63,6 +63,7 @@ type Status struct {
 	StreamAside    string         `json:"stream_aside,omitempty"`
 	NotGuarded     []NotGuarded   `json:"not_guarded,omitempty"` // cancel-on-disconnect groups without a timer of their own
 	Unallocated    []Amount       `json:"unallocated,omitempty"` // what the account has beyond the strategies' books
+	Signals        []SignalSource `json:"signals,omitempty"`     // by the names of their sources
 	Markets        []MarketStatus `json:"markets,omitempty"`     // those that do not trade
 	Weight         []Weight       `json:"weight,omitempty"`
 	Feeds          []Feed         `json:"feeds,omitempty"`
@@ -117,6 +118,50 @@ type NotGuarded struct {
 func (x *NotGuarded) Text() string {
 	return fmt.Sprintf("not guarded: group %d (%s): its orders outlive this bot: %s", x.Group,
 		strings.Join(x.Strategies, ", "), x.Cause)
+}
+
+// SignalSource is a source of signals. Its counts are those of the state file.
+type SignalSource struct {
+	Source   string `json:"source"`
+	Live     string `json:"live,omitempty"` // door, file or stdin, of a running bot
+	Received int64  `json:"received"`       // that counted
+	Refused  int64  `json:"refused"`
+	Repeated int64  `json:"repeated"`
+	Lost     int64  `json:"lost"`
+	LastMS   int64  `json:"last_ms,omitempty"`
+	Silent   bool   `json:"silent,omitempty"` // nothing came for longer than its every
+}
+
+// Text is a line about the source for a person.
+func (x *SignalSource) Text() string {
+	text := x.Source
+	if x.Live != "" {
+		text += " by " + x.Live
+	}
+	text += fmt.Sprintf(": %d received, %d refused, %d repeated", x.Received, x.Refused, x.Repeated)
+	if x.Lost > 0 {
+		text += fmt.Sprintf(", %d lost", x.Lost)
+	}
+	if x.LastMS == 0 {
+		return text + ", never heard"
+	}
+	if text += ", last " + ClockOf(x.LastMS); x.Silent {
+		text += ", silent"
+	}
+	return text
+}
+
+// SignalSources lists what was heard of each source.
+func SignalSources(heard map[string]statedir.HeardSource) (list []SignalSource) {
+	for _, name := range slices.Sorted(maps.Keys(heard)) {
+		h := heard[name]
+		x := SignalSource{Source: name, Received: h.Received, Refused: h.Refused, Repeated: h.Repeated, Lost: h.Lost}
+		if h.Last != 0 {
+			x.LastMS = h.Last.Millis()
+		}
+		list = append(list, x)
+	}
+	return list
 }
 
 // MarketStatus is a market that does not trade, with its last known status.
@@ -229,6 +274,11 @@ func StoppedStatus(store *journal.Store, dir string) (*Status, error) {
 		return nil, err
 	}
 	s.Unallocated = Unallocated(store.Catalog(), agreed)
+	heard, err := statedir.ReadHeard(store)
+	if err != nil {
+		return nil, err
+	}
+	s.Signals = SignalSources(heard)
 	if len(runs) > 0 {
 		for _, name := range runs[len(runs)-1].Strategies {
 			s.Strategies = append(s.Strategies, stoppedStrategy(name, halts, open))

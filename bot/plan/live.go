@@ -154,6 +154,9 @@ func (p *Live) checkSections(getenv func(string) string) error {
 	if err := p.Config.Dashboard.Check(); err != nil {
 		return err
 	}
+	if err := p.checkSignals(); err != nil {
+		return err
+	}
 	if err := p.readDoor(getenv); err != nil {
 		return err
 	}
@@ -180,10 +183,6 @@ func (p *Live) readMessengers(getenv func(string) string) (err error) {
 func (p *Live) addTrading(kinds []strategy.Definition) (err error) {
 	if p.Config.Account.Currency == "" {
 		return config.Keyf([]string{"account", "currency"}, "want the symbol of an asset, like EUR")
-	}
-	if s := p.Config.Source; s != nil && s.Sets("signals") {
-		return config.Keyf([]string{"signals"}, "a live bot hears no signals so far, they are for backtests; take the "+
-			"section out of its config")
 	}
 	if p.Plan, err = newPlan(p.Config.Trading(), kinds); err != nil {
 		return err
@@ -319,6 +318,7 @@ func (p *Live) setCatalog(catalog *market.Catalog) (err error) {
 func (p *Live) settings() config.Backtest {
 	c, s := *config.DefaultBacktest(), &p.sections
 	c.Account.Currency, c.Account.MakerFee, c.Account.TakerFee, c.Risk = s.Currency, s.MakerFee, s.TakerFee, s.Risk
+	c.Signals.Sources = withoutFiles(s.Signals)
 	c.Assets = map[string]config.AssetSection{s.Currency: {Decimals: int64(p.Currency.Digits)}}
 	return c
 }

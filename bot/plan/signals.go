@@ -37,8 +37,8 @@ func (p *Plan) checkHeard(sources []string) error {
 		}
 		names := slices.Sorted(maps.Keys(p.sections.Signals))
 		if len(names) == 0 {
-			return fmt.Errorf("hears signals of %q, which have no section; a backtest reads them from the file of "+
-				"[signals.%s], and a live bot hears none so far", config.Clip(name), config.Clip(name))
+			return fmt.Errorf("hears signals of %q, which have no section; write [signals.%s], for a backtest with "+
+				"file = \"model.csv\", for a live bot with live = \"door\"", config.Clip(name), config.Clip(name))
 		}
 		return fmt.Errorf("hears signals of %q, which have no section; the nearest is [signals.%s]", config.Clip(name),
 			strategy.Nearest(name, names))
@@ -48,13 +48,50 @@ func (p *Plan) checkHeard(sources []string) error {
 
 // checkSignals checks the sections of signals, without their files.
 func (p *Backtest) checkSignals() error {
-	if n := len(p.Config.Signals.Sources); n > maxSources {
-		return config.Keyf([]string{"signals"}, "%d sources; at most %d", n, maxSources)
-	}
-	for _, name := range slices.Sorted(maps.Keys(p.Config.Signals.Sources)) {
-		path, s := []string{"signals", name}, p.Config.Signals.Sources[name]
+	return checkSignals(p.Config.Signals.Sources, func(path []string, s *config.SignalSection) error {
 		if s.File == "" {
 			return config.Keyf(config.Join(path, "file"), "is missing; want a CSV of signals, like \"model.csv\"")
+		}
+		return nil
+	})
+}
+
+// checkSignals checks the sections of signals, and how each of them comes.
+func (p *Live) checkSignals() error {
+	reads := ""
+	return checkSignals(p.Config.Signals.Sources, func(path []string, s *config.SignalSection) error {
+		at := config.Join(path, "live")
+		if s.Live == "" {
+			return config.Keyf(at, "is missing; say how the bot hears them: live = \"door\" by HTTP, \"file\" as new "+
+				"lines of file, or \"stdin\"")
+		}
+		if err := config.OneOf(at, s.Live, config.LiveDoor, config.LiveFile, config.LiveStdin); err != nil {
+			return err
+		}
+		switch {
+		case s.Live == config.LiveFile && s.File == "":
+			return config.Keyf(config.Join(path, "file"), "is missing; want the file that grows, like \"model.csv\"")
+		case s.Live == config.LiveDoor && p.Config.Signals.Door.Listen == "":
+			return config.Keyf([]string{"signals", "door", "listen"}, "is missing, and %s comes by the door; want an "+
+				"address like \"127.0.0.1:8790\"", path[1])
+		case s.Live == config.LiveStdin && reads != "":
+			return config.Keyf(at, "%s reads the standard input already; there is only one", reads)
+		case s.Live == config.LiveStdin:
+			reads = path[1]
+		}
+		return nil
+	})
+}
+
+// checkSignals checks what sections of signals have in common, and each of them by also.
+func checkSignals(sources map[string]config.SignalSection, also func([]string, *config.SignalSection) error) error {
+	if n := len(sources); n > maxSources {
+		return config.Keyf([]string{"signals"}, "%d sources; at most %d", n, maxSources)
+	}
+	for _, name := range slices.Sorted(maps.Keys(sources)) {
+		path, s := []string{"signals", name}, sources[name]
+		if err := also(path, &s); err != nil {
+			return err
 		}
 		if _, err := time.LoadLocation(s.Zone); err != nil || s.Zone == "Local" {
 			return config.Keyf(config.Join(path, "zone"), "%q is no time zone that this machine knows; want UTC, or a "+
@@ -118,14 +155,14 @@ func (p *Backtest) readSignals() error {
 	return nil
 }
 
-// readSource reads the file of a source.
-func (p *Backtest) readSource(name string) (*signals.File, error) {
-	s := p.Config.Signals.Sources[name]
+// SignalOptions are the settings of a source of signals. Its markets are those of the catalog.
+func (p *Plan) SignalOptions(name string) (o signals.Options, err error) {
+	s := p.sections.Signals[name]
 	zone, err := time.LoadLocation(s.Zone)
 	if err != nil {
-		return nil, err
+		return o, err
 	}
-	o := signals.Options{Delay: market.Duration(s.Delay), Zone: zone, Stamped: s.Stamped,
+	o = signals.Options{Delay: market.Duration(s.Delay), Zone: zone, Stamped: s.Stamped,
 		MaxAge: market.Duration(s.MaxAge), Every: market.Duration(s.Every), Value: s.Value, Markets: s.Markets,
 		Parquet: parquet.CSV}
 	for i := range p.Strategies {
@@ -138,10 +175,19 @@ func (p *Backtest) readSource(name string) (*signals.File, error) {
 	for _, m := range p.Catalog.Markets() {
 		o.Known = append(o.Known, m.Name)
 	}
+	return o, nil
+}
+
+// readSource reads the file of a source.
+func (p *Backtest) readSource(name string) (*signals.File, error) {
+	o, err := p.SignalOptions(name)
+	if err != nil {
+		return nil, err
+	}
 	if o.Interval == 0 {
 		p.Options.Warnings = append(p.Options.Warnings, fmt.Sprintf("signals %s: no strategy hears them.", name))
 	}
-	return signals.Read(s.File, name, o)
+	return signals.Read(p.Config.Signals.Sources[name].File, name, o)
 }
 
 // describeSignals says in the assumptions what was read.
@@ -197,4 +243,14 @@ func (p *Backtest) withSignals(c config.Backtest) config.Backtest {
 		c.Signals.Sources[name] = s
 	}
 	return c
+}
+
+// withoutFiles are sections without the names of their files, which decide nothing live.
+func withoutFiles(sources map[string]config.SignalSection) map[string]config.SignalSection {
+	sources = maps.Clone(sources)
+	for name, s := range sources {
+		s.File = ""
+		sources[name] = s
+	}
+	return sources
 }

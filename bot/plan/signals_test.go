@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/parquet"
+	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -79,10 +80,52 @@ func TestABacktestReadsItsSignals(t *testing.T) {
 	require.NotEqual(t, p.Options.DataHash, other.Options.DataHash, "a try on other signals is another try")
 }
 
+// livePlan plans a live bot with sections of signals.
+func livePlan(t *testing.T, sections string) (*Live, error) {
+	c, err := config.LoadRun(&config.Source{Text: `
+bot.mode = "paper"
+paper.start.EUR = "1000"
+strategies.a.kind = "hears"
+strategies.a.markets = ["BTC-EUR"]
+strategies.a.interval = "1h"
+strategies.a.operator_id = 1
+` + sections})
+	require.NoError(t, err)
+	return NewLive(c, hearing(), os.Getenv)
+}
+
+// One config file serves a backtest and a live bot.
+func TestALiveBotNamesTheWayOfItsSignals(t *testing.T) {
+	for text, want := range map[string]string{
+		`signals.model.file = "x"`: `signals.model.live: is missing; say how the bot hears them: live = "door" by HTTP, ` +
+			`"file" as new lines of file, or "stdin"`,
+		`signals.model.live = "mail"`: `signals.model.live: "mail" is not one of door, file, stdin`,
+		`signals.model.live = "file"`: `signals.model.file: is missing; want the file that grows, like "model.csv"`,
+		`signals.model.live = "door"`: `signals.door.listen: is missing, and model comes by the door; want an address ` +
+			`like "127.0.0.1:8790"`,
+		"signals.model.live = \"stdin\"\nsignals.other.live = \"stdin\"": `signals.other.live: model reads the ` +
+			`standard input already; there is only one`,
+		"signals.model.live = \"stdin\"\nsignals.model.zone = \"Mars\"": `: signals.model.zone: "Mars" is no time zone`,
+	} {
+		_, err := livePlan(t, text)
+		require.ErrorContains(t, err, want, text)
+	}
+	section := "signals.model.file = \"" + filepath.Join(t.TempDir(), "a.csv") + "\"\n" +
+		"signals.model.live = \"stdin\"\n" +
+		"signals.model.markets = {BTCEUR = \"BTC-EUR\"}\nsignals.door.listen = \"127.0.0.1:0\"\n"
+	live, err := livePlan(t, section)
+	require.NoError(t, err)
+	o, err := live.SignalOptions("model")
+	require.NoError(t, err)
+	require.Equal(t, market.Interval1h, o.Interval)
+	_, err = heardPlan(t, section)
+	require.ErrorContains(t, err, "signals.model.file: open ")
+}
+
 func TestBadSectionsOfSignalsAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"": `strategies.a: hears signals of "model", which have no section; a backtest reads them from the file of ` +
-			`[signals.model], and a live bot hears none so far`,
+		"": `strategies.a: hears signals of "model", which have no section; write [signals.model], for a backtest with ` +
+			`file = "model.csv", for a live bot with live = "door"`,
 		`signals.modell.file = "x"`:  `hears signals of "model", which have no section; the nearest is [signals.modell]`,
 		`signals.model.delay = "2s"`: `signals.model.file: is missing; want a CSV of signals, like "model.csv"`,
 		"signals.model.file = \"x\"\nsignals.model.zone = \"Mars\"": `signals.model.zone: "Mars" is no time zone that ` +
@@ -96,15 +139,8 @@ func TestBadSectionsOfSignalsAreRefused(t *testing.T) {
 		_, err := heardPlan(t, text)
 		require.ErrorContains(t, err, want)
 	}
-	text, err := os.ReadFile("../../configs/sandbox.toml")
-	require.NoError(t, err)
-	live, err := config.LoadRun(&config.Source{Text: string(text) + "\n[signals.model]\nfile = \"x.csv\"\n"})
-	require.NoError(t, err)
-	_, err = NewLive(live, hearing(), os.Getenv)
-	require.ErrorContains(t, err, "signals: a live bot hears no signals so far, they are for backtests; take the "+
-		"section out of its config")
 	source := &config.Source{Text: "signals.model.file = \"x\"\n"}
-	_, err = source.Portable()
+	_, err := source.Portable()
 	require.ErrorContains(t, err, "other machines do not have its files")
 }
 

@@ -129,6 +129,7 @@ func (c *control) statusOfLoop(s *operator.Status) error {
 			Cause: g.Cause, SinceMS: g.Since.Millis()})
 	}
 	s.Unallocated = operator.Unallocated(r.plan.Catalog, r.journal.agreed.balances)
+	s.Signals = r.listening.status()
 	for _, m := range r.journal.notes.rules {
 		if m.Status != market.Trading {
 			s.Markets = append(s.Markets, operator.MarketStatus{Market: m.Name, Status: m.Status.String()})

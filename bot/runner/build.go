@@ -35,18 +35,19 @@ import (
 // books are the parts of a bot in which orders and money are booked. The loop's goroutine has them
 // while it runs.
 type books struct {
-	plan    *plan.Live
-	log     zerolog.Logger
-	run     uuid.UUID
-	trading *rest.Client // that orders go through
-	store   *journal.Store
-	account *state.Account
-	engine  *engine.Engine
-	door    live.Inputs // to the engine
-	journal *botJournal
-	gate    *risk.Gate
-	watch   *watch // nil: no metrics, alerts or systemd
-	resumed bool   // the state file had an earlier run
+	plan      *plan.Live
+	log       zerolog.Logger
+	run       uuid.UUID
+	trading   *rest.Client // that orders go through
+	store     *journal.Store
+	account   *state.Account
+	engine    *engine.Engine
+	door      live.Inputs // to the engine
+	journal   *botJournal
+	gate      *risk.Gate
+	watch     *watch     // nil: no metrics, alerts or systemd
+	resumed   bool       // the state file had an earlier run
+	listening *listening // to signals from outside
 }
 
 // carry books a transfer event, and returns what follows for brackets. The commands are valid until
@@ -127,7 +128,7 @@ func (r *runner) open(ctx context.Context) error {
 	}
 	defer end()
 	for _, step := range [...]func(context.Context) error{r.checkCanary, r.openClient, r.openTrading, r.openEngine,
-		r.openFeed, r.begin, r.openLoop} {
+		r.openFeed, r.openListening, r.begin, r.openLoop} {
 		if err := step(opening); err != nil {
 			return err
 		}
@@ -223,14 +224,11 @@ func (r *runner) openEngine(ctx context.Context) (err error) {
 
 // openRecording opens the recording of market events beside the state file.
 func (r *runner) openRecording() (err error) {
-	if r.plan.Config.Bot.RecordMB == 0 {
-		return nil
+	if r.journal.entries, err = r.store.LastNumber(); err != nil || r.plan.Config.Bot.RecordMB == 0 {
+		return err
 	}
 	known, err := r.store.Blob(statedir.RecordingBlob)
 	if err != nil {
-		return err
-	}
-	if r.journal.entries, err = r.store.LastNumber(); err != nil {
 		return err
 	}
 	r.journal.recording, err = recording.Open(filepath.Join(r.plan.Config.Bot.State, statedir.RecordingFolder),

@@ -281,6 +281,7 @@ func (j *botJournal) saveEngine(all bool, snapshot, copied snapshot) error {
 func (j *botJournal) writeMinute(at market.Time) error {
 	j.judgeCanary(at)
 	j.writeDue(at, false, j.journalRefusal)
+	j.listening.minute(at, false)
 	if len(j.agreed.balances) > 0 {
 		j.saveAgreed()
 	}

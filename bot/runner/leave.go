@@ -43,6 +43,7 @@ func (r *runner) writeStop(failed error) error {
 		r.watch.stopped(reason, len(open), r.logAway(r.store, r.plan.Catalog)+r.logUnbooked()+r.logUnknown())
 	}()
 	r.journal.writeDue(r.engine.Now(), true, r.journal.journalRefusal)
+	r.listening.minute(r.engine.Now(), true)
 	r.journal.batch.Journal(r.engine.Now(), &journal.Stop{Run: r.run, Reason: reason, Open: len(open)})
 	r.journal.savedAll = 0 // save everything
 	if err := r.journal.Commit(r.engine.Now()); err != nil {

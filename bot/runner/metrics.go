@@ -55,6 +55,7 @@ var counted = [...]struct {
 	{"unprotected_total", "Positions that could not have an exit at the exchange.", []string{"strategy", "cause"}},
 	{"callbacks_blocked_total", "Callbacks of strategies that took longer than a second.",
 		[]string{"strategy", "callback"}},
+	{"signals_total", "Signals from outside, by source and by what became of them.", []string{"source", "outcome"}},
 	{"reloads_total", "Reloads of the settings, by what became of them.", []string{"outcome"}},
 }
 
@@ -129,6 +130,11 @@ func (m *metrics) attach(r *runner) {
 	}
 	m.function("clock_offset_seconds", "How far the exchange's clock is ahead of this machine's.", nil,
 		func() float64 { return r.client.Offset().Seconds() })
+	for name, s := range r.listening.all() {
+		m.function("signal_age_seconds", "Time since the latest signal of a source, or since the bot began.",
+			prometheus.Labels{"source": name},
+			func() float64 { return r.trading.Now().Sub(market.Time(s.came.Load())).Seconds() })
+	}
 	for _, payer := range [...]rest.Payer{rest.PaidByKey, rest.PaidByIP} {
 		budget := prometheus.Labels{"budget": payer.String()}
 		m.function("weight_left", "Weight points that are left in this minute.", budget, func() float64 {

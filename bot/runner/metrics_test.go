@@ -56,7 +56,9 @@ func TestThePageOnMetricsNamesEveryMetricAndNoOther(t *testing.T) {
 	on, err := stream.New(stream.Config{BaseURL: "https://exchange.test"})
 	require.NoError(t, err)
 	on.Subscribe(&stream.Channel{Name: "book"})
-	w := &watch{now: time.Now, r: &runner{books: books{plan: p}, streams: &streams{on: on}, orders: &streamedOrders{}}}
+	w := &watch{now: time.Now, r: &runner{books: books{plan: p,
+		listening: &listening{sources: map[string]*source{"model": {}}}}, streams: &streams{on: on},
+		orders: &streamedOrders{}}}
 	m := newMetrics(w)
 	m.attach(w.r)
 	described := make(chan *prometheus.Desc, 1000)

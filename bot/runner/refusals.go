@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
@@ -12,11 +11,9 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// refusals collects the gate's refusals for the journal. The first refusal of a kind (one strategy,
-// market, side, command and reason) is journalled with its turn. Further ones are counted; one
-// entry with the last of them stands for all, after a minute, then after twice as long each time,
-// up to an hour. A kind that did not occur for an hour begins anew. So a strategy that is refused
-// at every price costs a few dozen entries a day, and no commit of its own.
+// refusals collects the gate's refusals for the journal. Those of a kind (one strategy, market,
+// side, command and reason) are counted together. So a strategy that is
+// refused at every price costs a few dozen entries a day, and no commit of its own.
 type refusals struct {
 	pending []*refusedKind // of this step or turn: they wait for their cause
 	kinds   map[refusalKey]*refusedKind
@@ -33,16 +30,9 @@ type refusalKey struct {
 
 // refusedKind is what was refused of a kind since its last journal entry.
 type refusedKind struct {
+	repeats
 	refusal journal.Refusal // the last one
-	last    market.Time
-	wait    market.Duration // from its last entry to the next
-	written market.Time
 }
-
-const (
-	refusalWait = time.Minute
-	refusalRest = time.Hour
-)
 
 // refuse adds a refusal.
 func (r *refusals) refuse(at market.Time, key refusalKey, refusal *journal.Refusal) {
@@ -51,18 +41,11 @@ func (r *refusals) refuse(at market.Time, key refusalKey, refusal *journal.Refus
 		k = &refusedKind{}
 		r.kinds[key] = k
 	}
-	count, first := k.refusal.Count+1, k.refusal.First
-	if count == 1 {
-		first = at
-	}
-	rested := k.last == 0 || count == 1 && at.Sub(k.last) >= refusalRest
-	k.refusal, k.last = *refusal, at
-	k.refusal.Count, k.refusal.First = count, first
+	k.add(at)
+	k.refusal = *refusal
+	k.refusal.Count, k.refusal.First = k.count, k.first
 	if !slices.Contains(r.pending, k) {
 		r.pending = append(r.pending, k)
-	}
-	if rested {
-		k.wait, k.written = 0, at
 	}
 }
 
@@ -80,8 +63,7 @@ func (r *refusals) setCause(causeOf func(in market.ID) journal.Cause, write func
 
 func (k *refusedKind) write(write func(market.Time, *journal.Refusal)) {
 	write(k.last, &k.refusal)
-	k.written, k.wait = k.last, min(max(2*k.wait, refusalWait), refusalRest)
-	k.refusal.Count, k.refusal.First = 0, 0
+	k.wrote()
 }
 
 // writeDue writes the kinds whose wait is over, or all, and drops those that did not occur for an
@@ -89,9 +71,9 @@ func (k *refusedKind) write(write func(market.Time, *journal.Refusal)) {
 func (r *refusals) writeDue(at market.Time, all bool, write func(market.Time, *journal.Refusal)) {
 	for _, key := range slices.SortedFunc(maps.Keys(r.kinds), compareRefusals) {
 		switch k := r.kinds[key]; {
-		case k.refusal.Count > 0 && (all || at.Sub(k.written) >= k.wait):
+		case k.due(at) || all && k.count > 0:
 			k.write(write)
-		case k.refusal.Count == 0 && at.Sub(k.last) >= refusalRest:
+		case k.over(at):
 			delete(r.kinds, key)
 		}
 	}
@@ -105,7 +87,7 @@ func compareRefusals(a, b refusalKey) int {
 // counted are the refusals that are not in the journal yet.
 func (r *refusals) counted() (list []journal.Refusal) {
 	for _, key := range slices.SortedFunc(maps.Keys(r.kinds), compareRefusals) {
-		if k := r.kinds[key]; k.refusal.Count > 0 {
+		if k := r.kinds[key]; k.count > 0 {
 			list = append(list, k.refusal)
 		}
 	}

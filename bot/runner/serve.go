@@ -78,6 +78,7 @@ func (r *runner) ready() {
 		r.saveGroups(r.plan.Groups())
 	}
 	r.watch.started()
+	r.listening.trades.Store(true)
 }
 
 // Error is a failed run, of which Run returns the reason. It is shown even after a Ctrl-C.

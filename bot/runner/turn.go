@@ -33,6 +33,7 @@ func (w *watch) turn() {
 	w.sampled = now
 	w.checkHalts()
 	w.checkLimits()
+	w.checkSilence()
 	w.alertFills(false)
 	fresh, worst := w.countRefusals()
 	fresh += w.rejected

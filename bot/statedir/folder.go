@@ -45,6 +45,10 @@ const (
 	// that books them.
 	DirectBlob = "direct"
 	PartPrefix = "engine/" // prefix of the names of the engine's parts
+	// SignalsBlob counts what was heard of each source of signals, SignalPrefix begins the names of
+	// the blobs of SeenSignal.
+	SignalsBlob  = "signals"
+	SignalPrefix = "signal/"
 )
 
 // SameFile reports whether two paths lead to one existing file.

@@ -12,8 +12,9 @@ import (
 // Core is the engine as its signals see it.
 type Core interface {
 	port.Strategies
-	// CallSignal calls OnSignal of a strategy, if it has one.
-	CallSignal(id market.StrategyID, s *market.Signal)
+	// CallSignal calls OnSignal of a strategy, if it has one, and reports whether the strategy may
+	// be called: one that is halted, or not started yet, is not.
+	CallSignal(id market.StrategyID, s *market.Signal) bool
 }
 
 // Set is the signals of an engine. It is a plain value owned by the engine's goroutine.
@@ -23,6 +24,8 @@ type Set struct {
 	clock   *market.Time // arrival of the current event
 	wanted  [][]string   // by strategy: sources
 	last    map[place]market.Signal
+
+	called, deaf []market.StrategyID // of the latest Hear
 }
 
 // place is what a signal is about.
@@ -48,8 +51,10 @@ func (s *Set) Begin(sources []string) { s.wanted = append(s.wanted, sources) }
 // Want changes the sources that a strategy hears.
 func (s *Set) Want(id market.StrategyID, sources []string) { s.wanted[id-1] = sources }
 
-// Hear keeps a signal, and calls the strategies that want it.
-func (s *Set) Hear(heard *market.Signal) {
+// Hear keeps a signal, and calls the strategies that want it. It returns them, first those that may
+// be called. The lists are valid until the next one.
+func (s *Set) Hear(heard *market.Signal) (called, deaf []market.StrategyID) {
+	s.called, s.deaf = s.called[:0], s.deaf[:0]
 	s.core.Changed()
 	at := place{heard.Source, heard.Market}
 	if last, known := s.last[at]; !known || !newer(&last, heard) {
@@ -59,9 +64,14 @@ func (s *Set) Hear(heard *market.Signal) {
 		id := market.StrategyID(i + 1)
 		if slices.Contains(sources, heard.Source) &&
 			(heard.Market == 0 || slices.Contains(s.core.Markets(id), heard.Market)) {
-			s.core.CallSignal(id, heard)
+			if s.core.CallSignal(id, heard) {
+				s.called = append(s.called, id)
+			} else {
+				s.deaf = append(s.deaf, id)
+			}
 		}
 	}
+	return s.called, s.deaf
 }
 
 // newer reports whether a is about a later time than b, or was known later of the same.
@@ -79,6 +89,13 @@ func (s *Set) Last(source string, m market.ID) (last market.Signal, heard bool) 
 		return market.Signal{}, false
 	}
 	return last, true
+}
+
+// Latest is the latest signal of a source about a market, or about all where m is 0, also one that
+// holds no more.
+func (s *Set) Latest(source string, m market.ID) (last market.Signal, heard bool) {
+	last, heard = s.last[place{source, m}]
+	return last, heard
 }
 
 // Save is the latest signals, sorted.

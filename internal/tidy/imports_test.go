@@ -121,6 +121,7 @@ var mayImport = map[string][]string{
 	"bot/chat/telegram": {"exchange/rest", "bot/chat"},
 	"bot/tax":           {"market", "exchange", "exchange/rest"},
 	"bot/runner": {"market", "strategy", "risk", "state", "state/bolt", "state/journal", "state/recording",
+		"state/signals",
 		"engine", "engine/bracket", "internal/goroutine", "engine/live", "exchange", "exchange/poll", "exchange/rest",
 		"exchange/sandbox", "exchange/stream", "bot/killswitch", "backtest", "bot/alert", "bot/profit",
 		"bot/config", "bot/statedir", "bot/host", "bot/operator", "bot/plan", "bot/rerun/canary", "bot/rerun/core",

@@ -77,10 +77,7 @@ func (e *recordEncoder) adoption(r *Adoption) {
 	e.texts(r.By, r.From, r.To)
 	e.Int(int64(r.Until))
 	e.Flags(r.Memory)
-	e.Uint(uint64(len(r.Orders)))
-	for _, id := range r.Orders {
-		e.Int(int64(id))
-	}
+	e.orders(r.Orders)
 	rows := r.bookings()
 	e.Uint(uint64(len(rows)))
 	for i := range rows {
@@ -88,12 +85,25 @@ func (e *recordEncoder) adoption(r *Adoption) {
 	}
 }
 
+// orders writes ids with their number.
+func (e *recordEncoder) orders(ids []market.OrderID) {
+	e.Uint(uint64(len(ids)))
+	for _, id := range ids {
+		e.Int(int64(id))
+	}
+}
+
+func (d *recordDecoder) orders() (ids []market.OrderID) {
+	for n := d.Count(); n > 0 && d.Err() == nil; n-- {
+		ids = append(ids, market.OrderID(d.Int()))
+	}
+	return ids
+}
+
 func (d *recordDecoder) adoption() *Adoption {
 	r := &Adoption{By: d.Text(), From: d.Text(), To: d.Text(), Until: market.Time(d.Int())}
 	d.Flags(&r.Memory)
-	for n := d.Count(); n > 0 && d.Err() == nil; n-- {
-		r.Orders = append(r.Orders, market.OrderID(d.Int()))
-	}
+	r.Orders = d.orders()
 	for n := d.Count(); n > 0 && d.Err() == nil; n-- {
 		var b Booking
 		d.adopted(&b)
@@ -114,11 +124,7 @@ func (d *describer) adoption(r *Adoption) {
 	d.text("to", r.To)
 	d.time("until", r.Until)
 	d.flag("renamed", r.Memory)
-	var orders []string
-	for _, id := range r.Orders {
-		orders = append(orders, fmt.Sprint(id))
-	}
-	d.text("orders", strings.Join(orders, " "))
+	d.orders(r.Orders)
 	for i := range r.Positions {
 		p := &r.Positions[i]
 		d.inMarket(p.Market)
@@ -129,6 +135,15 @@ func (d *describer) adoption(r *Adoption) {
 		d.symbol("asset", r.Money[i].Asset)
 		d.money("money", r.Money[i].Money, r.Money[i].Asset)
 	}
+}
+
+// orders lists ids.
+func (d *describer) orders(ids []market.OrderID) {
+	var texts []string
+	for _, id := range ids {
+		texts = append(texts, fmt.Sprint(id))
+	}
+	d.text("orders", strings.Join(texts, " "))
 }
 
 // describeAdopted describes a part of an adoption.

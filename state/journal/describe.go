@@ -48,6 +48,8 @@ func (d *describer) rest(record Payload) {
 	case *Cursor:
 		d.text("feed", r.Name)
 		d.text("value", printable(r.Value))
+	case *Signal:
+		d.signal(r)
 	case *Refusal:
 		d.text("strategy", r.Strategy)
 		d.text("reason", r.Reason)

@@ -36,12 +36,13 @@ const (
 	EntryReload                          // a running bot took other settings: Reload
 	EntryAct                             // the operator asked for an action: Act
 	EntryAdopt                           // a strategy of a stopped bot handed over to another: Adoption
+	EntrySignal                          // a signal from outside came: Signal
 	entryKinds
 )
 
 var entryNames = [entryKinds]string{"", "start", "intent", "sent", "outcome", "report", "fill", "transfer", "timer",
 	"cursor", "refusal", "difference", "halt", "resume", "stop", "seal", "verdict", "promotion", "reload", "act",
-	"adopt"}
+	"adopt", "signal"}
 
 // String returns the kind's name.
 func (k EntryKind) String() string {
@@ -69,7 +70,7 @@ type Entry struct {
 
 // Payload is the content of a journal entry: *Start, *Intent, *SentCommand, *Outcome, *Report,
 // *Fills, *Transfer, *Timer, *Cursor, *Refusal, *Difference, *Halt, *Resume, *Stop, *Seal,
-// *Verdict, *Promotion, *Reload, *Act or *Adoption.
+// *Verdict, *Promotion, *Reload, *Act, *Adoption or *Signal.
 type Payload interface {
 	entryKind() EntryKind
 }

@@ -65,6 +65,8 @@ func (e *recordEncoder) record(record Payload) {
 		e.kind(EntryAct).act(r)
 	case *Adoption:
 		e.kind(EntryAdopt).adoption(r)
+	case *Signal:
+		e.kind(EntrySignal).signal(r)
 	}
 }
 
@@ -127,6 +129,8 @@ func (d *recordDecoder) record() Payload {
 		return d.act()
 	case EntryAdopt:
 		return d.adoption()
+	case EntrySignal:
+		return d.signal()
 	}
 	d.Fail("entry of kind %d", kind)
 	return nil
@@ -361,6 +365,10 @@ func ordersOf(dst []market.OrderID, from int, record Payload) []market.OrderID {
 	case *Act:
 		return addOrder(dst, from, r.Order)
 	case *Adoption:
+		for _, id := range r.Orders {
+			dst = addOrder(dst, from, id)
+		}
+	case *Signal:
 		for _, id := range r.Orders {
 			dst = addOrder(dst, from, id)
 		}

@@ -193,6 +193,10 @@ func (l *latest) name(e Entry) Named {
 		n.Strategy, n.Order = r.Strategy, r.Order
 	case *Adoption:
 		n.Strategy = r.To
+	case *Signal:
+		if n.Market = r.Market; len(r.Heard) > 0 {
+			n.Strategy = r.Heard[0]
+		}
 	default:
 		n.Strategy = strategyOf(e.Record)
 	}
