@@ -81,6 +81,9 @@ func (s *StrategyPlan) Changes(from *StrategyPlan) string {
 	if needs.Ticker != had.Ticker || needs.Book != had.Book {
 		return "its need of tickers or books"
 	}
+	if !slices.Equal(needs.Reads, had.Reads) {
+		return "the markets that it reads"
+	}
 	for i, c := range needs.Of(s.Interval) {
 		if other := had.Of(from.Interval); i >= len(other) || other[i].Interval != c.Interval {
 			return "the intervals of its candles"
@@ -125,7 +128,7 @@ func (d *driver) cross() error {
 }
 
 func (d *driver) handOver(b *Border) error {
-	roster, err := NewRoster(b.Strategies, d.plan.Log)
+	roster, err := NewRoster(d.plan.Catalog, b.Strategies, d.plan.Log)
 	if err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 	d.rates = slices.Repeat([]exchange.Fees{exchange.Fees(p.Fees)}, markets)
 	d.fees, d.sink, d.point = d.feesOf, d.onEvent, d.onPath
 	d.beginChanges()
-	roster, err := NewRoster(p.Strategies, p.Log)
+	roster, err := NewRoster(p.Catalog, p.Strategies, p.Log)
 	if err != nil {
 		return nil, err
 	}

@@ -35,9 +35,27 @@ type Roster struct {
 	Own    []bool // by StrategyID: it has an allocation of its own
 }
 
-// NewRoster creates the strategies. Each logs to log under its name. An error names the strategy
-// that failed.
-func NewRoster(strategies []StrategyPlan, log zerolog.Logger) (*Roster, error) {
+// reads are the markets of a catalog that a strategy reads beside those that it trades.
+func (s *StrategyPlan) reads(c *market.Catalog, needs *strategy.Needs) (list []*market.Market, err error) {
+	for _, name := range needs.Reads {
+		m := c.MarketNamed(name)
+		if m == nil {
+			return nil, fmt.Errorf("it reads candles of %s, which is no market of this run", name)
+		}
+		list = append(list, m)
+	}
+	return list, nil
+}
+
+// Given reports whether the strategy, with these needs, gets the candles of a market: it trades or
+// reads it.
+func (s *StrategyPlan) Given(needs *strategy.Needs, m *market.Market) bool {
+	return slices.Contains(s.Markets, m) || slices.Contains(needs.Reads, m.Name)
+}
+
+// NewRoster creates the strategies of a catalog's markets. Each logs to log under its name. An
+// error names the strategy that failed.
+func NewRoster(c *market.Catalog, strategies []StrategyPlan, log zerolog.Logger) (*Roster, error) {
 	r := &Roster{Own: make([]bool, len(strategies)+1)}
 	for i := range strategies {
 		s := &strategies[i]
@@ -45,7 +63,11 @@ func NewRoster(strategies []StrategyPlan, log zerolog.Logger) (*Roster, error) {
 		if err != nil {
 			return nil, fmt.Errorf("strategy %s: %w", s.Name, err)
 		}
-		made, err := s.Kind.New(s.Values, strategy.Setup{Markets: s.Markets, Interval: s.Interval})
+		reads, err := s.reads(c, &needs)
+		if err != nil {
+			return nil, fmt.Errorf("strategy %s: %w", s.Name, err)
+		}
+		made, err := s.Kind.New(s.Values, strategy.Setup{Markets: s.Markets, Interval: s.Interval, Reads: reads})
 		if err != nil {
 			return nil, fmt.Errorf("strategy %s: %w", s.Name, err)
 		}
@@ -58,6 +80,9 @@ func NewRoster(strategies []StrategyPlan, log zerolog.Logger) (*Roster, error) {
 		}
 		for _, m := range s.Markets {
 			slot.Markets = append(slot.Markets, m.ID)
+		}
+		for _, m := range reads {
+			slot.Reads = append(slot.Reads, m.ID)
 		}
 		r.Slots, r.Limits, r.Needs = append(r.Slots, slot), append(r.Limits, s.Limits), append(r.Needs, needs)
 		r.Own[i+1] = s.Own
@@ -90,7 +115,7 @@ func Warmup(strategies []StrategyPlan, m *market.Market, interval market.Interva
 	for i := range strategies {
 		s := &strategies[i]
 		needs, err := s.Kind.Needs(s.Values)
-		if err != nil || !slices.Contains(s.Markets, m) {
+		if err != nil || !s.Given(&needs, m) {
 			continue
 		}
 		span, received := market.Time(0), -1

@@ -32,8 +32,9 @@ func (d *driver) seeOwn(more int) {
 		return
 	}
 	for i := range p.Strategies {
+		needs, _ := p.Strategies[i].Kind.Needs(p.Strategies[i].Values) // the roster was made of the same
 		for k := range d.feeds {
-			if f := &d.feeds[k]; slices.Contains(p.Strategies[i].Markets, f.Market) {
+			if f := &d.feeds[k]; p.Strategies[i].Given(&needs, f.Market) {
 				candles := Warmup(p.Strategies[i:i+1], f.Market, f.Interval) * (1 + more)
 				from := max(historyBefore(p.From, f.Feed, candles), min(f.first, p.From))
 				d.engine.SeeFrom(market.StrategyID(i+1), f.Market.ID, f.Interval, from)

@@ -49,6 +49,9 @@ func (e *Engine) Trades(id market.StrategyID, m market.ID) bool {
 // Markets are the markets of a strategy.
 func (e core) Markets(id market.StrategyID) []market.ID { return e.slots[id-1].Markets }
 
+// Given are the markets whose candles a strategy receives: its own, then those that it only reads.
+func (e core) Given(id market.StrategyID) []market.ID { return e.slots[id-1].given }
+
 // Main is the first interval of a strategy; 0: it has none.
 func (e core) Main(id market.StrategyID) market.Interval {
 	if intervals := e.slots[id-1].Intervals; len(intervals) > 0 {

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/google/uuid"
@@ -34,6 +35,7 @@ type StrategyConfig struct {
 	Name      string
 	Strategy  strategy.Strategy
 	Markets   []market.ID
+	Reads     []market.ID       // markets whose candles it receives too, and may not trade
 	Intervals []market.Interval // of the candles it receives
 	Ticker    bool              // receives tickers
 	Book      bool              // receives order books
@@ -223,6 +225,7 @@ type strategyState struct {
 	onCandles     strategy.GroupHandler
 	onSignal      strategy.SignalHandler
 	past          history.View
+	given         []market.ID // markets whose candles it receives: Markets, then Reads
 }
 
 // sentOrder is an own order whose strategy's OnOrder follows: sent during a callback, or dropped.
@@ -298,14 +301,18 @@ func (e *Engine) addSlot(s *strategyState, from StrategyConfig, id market.Strate
 		e.groups.Want(id)
 	}
 	s.onSignal, _ = from.Strategy.(strategy.SignalHandler)
-	e.universes.Begin(from.Markets, from.Universe)
 	e.signals.Begin(from.Signals)
-	e.histories.Begin(&s.past, from.Markets, from.Intervals, from.Warmup)
-	for _, m := range from.Markets {
+	s.given = slices.Concat(from.Markets, slices.DeleteFunc(slices.Clone(from.Reads),
+		func(m market.ID) bool { return slices.Contains(from.Markets, m) }))
+	e.universes.Begin(from.Markets, from.Universe, s.given[len(from.Markets):])
+	e.histories.Begin(&s.past, s.given, from.Intervals, from.Warmup)
+	for _, m := range s.given {
 		for _, interval := range from.Intervals {
 			at := int(m)*market.IntervalSlots + int(interval)
 			e.subs.candles[at] = append(e.subs.candles[at], s)
 		}
+	}
+	for _, m := range from.Markets {
 		if from.Ticker {
 			e.subs.tickers[m] = append(e.subs.tickers[m], s)
 		}

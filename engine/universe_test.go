@@ -14,7 +14,7 @@ import (
 // Members change at their times; a buy beside them is refused in words, and so is a weight; what is
 // held of a market that has left is sold.
 func TestOnlyMembersOfAUniverseAreBought(t *testing.T) {
-	const outside = "refused: universe: the market is no member of the universe now, and can only be sold"
+	const outside = "refused: universe: the strategy does not trade the market now, and can only sell there"
 	s := &gatherer{}
 	b := newBench(t, setup{markets: 3, slots: []engine.StrategyConfig{{Strategy: s, Markets: []market.ID{1, 2, 3},
 		Universe: []strategy.Membership{{From: start, Markets: []market.ID{2, 1}},

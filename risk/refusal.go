@@ -40,7 +40,7 @@ const (
 	ReasonDailyLoss
 	ReasonDrawdown
 	ReasonVolatilityTarget
-	ReasonUniverse   // the market is no member of the strategy's universe now
+	ReasonUniverse   // the market is no member of the strategy's universe now, or only read
 	ReasonReplace    // the order that is to be replaced cannot be, or has filled meanwhile
 	ReasonMalformed  // the ask has a value that is never valid, or options that do not fit
 	ReasonNoPosition // there is no position to protect
@@ -63,7 +63,7 @@ var reasonTexts = [reasons]struct{ name, words string }{
 	ReasonStopping:      {"stopping", "the bot is stopping"},
 	ReasonStop:          {name: "stop"},
 	ReasonTarget:        {name: "target"},
-	ReasonUniverse:      {"universe", "the market is no member of the universe now, and can only be sold"},
+	ReasonUniverse:      {"universe", "the strategy does not trade the market now, and can only sell there"},
 	ReasonReplace:       {name: "replace"},
 	ReasonMalformed:     {name: "malformed"},
 	ReasonNoPosition:    {name: "no_position"},

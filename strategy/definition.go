@@ -40,6 +40,8 @@ type Needs struct {
 	Ticker    bool
 	Book      bool
 	Signals   []string // names of the [signals.NAME] that it hears
+	// Reads names markets whose candles it gets, of the same intervals, beside those that it trades.
+	Reads []string
 }
 
 // Intervals are further intervals whose closed candles a strategy gets. Each has its warm-up in its
@@ -73,6 +75,8 @@ func (n Needs) Of(main market.Interval) []Candles {
 type Setup struct {
 	Markets  []*market.Market
 	Interval market.Interval // the main interval
+	// Reads are the markets of Needs.Reads. It may trade there only if Markets has them too.
+	Reads []*market.Market
 
 	faults *[]error // of Size and Price
 }
@@ -129,7 +133,12 @@ func (s Setup) copied() Setup {
 		own := *m
 		markets[i] = &own
 	}
-	s.Markets, s.faults = markets, new([]error)
+	reads := make([]*market.Market, len(s.Reads))
+	for i, m := range s.Reads {
+		own := *m
+		reads[i] = &own
+	}
+	s.Markets, s.Reads, s.faults = markets, reads, new([]error)
 	return s
 }
 

@@ -85,7 +85,7 @@ func (d *doctor) rehearseOne(ctx context.Context, s *backtest.StrategyPlan, need
 	heard := &hearing{MarketData: d.client}
 	source, now := poll.New(poll.Config{Data: heard, Catalog: p.Catalog, Log: zerolog.Nop()}), d.client.Now()
 	for i, c := range series {
-		for _, m := range s.Markets {
+		for _, m := range p.Offered(s) {
 			feed := backtest.Feed{Market: m, Interval: c.Interval, Drive: i == 0, Deliver: true}
 			count := min(maxCandles, c.Warmup+int(length/c.Interval.End(0).Sub(0))+1)
 			series := poll.Series{Market: m.ID, Interval: c.Interval}

@@ -58,6 +58,13 @@ func (p *Backtest) addMarkets() error {
 		for _, traded := range p.namesOf(s) {
 			intervals[traded] = s.Interval
 		}
+		needs, err := s.Kind.Needs(s.Values)
+		if err != nil {
+			return err
+		}
+		for _, read := range needs.Reads {
+			intervals[read] = s.Interval
+		}
 	}
 	for _, traded := range slices.Sorted(maps.Keys(intervals)) {
 		if _, err := p.market(traded, intervals[traded]); err != nil {

@@ -38,8 +38,11 @@ func (p *Backtest) addFeedsOf(s *backtest.StrategyPlan) error {
 	if err != nil {
 		return err
 	}
-	for _, m := range s.Markets {
+	for _, m := range p.Catalog.Markets() {
 		for _, c := range needs.Of(s.Interval) {
+			if !s.Given(&needs, m) {
+				continue
+			}
 			if err := p.addFeed(m, c.Interval); err != nil {
 				return err
 			}

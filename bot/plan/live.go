@@ -231,13 +231,18 @@ func (p *Live) Finish(l Listing) error {
 	return p.setCatalog(catalog)
 }
 
-// wanted are the markets that the strategies trade, and those in which an earlier run has left
+// wanted are the markets that the strategies trade or read, and those in which an earlier run has left
 // something: their rules decide what is dust.
 func (p *Live) wanted() map[string]bool {
 	wanted := map[string]bool{}
 	for i := range p.Strategies {
 		for _, name := range p.namesOf(&p.Strategies[i]) {
 			wanted[name] = true
+		}
+		if needs, err := p.Strategies[i].Kind.Needs(p.Strategies[i].Values); err == nil {
+			for _, name := range needs.Reads {
+				wanted[name] = true
+			}
 		}
 	}
 	for _, names := range p.Held {
@@ -285,9 +290,17 @@ func (p *Live) addGone(catalog *market.Catalog) error {
 	return nil
 }
 
-// Offered are the markets of a strategy that the exchange lists.
+// Offered are the markets that a strategy trades or reads and the exchange lists.
 func (p *Live) Offered(s *backtest.StrategyPlan) []*market.Market {
-	return slices.DeleteFunc(slices.Clone(s.Markets), func(m *market.Market) bool { return p.Gone[m.Name] })
+	list := slices.Clone(s.Markets)
+	if needs, err := s.Kind.Needs(s.Values); err == nil {
+		for _, name := range needs.Reads {
+			if m := p.Catalog.MarketNamed(name); m != nil && !slices.Contains(list, m) {
+				list = append(list, m)
+			}
+		}
+	}
+	return slices.DeleteFunc(list, func(m *market.Market) bool { return p.Gone[m.Name] })
 }
 
 // setCatalog sets the exchange's catalog and reads the amounts again, in its units.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -23,11 +24,14 @@ func (p *Backtest) paths() ([]path, error) {
 	list := make([]path, 0, len(p.Catalog.Markets()))
 	for _, m := range p.Catalog.Markets() {
 		one := path{market: m, finest: p.finestDelivered(m)}
-		chosen, err := p.pathInterval(m, one.finest)
-		if err != nil {
-			return nil, err
+		one.own, one.chosen = one.finest, one.finest
+		if p.traded(m) {
+			chosen, err := p.pathInterval(m, one.finest)
+			if err != nil {
+				return nil, err
+			}
+			one.own, one.chosen = chosen, chosen
 		}
-		one.own, one.chosen = chosen, chosen
 		list = append(list, one)
 	}
 	if p.Config.Backtest.PathInterval == config.PathAuto {
@@ -39,6 +43,11 @@ func (p *Backtest) paths() ([]path, error) {
 	}
 	p.sayMixed(list)
 	return list, nil
+}
+
+// traded reports whether a strategy trades a market.
+func (p *Backtest) traded(m *market.Market) bool {
+	return slices.ContainsFunc(p.Strategies, func(s backtest.StrategyPlan) bool { return slices.Contains(s.Markets, m) })
 }
 
 // together groups the paths of markets that a strategy trades, or strategies that share a market.

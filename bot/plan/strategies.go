@@ -89,6 +89,9 @@ func (p *Plan) checkStrategy(path []string, kind strategy.Definition, s *config.
 	if err := p.checkSources(path, kind, values); err != nil {
 		return err
 	}
+	if err := p.checkReads(path, kind, values); err != nil {
+		return err
+	}
 	if s.Interval == 0 {
 		return config.Keyf(config.Join(path, "interval"), "is missing; want the candles to trade on, like \"1h\"")
 	}
@@ -113,6 +116,24 @@ func (p *Plan) checkStrategy(path []string, kind strategy.Definition, s *config.
 				p.sections.Currency)
 		case slices.Contains(s.Markets[:i], name):
 			return config.Keyf(config.Join(path, "markets"), "%s is there twice", name)
+		}
+	}
+	return nil
+}
+
+// checkReads refuses markets that are read and have another currency: their prices would mean
+// something else.
+func (p *Plan) checkReads(path []string, kind strategy.Definition, values map[string]any) error {
+	needs, err := kind.Needs(values)
+	if err != nil {
+		return config.At(path, err)
+	}
+	for _, name := range needs.Reads {
+		if _, quote, err := market.SplitName(name); err != nil {
+			return config.At(path, err)
+		} else if quote != p.sections.Currency {
+			return config.Keyf(path, "it reads %s, which is not quoted in %s, the account's currency", config.Clip(name),
+				p.sections.Currency)
 		}
 	}
 	return nil

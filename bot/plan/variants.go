@@ -94,6 +94,9 @@ func (v *Variants) look(sets []config.Override) (l looked, err error) {
 			v.dataset = append(append(v.dataset, ' '), c.Interval.String()...)
 			v.warmup = strconv.AppendInt(append(v.warmup, ' '), int64(c.Warmup), 10)
 		}
+		for _, name := range needs.Reads {
+			v.dataset = append(append(v.dataset, ' '), name...)
+		}
 		v.dataset, v.warmup = append(v.dataset, ';'), append(v.warmup, ';')
 		return nil
 	})

@@ -64,7 +64,7 @@ func (s *Set) Add(candles []market.Candle) {
 		for i := range s.all {
 			id, g := market.StrategyID(i+1), &s.all[i]
 			end := c.End()
-			if !g.wants || c.Interval != s.core.Main(id) || !slices.Contains(s.core.Markets(id), c.Market) ||
+			if !g.wants || c.Interval != s.core.Main(id) || !slices.Contains(s.core.Given(id), c.Market) ||
 				s.over(id, end) || s.core.Hides(id, c) {
 				continue
 			}
@@ -78,7 +78,7 @@ func (s *Set) Add(candles []market.Candle) {
 		}
 	}
 	s.handOver(func(id market.StrategyID, g *openGroup) bool {
-		return s.whole || len(g.group.Candles) == len(s.core.Markets(id))
+		return s.whole || len(g.group.Candles) == len(s.core.Given(id))
 	})
 }
 
@@ -96,7 +96,7 @@ func (s *Set) EndOlder(candles []market.Candle) {
 		c := &candles[i]
 		s.handOver(func(id market.StrategyID, g *openGroup) bool {
 			return c.Interval == s.core.Main(id) && c.End() > g.group.End &&
-				slices.Contains(s.core.Markets(id), c.Market)
+				slices.Contains(s.core.Given(id), c.Market)
 		})
 	}
 }

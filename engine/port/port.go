@@ -37,8 +37,10 @@ type Strategies interface {
 	Name(id market.StrategyID) string
 	// Log is the log of a strategy.
 	Log(id market.StrategyID) *zerolog.Logger
-	// Markets are the markets of a strategy, Main its first interval.
+	// Markets are the markets of a strategy; Given are those with the markets that it only reads;
+	// Main is its first interval.
 	Markets(id market.StrategyID) []market.ID
+	Given(id market.StrategyID) []market.ID
 	Main(id market.StrategyID) market.Interval
 	// Cold reports whether a strategy may not trade in a market yet, because of its warm-up; Lacks
 	// says what the market lacks.

@@ -20,19 +20,20 @@ type universe struct {
 	markets []market.ID           // all that it trades
 	over    []strategy.Membership // its members over time; nil: all markets at all times
 	begun   int                   // how many of over have begun
+	read    []market.ID           // markets that it only reads
 }
 
 // New is a set without strategies. clock is the engine's.
 func New(clock *market.Time) *Set { return &Set{clock: clock} }
 
 // Begin adds the next strategy. over is its members over time, oldest first; nil: all of its
-// markets at all times.
-func (s *Set) Begin(markets []market.ID, over []strategy.Membership) {
-	s.all = append(s.all, universe{markets: markets, over: over})
-	s.any = s.any || over != nil
+// markets at all times. read are markets that it only reads.
+func (s *Set) Begin(markets []market.ID, over []strategy.Membership, read []market.ID) {
+	s.all = append(s.all, universe{markets: markets, over: over, read: read})
+	s.any = s.any || over != nil || len(read) > 0
 }
 
-// Any reports whether a strategy has a universe.
+// Any reports whether a strategy has a universe, or markets that it only reads.
 func (s *Set) Any() bool { return s.any }
 
 // Members are the markets of a strategy's universe at the present time; without a universe, all of
@@ -69,9 +70,10 @@ func (s *Set) Ahead(id market.StrategyID) []strategy.Membership {
 	return slices.Clone(u.over[max(0, u.begun-1):])
 }
 
-// Outside reports whether a market does not belong to a strategy's universe.
+// Outside reports whether a market does not belong to a strategy's universe, or is only read.
 func (s *Set) Outside(id market.StrategyID, m market.ID) bool {
-	return s.all[id-1].over != nil && !slices.Contains(s.Members(id), m)
+	u := &s.all[id-1]
+	return u.over != nil && !slices.Contains(s.Members(id), m) || slices.Contains(u.read, m)
 }
 
 // Bars reports whether a command buys in a market that does not belong to its strategy's universe.

@@ -86,9 +86,6 @@ func compile(p Params, own strategy.Own, main market.Interval) (*compiled, error
 			return nil, mistake("signals", "no rule reads %s, as in %s.value", name, name)
 		}
 	}
-	if others := c.program.Reads(); len(others) > 0 {
-		return nil, mistake("entry", "%s is another market; rules read the market that they trade", others[0])
-	}
 	c.readsOf(own)
 	return c, c.unread(own)
 }

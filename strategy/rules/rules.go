@@ -24,6 +24,10 @@
 // A candle of another interval is seen from its close on. Where it is due and late, the decision
 // waits for it; a next close of the main interval before it ends the wait, without a decision.
 //
+// Rules that read other markets are decided when the candles of all markets that closed at the
+// instant are in, which strategy.GroupHandler says; one that is late, or does not come for want of
+// a trade, is awaited for strategy.GroupGrace.
+//
 // With on, exit and entry are decided when a signal of these sources comes, and not at the close;
 // exit_after and raise stay with the close. The prices are those of the last closed candle. Where a
 // candle that closed before the signal is late, the decision waits for it, at most
@@ -97,7 +101,8 @@ func read(p Params, own strategy.Own) (*compiled, error) { return compile(p, own
 
 // needs are the data that the rules read.
 func needs(c *compiled) strategy.Needs {
-	n := strategy.Needs{Warmup: c.program.Warmup(), Intervals: strategy.Intervals{}, Signals: c.hears()}
+	n := strategy.Needs{Warmup: c.program.Warmup(), Intervals: strategy.Intervals{}, Signals: c.hears(),
+		Reads: c.program.Reads()}
 	for interval, candles := range c.program.Intervals() {
 		if interval != 0 {
 			n.Intervals[interval] = candles
@@ -126,13 +131,25 @@ func build(c *compiled, s strategy.Setup) (strategy.Strategy, error) {
 	for _, m := range s.Markets {
 		w.markets = append(w.markets, m.ID)
 	}
+	others := make([]*market.Market, len(c.program.Reads()))
+	for i, name := range c.program.Reads() {
+		at := slices.IndexFunc(s.Reads, func(m *market.Market) bool { return m.Name == name })
+		if at < 0 {
+			return nil, mistake("entry", "%s is read and is no market of the run", name)
+		}
+		others[i] = s.Reads[at]
+		w.others = append(w.others, other{id: others[i].ID, longer: make([]market.Time, len(w.longer))})
+	}
 	w.PerMarket = strategy.Each(s, func(m market.Market) trade {
-		x := trade{state: c.program.New(&m), interval: s.Interval}
+		x := trade{state: c.program.New(&m, others...), interval: s.Interval}
 		x.inputs.Signals = make([]market.Signal, len(c.signals))
 		if len(w.longer) > 0 {
 			x.closes.longer = make([]market.Time, len(w.longer))
 		}
 		return x
 	})
+	if len(w.others) > 0 {
+		return &reader{w}, nil
+	}
 	return w, nil
 }

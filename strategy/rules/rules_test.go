@@ -262,7 +262,7 @@ func TestMistakesNameTheRuleAndTheCure(t *testing.T) {
 		{entry("rsi(14) < close"), "rules.entry: column 1: rsi(14) is 0 to 100, close is a price"},
 		{entry("close"), "rules.entry: column 1: close is a price; a condition is wanted here"},
 		{entry("close > 1\nand close = 2"), `rules.entry: line 2, column 11: "=" sets nothing here; did you mean "=="?`},
-		{entry(`close("ETH-EUR") > 1`), "rules.entry: ETH-EUR is another market; rules read the market that they trade"},
+		{entry(`close("ETH-EUR") > 1`), "rules.entry: ETH-EUR is read and is no market of the run"},
 		{entry(`close > sma(20, "15m")`), `rules.entry: candles of 15m are shorter than those that it trades on, 1h: ` +
 			`set interval = "15m" and read "1h"`},
 		{with("rules.entry", "sma(n) > close"), `rules.entry: column 5: unknown word "n"; the nearest is "na(x)"`},

@@ -49,6 +49,17 @@ func (w *written) closed(x *trade) bool {
 			return false
 		}
 	}
+	for i := range w.others {
+		o := &w.others[i]
+		if o.main < w.interval.Floor(x.Heard) {
+			return false
+		}
+		for i, interval := range w.longer {
+			if o.longer[i] < interval.Floor(x.Heard) {
+				return false
+			}
+		}
+	}
 	return true
 }
 
@@ -65,8 +76,12 @@ func (w *written) OnTimer(d *strategy.Desk, name int64) {
 	if !slices.Contains(w.markets, id) {
 		return
 	}
-	if x := w.In(id); x.Heard != 0 && x.Heard.Add(strategy.GroupGrace) <= d.Now() {
+	switch x := w.In(id); {
+	case x.Heard != 0 && x.Heard.Add(strategy.GroupGrace) <= d.Now():
 		w.answer(d, x)
+	case x.closes.pending && x.closes.grouped:
+		x.closes.pending, x.closes.grouped = false, false
+		w.decide(d, x, &x.closes.main, x.closes.main.End())
 	}
 }
 

@@ -18,6 +18,7 @@ type written struct {
 	longer   []market.Interval // whose candle may close with one of the main interval
 	alone    bool              // the rules read nothing but candles of the main interval and the position
 	rows     bool              // not the position either
+	others   []other           // markets that the rules read
 	strategy.PerMarket[trade]
 }
 
@@ -54,6 +55,7 @@ type trade struct {
 type closes struct {
 	longer  []market.Time // by place in written.longer
 	pending bool          // the decision on main waits
+	grouped bool          // the main candles of all markets that closed with it are in
 	main    market.Candle // the latest one, where it is kept
 }
 
@@ -63,7 +65,8 @@ func (w *written) OnCandle(d *strategy.Desk, c market.Candle) {
 	if c.Interval != w.interval {
 		x.state.PushOf(c.Interval, c)
 		if x.closes.longer != nil {
-			w.late(d, x, &c)
+			w.note(x.closes.longer, &c)
+			w.late(d, x)
 		}
 		return
 	}
@@ -71,21 +74,12 @@ func (w *written) OnCandle(d *strategy.Desk, c market.Candle) {
 		x.state.Push(c)
 	}
 	x.ahead = false
-	if !x.live {
-		x.remember(d.In(c.Market), &c)
-	}
-	if x.Entered != 0 {
-		x.extend(c.End(), c.High, c.Low)
-	}
-	x.Seen = c.End()
+	w.keep(d, x, &c)
 	if w.on != nil {
 		x.closes.main = c
 		w.tend(d, x, &c)
 		w.heard(d, x)
 		return
-	}
-	if x.closes.pending {
-		x.count.waited++
 	}
 	if x.closes.pending = !w.whole(x, c.End()); x.closes.pending {
 		x.closes.main = c
@@ -94,19 +88,37 @@ func (w *written) OnCandle(d *strategy.Desk, c market.Candle) {
 	w.decide(d, x, &c, c.End())
 }
 
-// late takes note of a candle of a longer interval, and decides if the decision waited for it.
-func (w *written) late(d *strategy.Desk, x *trade, c *market.Candle) {
+// keep takes a candle of the main interval into what is known of the position.
+func (w *written) keep(d *strategy.Desk, x *trade, c *market.Candle) {
+	if !x.live {
+		x.remember(d.In(c.Market), c)
+	}
+	if x.Entered != 0 {
+		x.extend(c.End(), c.High, c.Low)
+	}
+	x.Seen = c.End()
+	if x.closes.pending {
+		x.count.waited++
+	}
+}
+
+// note takes note of the end of a candle of a longer interval.
+func (w *written) note(longer []market.Time, c *market.Candle) {
 	for i, interval := range w.longer {
 		if interval == c.Interval {
-			x.closes.longer[i] = c.End()
+			longer[i] = c.End()
 		}
 	}
+}
+
+// late decides if the decision waited for a candle.
+func (w *written) late(d *strategy.Desk, x *trade) {
 	if w.on != nil {
 		w.heard(d, x)
 		return
 	}
 	if x.closes.pending && w.whole(x, x.closes.main.End()) {
-		x.closes.pending = false
+		x.closes.pending, x.closes.grouped = false, false
 		w.decide(d, x, &x.closes.main, x.closes.main.End())
 	}
 }
@@ -116,6 +128,11 @@ func (w *written) whole(x *trade, end market.Time) bool {
 	for i, interval := range w.longer {
 		if x.closes.longer[i] < end && interval.Aligned(end) {
 			return false
+		}
+		for k := range w.others {
+			if w.others[k].longer[i] < end && interval.Aligned(end) {
+				return false
+			}
 		}
 	}
 	return true

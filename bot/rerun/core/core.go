@@ -46,7 +46,7 @@ type Core struct {
 
 // New makes the strategies and their engine. Nothing has entered it yet.
 func New(c *Config) (*Core, error) {
-	roster, err := backtest.NewRoster(c.Strategies, c.Log)
+	roster, err := backtest.NewRoster(c.Catalog, c.Strategies, c.Log)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,10 @@ func (v *survey) stored(store *candles.Store) (read series, notes []string, err 
 		if err != nil {
 			return read, nil, fmt.Errorf("strategy %s: %w", s.Name, err)
 		}
-		for _, m := range s.Markets {
+		for _, m := range v.first.made.Catalog.Markets() {
+			if !s.Given(&needs, m) {
+				continue
+			}
 			shortest := market.Interval1M
 			for _, c := range needs.Of(s.Interval) {
 				span, err := store.Span(m.Name, c.Interval)

@@ -259,14 +259,14 @@ func (h *Hours) check(p *plan.Backtest) error {
 		if err != nil {
 			return err
 		}
-		for _, name := range section.Markets {
+		for _, name := range slices.Concat(section.Markets, needs.Reads) {
 			for _, c := range needs.Of(s.Interval) {
 				if h.of(name, c.Interval) == nil {
 					return config.Usagef("strategy %s wants %s candles of %s, which are not recorded; there are %s",
 						s.Name, c.Interval, name, h.recorded())
 				}
 			}
-			if needs.Book && h.quotes[name].books == 0 {
+			if needs.Book && slices.Contains(section.Markets, name) && h.quotes[name].books == 0 {
 				return config.Usagef("strategy %s wants order books of %s, and none were recorded", s.Name, name)
 			}
 		}
