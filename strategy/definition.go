@@ -40,7 +40,8 @@ type Needs struct {
 	Ticker    bool
 	Book      bool
 	Signals   []string // names of the [signals.NAME] that it hears
-	// Reads names markets whose candles it gets, of the same intervals, beside those that it trades.
+	// Reads names markets whose candles it gets beside those that it trades, of the same intervals.
+	// It may not buy there.
 	Reads []string
 }
 

@@ -231,8 +231,8 @@ func (p *Live) Finish(l Listing) error {
 	return p.setCatalog(catalog)
 }
 
-// wanted are the markets that the strategies trade or read, and those in which an earlier run has left
-// something: their rules decide what is dust.
+// wanted are the markets that the strategies trade or read, and those in which an earlier run has
+// left something: their rules decide what is dust.
 func (p *Live) wanted() map[string]bool {
 	wanted := map[string]bool{}
 	for i := range p.Strategies {

@@ -47,7 +47,8 @@ func (p *Backtest) paths() ([]path, error) {
 
 // traded reports whether a strategy trades a market.
 func (p *Backtest) traded(m *market.Market) bool {
-	return slices.ContainsFunc(p.Strategies, func(s backtest.StrategyPlan) bool { return slices.Contains(s.Markets, m) })
+	trades := func(s backtest.StrategyPlan) bool { return slices.Contains(s.Markets, m) }
+	return slices.ContainsFunc(p.Strategies, trades)
 }
 
 // together groups the paths of markets that a strategy trades, or strategies that share a market.

@@ -132,8 +132,8 @@ func (p *Plan) checkReads(path []string, kind strategy.Definition, values map[st
 		if _, quote, err := market.SplitName(name); err != nil {
 			return config.At(path, err)
 		} else if quote != p.sections.Currency {
-			return config.Keyf(path, "it reads %s, which is not quoted in %s, the account's currency", config.Clip(name),
-				p.sections.Currency)
+			return config.Keyf(path, "it reads %s, which is not quoted in %s, the account's currency",
+				config.Clip(name), p.sections.Currency)
 		}
 	}
 	return nil

@@ -82,8 +82,8 @@ var agreements = []agreement{
 		`rules.entry = 'close < sma(3)'`+"\n"+`rules.at = 'close - 0.3 * atr(2)'`+"\n"+`rules.exit_after = 4`+"\n"+
 			`rules.stop = "1%"`+"\n"+`rules.exit = 'profit > 0.05 or close > entry_price + 2 * atr(2)'`+"\n"+
 			`rules.size = "up to 1% risk"`)}},
-	{"rules that read", play{longer: []market.Interval{market.Interval5m}, strategies: section("s", "rules", bitcoin, "1m",
-		`rules.entry = 'close("ETH-EUR") > close("ETH-EUR")[1] and close("5m", "ETH-EUR") > 1'`+"\n"+
+	{"rules that read", play{longer: []market.Interval{market.Interval5m},
+		strategies: section("s", "rules", bitcoin, "1m", `rules.entry = 'close("ETH-EUR") > close("ETH-EUR")[1] and close("5m", "ETH-EUR") > 1'`+"\n"+
 			`rules.exit = 'close("ETH-EUR") < close("ETH-EUR")[1] or close("5m", "ETH-EUR") < close("5m", "ETH-EUR")[1]'`+
 			"\n"+`rules.size = "40% cash"`)}},
 	{"slicer", play{strategies: section("s", "slicer", both, "1m", "params.seed = 9")}},
