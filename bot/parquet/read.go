@@ -15,8 +15,11 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// mostText is the largest CSV that CSV makes: a small file may hold very much.
-const mostText = 256 << 20
+// The most that CSV makes: a small file may hold very much, or say that it does.
+const (
+	mostText = 256 << 20 // bytes
+	mostRows = 1 << 20
+)
 
 // CSV is a table of Parquet as CSV with a header, for readers of CSV. Null is an empty field, a
 // time has its zone where the column has one, and the index of pandas has no name. Lists and tables
@@ -31,6 +34,16 @@ func CSV(raw []byte) (text []byte, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("it is no whole Parquet file: %w", err)
 	}
+	if n := file.NumRows(); n > mostRows {
+		return nil, fmt.Errorf("it has %d rows; at most %d are read", n, mostRows)
+	}
+	size := int64(0)
+	for _, group := range file.Metadata().RowGroups {
+		size += group.TotalByteSize
+	}
+	if size > mostText {
+		return nil, fmt.Errorf("it has %d MB unpacked; at most %d are read", size>>20, mostText>>20)
+	}
 	var names []string
 	var texts []func(parquet.Value) string
 	for _, column := range file.Root().Columns() {
@@ -43,6 +56,9 @@ func CSV(raw []byte) (text []byte, err error) {
 			name = ""
 		}
 		names, texts = append(names, name), append(texts, of)
+	}
+	if len(names) == 0 {
+		return nil, errors.New("it has no column")
 	}
 	var out bytes.Buffer
 	lines := csv.NewWriter(&out)
@@ -79,6 +95,9 @@ func writeRows(group parquet.RowGroup, to *csv.Writer, out *bytes.Buffer,
 		}
 		if out.Len() > mostText {
 			return fmt.Errorf("it has more than %d MB as CSV", mostText>>20)
+		}
+		if n == 0 && err == nil {
+			return io.ErrNoProgress
 		}
 		if errors.Is(err, io.EOF) {
 			return nil

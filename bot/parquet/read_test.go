@@ -57,12 +57,16 @@ func TestParquetThatIsNoTableIsRefused(t *testing.T) {
 	type money struct {
 		Value int64 `parquet:"value,decimal(2:18)"`
 	}
+	type flag struct {
+		Long bool `parquet:"long"`
+	}
 	for _, c := range []struct {
 		raw  []byte
 		want string
 	}{
 		{written(t, &parquet.Snappy, list{[]int64{1}}), `column "values" has lists or tables`},
 		{written(t, &parquet.Snappy, money{1}), `column "value" has decimals of Parquet`},
+		{written(t, &parquet.Zstd, make([]flag, mostRows+1)...), "it has 1048577 rows; at most 1048576 are read"},
 		{[]byte("PAR1"), "it is no whole Parquet file"},
 		{nil, "it is no whole Parquet file"},
 	} {
