@@ -3,6 +3,7 @@ package bot_test
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -142,6 +143,52 @@ func TestAFarmWritesTheFileOfALocalSweep(t *testing.T) {
 		}
 		return err
 	}))
+}
+
+// TestAFarmTakesFilesOfSignals: the worker has no file, and its folder is another one.
+func TestAFarmTakesFilesOfSignals(t *testing.T) {
+	bottest.Unraced(t)
+	t.Parallel()
+	dir := t.TempDir()
+	rows := "time,position\n"
+	for day := range 200 {
+		rows += fmt.Sprintf("2021-%02d-%02dT09:07:03Z,%s\n", 1+day/28, 1+day%28, []string{"long", "flat"}[day/3%2])
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "model.csv"), []byte(rows), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "own.toml"), []byte(`
+data.source = "synthetic"
+[signals.model]
+file = "missing.csv"
+live = "door"
+secret_file = "secret"
+[signals.door]
+listen = "127.0.0.1:8790"
+[strategies.s]
+kind = "follow"
+markets = ["BTC-EUR"]
+interval = "1h"
+params = { source = "model" }
+`), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "token"), []byte("open sesame"), 0o600))
+	sweep := []string{"sweep", "-c", "own.toml", "--set", "signals.model.file=model.csv", "--vary",
+		"strategies.s.params.stop=1%:9%:1%", "--to", "2022-01-01", "--out"}
+	text, err := command(t, dir, append(sweep, "local.sweep")...)
+	require.NoError(t, err, text)
+	c := startBackground(t, dir, append(sweep, "farm.sweep", "--token-file", "token", "--listen", "127.0.0.1:0")...)
+	address := c.await(`workers join with: bot worker --join (\S+)`)[1]
+	worker := startBackground(t, t.TempDir(), "worker", "--join", address, "--token-file", filepath.Join(dir, "token"),
+		"--cache", filepath.Join(dir, "cache"), "--cores", "1")
+	code, said := c.finish()
+	require.Zero(t, code, said)
+	require.Equal(t, contentOf(t, dir, "local.sweep"), contentOf(t, dir, "farm.sweep"))
+	require.NoError(t, worker.Process.Signal(os.Interrupt))
+	worker.finish()
+
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "other.csv"), []byte(rows), 0o600))
+	text, err = command(t, dir, "sweep", "-c", "own.toml", "--set", "signals.model.file=model.csv", "--vary",
+		"signals.model.file=model.csv,other.csv", "--listen", "127.0.0.1:0", "--token-file", "token")
+	require.Error(t, err)
+	require.Contains(t, text, "--vary signals.model.file: other machines have the file of the config alone")
 }
 
 func contentOf(t *testing.T, dir, name string) string {

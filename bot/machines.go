@@ -105,6 +105,7 @@ type workerTask struct {
 	Space    []research.Dimension `json:"space"`
 	Series   []plan.SeriesHash    `json:"series"`
 	Pieces   []shipment           `json:"pieces"` // of the candle store; none: the candles are made up
+	Signals  []signalFile         `json:"signals,omitempty"`
 	To       market.Time          `json:"to"`
 }
 
@@ -171,6 +172,10 @@ func cargoOf(s *search, job *research.Job) (*machines.Cargo, error) {
 			return nil, err
 		}
 	}
+	files := map[machines.Hash][]byte{}
+	if e.Signals, err = shipSignals(s.config, job.Space, files); err != nil {
+		return nil, err
+	}
 	text, err := json.Marshal(&e)
 	if err != nil {
 		return nil, err
@@ -180,6 +185,9 @@ func cargoOf(s *search, job *research.Job) (*machines.Cargo, error) {
 	return &machines.Cargo{ID: id, Sweep: filepath.Base(job.File), Plan: text,
 		Folder: filepath.Join(filepath.Dir(job.File), ".farm-"+folder),
 		Blob: func(h machines.Hash) (content []byte, err error) {
+			if piece, is := files[h]; is {
+				return piece, nil
+			}
 			p, is := places[h]
 			if !is {
 				return nil, machines.ErrNoBlob

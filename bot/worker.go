@@ -130,6 +130,13 @@ func (a *app) prepare(text []byte, cache *machines.Cache, fetch func(machines.Ha
 		source.Overrides = append(source.Overrides, config.Override{Flag: "--cache",
 			Path: []string{"data", "candles"}, Text: path, Word: true})
 	}
+	for i := range e.Signals {
+		set, err := e.Signals[i].place(cache, fetch)
+		if err != nil {
+			return nil, err
+		}
+		source.Overrides = append(source.Overrides, set)
+	}
 	c, err := config.LoadBacktest(source)
 	if err != nil {
 		return nil, fmt.Errorf("read the coordinator's config: %w", err)
