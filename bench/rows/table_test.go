@@ -44,6 +44,7 @@ func BenchmarkTable(b *testing.B) {
 		t.text.WriteString(machine())
 		t.line("what", "floor", "ours", "ratio", "goal")
 		t.loop()
+		t.rules()
 		t.resting()
 		t.sweep()
 		t.walk()
@@ -51,6 +52,7 @@ func BenchmarkTable(b *testing.B) {
 		t.store()
 		t.process()
 		t.sweepProcess()
+		t.rulesSweep()
 		t.live()
 		t.liveSocket()
 		t.packages()
@@ -68,7 +70,7 @@ func BenchmarkRows(b *testing.B) {
 		name    string
 		measure func(*table)
 	}{{"loop", (*table).loop}, {"resting", (*table).resting}, {"store", (*table).store}, {"live", (*table).live},
-		{"sweep", (*table).sweep}} {
+		{"sweep", (*table).sweep}, {"rules", (*table).rules}, {"rulesSweep", (*table).rulesSweep}} {
 		b.Run(section.name, func(b *testing.B) {
 			for b.Loop() {
 				t := &table{b: b}

@@ -38,8 +38,7 @@ func (w *written) skipRows(x *trade, series []market.Candle) (used int) {
 		written = rules[:1]
 	}
 	for used < len(series) {
-		ahead, lowest := x.state.Look(series[used:], written...)
-		ahead = min(ahead, len(series)-used)
+		ahead := min(x.state.Look(series[used:], written...), len(series)-used)
 		entry, stop := x.state.Ahead(0)
 		if w.exit != none {
 			exit, unknown := x.state.Ahead(1)
@@ -48,7 +47,7 @@ func (w *written) skipRows(x *trade, series []market.Candle) (used int) {
 			}
 			stop |= exit
 		}
-		counted := x.sure.held != 0 && lowest >= x.sure.held && (w.Add == 0 || x.Entries > w.Add)
+		counted := entry != 0 && w.busy(x, series[used:used+ahead])
 		if !counted {
 			stop |= entry
 		}
@@ -73,6 +72,20 @@ func (w *written) skipRows(x *trade, series []market.Candle) (used int) {
 		}
 	}
 	return used
+}
+
+// busy reports whether an entry that is true at a close of these candles buys nothing, as there is
+// a position.
+func (w *written) busy(x *trade, series []market.Candle) bool {
+	if x.sure.held == 0 || w.Add > 0 && x.Entries <= w.Add {
+		return false
+	}
+	for i := range series {
+		if series[i].Close < x.sure.held {
+			return false
+		}
+	}
+	return true
 }
 
 // calm reports whether the decision at a close asks for nothing, and counts what decide would.

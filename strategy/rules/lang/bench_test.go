@@ -85,6 +85,7 @@ func BenchmarkRules(b *testing.B) {
 	run("eval/long in Go", func(c *market.Candle) { x.long(c) })
 	run("push/rules", func(c *market.Candle) { s.Push(*c) })
 	run("push/in Go", func(c *market.Candle) { x.push(*c) })
+	both := p
 	p, err = Compile([]Rule{{"up", "sma(20) crosses above sma(50)", Condition},
 		{"down", "sma(20) crosses below sma(50)", Condition}}, nil, nil, market.Interval1h)
 	require.NoError(b, err)
@@ -95,6 +96,32 @@ func BenchmarkRules(b *testing.B) {
 		cross.Eval(1, in)
 	})
 	run("cross/in Go", func(c *market.Candle) { exact.Push(c.Close) })
+	for _, one := range []struct {
+		name string
+		p    *Program
+	}{{"cross", p}, {"short and long", both}} {
+		row := one.p.New(aMarket())
+		b.Run("rows/"+one.name, func(b *testing.B) { // a candle, its decisions included
+			b.ReportAllocs()
+			for done := 0; done < b.N; {
+				at := done % len(list)
+				n := row.Look(list[at:], 0, 1)
+				row.Pass(n)
+				done += n
+			}
+		})
+	}
+	row := indicator.NewCross(20, 50)
+	b.Run("rows/cross in Go", func(b *testing.B) {
+		for done := 0; done < b.N; {
+			at := done % len(list)
+			n := row.Skip(list[at:min(at+64, len(list))])
+			if done += n; n == 0 {
+				row.Push(list[at].Close)
+				done++
+			}
+		}
+	})
 }
 
 func BenchmarkCompile(b *testing.B) {

@@ -49,19 +49,18 @@ type let struct {
 
 // checker makes expressions of nodes, and the slots that they read.
 type checker struct {
-	program   *Program
-	params    map[string]float64
-	lets      map[string]*let
-	signals   []string
-	used      map[string]bool // params and lets
-	known     map[string]int  // cells of series, by what they compute
-	constants map[constant]int
-	text      string           // of the rule, let or function at hand
-	scope     map[string]*expr // arguments of the function at hand
-	stream    int              // of the words without a text
-	nodes     int              // of the rule, let names included
-	depth     int
-	slots     int
+	program *Program
+	params  map[string]float64
+	lets    map[string]*let
+	signals []string
+	used    map[string]bool  // params and lets
+	known   map[string]int   // cells of series, by what they compute
+	text    string           // of the rule, let or function at hand
+	scope   map[string]*expr // arguments of the function at hand
+	stream  int              // of the words without a text
+	nodes   int              // of the rule, let names included
+	depth   int
+	slots   int
 }
 
 // free refuses a name that is a word of the language, or none at all.

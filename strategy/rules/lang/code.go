@@ -333,13 +333,14 @@ func (g *generator) jump(x, y *expr, o op, sense bool, t int) []int {
 
 // constant is the cell of a number.
 func (g *generator) constant(x constant) int {
-	cell, known := g.constants[x]
-	if !known {
-		cell = g.program.cells
-		g.program.cells++
-		g.constants[x] = cell
-		x.cell = cell
-		g.program.constants = append(g.program.constants, x)
+	all := &g.program.constants
+	for _, c := range *all {
+		if x.cell = c.cell; x == c {
+			return c.cell
+		}
 	}
-	return cell
+	x.cell = g.program.cells
+	g.program.cells++
+	*all = append(*all, x)
+	return x.cell
 }

@@ -35,22 +35,11 @@ func (x *explanation) value(e *expr) (float64, bool) {
 		return v, v-v == 0
 	}
 	if x.code.checker == nil {
-		x.code.checker = &checker{program: x.state.program, constants: x.state.program.cellsOf()}
+		x.code.checker = &checker{program: x.state.program}
 	}
 	x.code.code = x.code.code[:0]
 	x.code.rule(e)
 	return run(x.code.code, 0, x.state.cells, x.in)
-}
-
-// cellsOf are the cells of the constants.
-func (p *Program) cellsOf() map[constant]int {
-	all := make(map[constant]int, len(p.constants))
-	for _, c := range p.constants {
-		cell := c.cell
-		c.cell = 0
-		all[c] = cell
-	}
-	return all
 }
 
 // facts are the comparisons that make a condition true, or false.
@@ -146,11 +135,10 @@ func (x *explanation) number(v float64, e *expr) string {
 		return "never"
 	}
 	m := x.state.main
-	digits := int(e.dim.price)*int(m.PriceDigits) + int(e.dim.volume)*int(m.VolumeDigits)
 	if e.dim == aPrice && v == math.Trunc(v) {
 		return plain(m.Float(market.Price(v)), int(m.PriceDigits))
 	}
-	v /= math.Pow10(digits)
+	v /= math.Pow10(int(e.dim.price)*int(m.PriceDigits) + int(e.dim.volume)*int(m.VolumeDigits))
 	after := 4
 	if v != 0 {
 		after = max(0, 4-int(math.Ceil(math.Log10(math.Abs(v)))))

@@ -149,7 +149,7 @@ func Compile(rules []Rule, params map[string]float64, lets []Let, main market.In
 	error) {
 	p := &Program{cells: temporaries}
 	c := &checker{program: p, params: params, lets: map[string]*let{}, signals: signals, used: map[string]bool{},
-		known: map[string]int{}, constants: map[constant]int{}}
+		known: map[string]int{}}
 	c.stream = c.streamOf(0, main)
 	for _, x := range []float64{0, 1} { // the values of a condition
 		(&generator{checker: c}).constant(constant{num: x})

@@ -30,9 +30,7 @@ type row struct {
 	filled   []bool   // by column: of past ones, for this row
 	before   []float64
 	starts   [rowSize]market.Time
-	closes   [rowSize]market.Price
 	results  []truths // by place in the rules of Look
-	lowest   market.Price
 	reads    [fields]bool
 	firstOut int // of the columns of code
 }
@@ -98,22 +96,21 @@ func (s *State) newRow() *row {
 
 // Look looks at candles in a row before they are pushed: at up to 64 of the first. It returns how
 // many are ahead; while there are some of an earlier Look, it looks at no more. Push must get each
-// of them next, in order. lowest is not above the lowest of their closes.
-func (s *State) Look(series []market.Candle, rules ...int) (ahead int, lowest market.Price) {
+// of them next, in order.
+func (s *State) Look(series []market.Candle, rules ...int) (ahead int) {
 	if s.row == nil {
 		s.row = s.newRow()
 	}
 	r := s.row
 	if r.at < r.n {
-		return r.n - r.at, r.lowest
+		return r.n - r.at
 	}
 	series = series[:min(len(series), rowSize)]
-	r.n, r.at, r.lowest = len(series), 0, series[0].Close
+	r.n, r.at = len(series), 0
 	copy(r.before, s.cells)
 	clear(r.filled)
 	for i := range series {
-		c := &series[i]
-		r.starts[i], r.closes[i], r.lowest = c.Start, c.Close, min(r.lowest, c.Close)
+		r.starts[i%rowSize] = series[i].Start
 	}
 	r.prices(s.program.streams[0].fields-temporaries, series)
 	for _, one := range s.program.streams[0].steps {
@@ -123,16 +120,13 @@ func (s *State) Look(series []market.Candle, rules ...int) (ahead int, lowest ma
 			s.pushRow(one.series, series)
 		}
 	}
-	for at := range r.past {
-		r.cell(at + temporaries)
-	}
 	for len(r.results) < len(rules) {
 		r.results = append(r.results, truths{})
 	}
 	for i, rule := range rules {
 		r.results[i] = r.truth(s.program.rules[rule].expr, r.firstOut)
 	}
-	return r.n, r.lowest
+	return r.n
 }
 
 // Ahead is a rule of Look at the candles that are ahead: a bit for each, the next one lowest. Where
@@ -148,8 +142,20 @@ func (s *State) Pass(n int) {
 	if r.at += n; n == 0 {
 		return
 	}
-	for i, first := r.at-1, s.program.streams[0].fields; first < len(s.cells); first++ {
-		s.cells[first] = r.columns[first-temporaries][i]
+	for cell := temporaries; cell < len(s.cells); cell++ {
+		s.cells[cell] = r.of(cell, r.at-1)
+	}
+}
+
+// of is the value of a cell at a candle.
+func (r *row) of(cell, candle int) float64 {
+	switch from := r.past[cell-temporaries]; {
+	case from == 0:
+		return r.columns[cell-temporaries][candle]
+	case candle == 0:
+		return r.before[from]
+	default:
+		return r.of(from, candle-1)
 	}
 }
 
@@ -159,7 +165,7 @@ func (s *State) next(c *market.Candle) bool {
 	if r == nil || r.at == r.n {
 		return false
 	}
-	if c.Start != r.starts[r.at] || c.Close != r.closes[r.at] {
+	if c.Start != r.starts[r.at] {
 		panic(fmt.Sprintf("lang: the candle that starts at %s was ahead, and not the one at %s", r.starts[r.at],
 			c.Start))
 	}
@@ -301,7 +307,10 @@ func (r *row) truth(e *expr, out int) truths {
 		if t.is&r.all() == 0 {
 			return t
 		}
-		u := r.compare(opAtMost, before, other, out)
+		u, known := r.earlier(t, a, b, before, other)
+		if !known {
+			u = r.compare(opAtMost, before, other, out)
+		}
 		return truths{t.is & u.is, t.unknown | t.is&u.unknown}
 	case opLess, opAtMost, opEqual:
 		return r.compare(e.op, e.kids[0], e.kids[1], out)
@@ -335,6 +344,31 @@ func (r *row) both(x, y *expr, out int) truths {
 	}
 	b := r.truth(y, out)
 	return truths{a.is & b.is, a.unknown | a.is&b.unknown}
+}
+
+// earlier is whether a was at most b at the candle before each one, where t says whether it is
+// above b now. It is not known where one is undefined, or where the two before are others.
+func (r *row) earlier(t truths, a, b, before, other *expr) (u truths, known bool) {
+	x, y := r.first(a, before), r.first(b, other)
+	if t.unknown != 0 || x != x || y != y {
+		return u, false
+	}
+	if u.is = ^t.is << 1; x <= y {
+		u.is |= 1
+	}
+	return u, true
+}
+
+// first is an expression before the first candle of the row, undefined where `before` is not that
+// of the candle before it, whatever the candle.
+func (r *row) first(e, before *expr) float64 {
+	switch {
+	case e.op == opConst && before.op == opConst && e.cell == before.cell:
+		return r.columns[e.cell-temporaries][0]
+	case e.op == opCell && before.op == opCell && r.past[before.cell-temporaries] == e.cell:
+		return r.before[e.cell]
+	}
+	return undefined()
 }
 
 // compare is a comparison at each candle.
