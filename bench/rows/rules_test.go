@@ -84,7 +84,7 @@ func (t *table) rulesSweep() {
 		sets, rounds = 20, 1
 	}
 	folder, bot := t.b.TempDir(), t.program()
-	const head = "[data]\nsource = \"synthetic\"\n[strategies.trend]\nmarkets = [\"BTC-EUR\"]\ninterval = \"1h\"\nkind = "
+	const head = "data.source = \"synthetic\"\n[strategies.trend]\nmarkets = [\"BTC-EUR\"]\ninterval = \"1h\"\nkind = "
 	configs := []string{head + "\"smacross\"\n", head + "\"rules\"\n[strategies.trend.params]\nfast = 20\nslow = 50\n" +
 		"[strategies.trend.rules]\nsize = \"99% cash\"\nentry = \"sma(fast) crosses above sma(slow)\"\n" +
 		"exit = \"sma(fast) crosses below sma(slow)\"\n"}

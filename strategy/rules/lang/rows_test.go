@@ -21,12 +21,18 @@ func TestRowsHaveTheValuesOfSingleCandles(t *testing.T) {
 			rules[1].Text = "sma(3) crosses above sma(8) or na(ema(5)) or (close > open ? (log(close / open - 1) > " +
 				"-8 ? close : low) : (close < open ? high : open)) > 1.001 * ema(2) + atr(2)"
 		}
+		if seed%8 == 1 {
+			rules[1].Text = "open crosses below close or close crosses above open[1]"
+		}
 		p, err := Compile(rules, nil, nil, market.Interval1h)
 		if err != nil || !p.Rows(0, 1) {
 			continue
 		}
 		list := walk(seed, 200)
-		for i := range list { // gaps
+		for i := range list { // gaps, and candles that stand still
+			if list[i].Volume%3 == 0 {
+				list[i].Close = list[i].Open
+			}
 			if list[i].Volume%7 == 0 {
 				list[i].Open, list[i].High = list[i].Open+30_000, list[i].High+30_000
 				list[i].Low, list[i].Close = list[i].Low+30_000, list[i].Close+30_000
