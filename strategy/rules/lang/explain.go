@@ -71,15 +71,15 @@ func (x *explanation) facts(e *expr, is bool) []string {
 	return []string{e.text}
 }
 
-// signs are the signs of comparisons from opLess on, and what is true where they are false.
-var signs = [...][2]string{{"<", ">="}, {"<=", ">"}, {">", "<="}, {">=", "<"}, {"==", "!="}, {"!=", "=="}}
+// orders are the signs of comparisons from opLess on, and what is true where they are false.
+var orders = [...][2]string{{"<", ">="}, {"<=", ">"}, {">", "<="}, {">=", "<"}, {"==", "!="}, {"!=", "=="}}
 
 // signOf is the sign of a true comparison; of a false one it is the opposite sign, which is true.
 func signOf(o op, is bool) string {
 	if is {
-		return signs[o-opLess][0]
+		return orders[o-opLess][0]
 	}
-	return signs[o-opLess][1]
+	return orders[o-opLess][1]
 }
 
 // cross tells of a crossing.
