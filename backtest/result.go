@@ -344,6 +344,14 @@ func (f Figure) Text(decimals int) string {
 	return numeral(float64(f), decimals)
 }
 
+// Cell writes the figure so that it reads back as the same; empty: it has no value.
+func (f Figure) Cell() string {
+	if !f.Defined() {
+		return ""
+	}
+	return strconv.FormatFloat(float64(f), 'g', -1, 64)
+}
+
 // Moment is a time that may be missing: zero is null in JSON and "–" in text.
 type Moment market.Time
 

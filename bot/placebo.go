@@ -45,6 +45,7 @@ type placeboFlags struct {
 	walkforward bool
 	cut         walkFlags // how a walk-forward cuts the range; nothing else of it is used
 	alter, out  string
+	table       string
 	json        bool
 	surrogates  int64
 	rules       placebo.Rules
@@ -71,12 +72,16 @@ func placeboCommand(a *app) *cobra.Command {
 		"keep the mean move of each hour of the week: an edge of the hour does not count as one; signals turn by "+
 			"whole weeks")
 	c.Flags().StringVar(&f.out, "out", "", "`FILE` of the placebo; without it out/placebo-NAME-…, after the config")
+	c.Flags().StringVar(&f.table, "export", "", fmt.Sprintf(exportHint, "the winner of each surrogate"))
 	c.Flags().BoolVar(&f.json, "json", false, "print the outcome as JSON, and nothing else")
 	return c
 }
 
 // placebo runs the command.
 func (a *app) placebo(ctx context.Context, f *placeboFlags, given func(flag string) bool) error {
+	if err := checkTable("export", f.table); err != nil {
+		return err
+	}
 	found, err := f.open(a, given)
 	if err != nil {
 		return err
@@ -96,6 +101,9 @@ func (a *app) placebo(ctx context.Context, f *placeboFlags, given func(flag stri
 	}
 	if err != nil {
 		return walkError(ctx, base, err)
+	}
+	if err := writeTable(f.table, outcome.WriteTable); err != nil {
+		return err
 	}
 	doc := report.Placebo(outcome, base.Options.Title, base.Options.Synthetic)
 	if outcome.Answer.Kind == research.HardByLuck && !f.walkforward {

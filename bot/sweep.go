@@ -3,6 +3,7 @@ package bot
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -42,8 +43,9 @@ const sweepExample = `  bot sweep --vary strategies.trend.params.fast=20:200:20
 type sweepFlags struct {
 	searchFlags
 	doorFlags
-	out  string
-	json bool
+	out              string
+	table, tableDays string
+	json             bool
 }
 
 // machines reports whether workers run the sets.
@@ -64,16 +66,20 @@ func sweepCommand(a *app) *cobra.Command {
 		"let workers on other machines run the sets: `HOST:PORT`, or a port of this machine alone; see bot worker")
 	f.doorFlags.add(c.Flags())
 	c.Flags().StringVar(&f.key, "tls-key", "", "`FILE` with the secret key of --tls-cert")
+	c.Flags().StringVar(&f.table, "export", "", fmt.Sprintf(exportHint, "all sets with their figures"))
+	c.Flags().StringVar(&f.tableDays, "export-days", "", fmt.Sprintf(exportHint, "the daily returns of all sets"))
 	c.Flags().BoolVar(&f.json, "json", false, "print the outcome as JSON, and nothing else")
 	return c
 }
 
 // sweep runs the command.
 func (a *app) sweep(ctx context.Context, f *sweepFlags, given func(flag string) bool) error {
-	if f.machines() {
-		if err := a.readyForWorkers(); err != nil {
-			return err
-		}
+	err := cmp.Or(checkTable("export", f.table), checkTable("export-days", f.tableDays))
+	if err == nil && f.machines() {
+		err = a.readyForWorkers()
+	}
+	if err != nil {
+		return err
 	}
 	found, err := f.open(a, given)
 	if err != nil {
@@ -118,6 +124,9 @@ func (a *app) sweep(ctx context.Context, f *sweepFlags, given func(flag string) 
 		return err
 	}
 	doc.Verdict.Next = f.next(outcome.Judged().Answer.Kind, job.Space, given)
+	if err = cmp.Or(writeTable(f.table, tries.WriteSets), writeTable(f.tableDays, tries.WriteDays)); err != nil {
+		return err
+	}
 	more := []string{"All sets are in " + outcome.File + "."}
 	if len(again) > 0 {
 		more = append(more, "The best again in full:", "  "+again[0])

@@ -49,6 +49,7 @@ const walkExample = `  bot walkforward --train 180d --test 30d \
 type walkFlags struct {
 	searchFlags
 	train, test, gap, border, out string
+	table                         string
 	anchored, json                bool
 }
 
@@ -63,6 +64,7 @@ func walkforwardCommand(a *app) *cobra.Command {
 	f.add(c.Flags())
 	f.addCut(c.Flags())
 	c.Flags().StringVar(&f.out, "out", "", "`DIR` for the files of the stitched run; without it out/walkforward-NAME")
+	c.Flags().StringVar(&f.table, "export", "", fmt.Sprintf(exportHint, "the windows"))
 	c.Flags().BoolVar(&f.json, "json", false, "print the outcome as JSON, and nothing else; files only with --out")
 	return c
 }
@@ -125,7 +127,7 @@ func onlyParams(space *research.Space) error {
 // walkforward runs the command.
 func (a *app) walkforward(ctx context.Context, f *walkFlags, given func(flag string) bool) error {
 	cut, err := f.config()
-	if err != nil {
+	if err = cmp.Or(err, checkTable("export", f.table)); err != nil {
 		return err
 	}
 	found, err := f.open(a, given)
@@ -158,6 +160,9 @@ func (a *app) walkforward(ctx context.Context, f *walkFlags, given func(flag str
 	halted, err := a.stitch(ctx, found, outcome, dir)
 	if err != nil {
 		return found.base.Explain(err)
+	}
+	if err := writeTable(f.table, outcome.WriteTable); err != nil {
+		return err
 	}
 	path, more := "", []string(nil)
 	if dir != "" {

@@ -1,8 +1,11 @@
 package placebo
 
 import (
+	"encoding/csv"
 	"fmt"
+	"io"
 	"slices"
+	"strconv"
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/research"
@@ -167,4 +170,16 @@ func (o *Result) lostSignals() []string {
 		list = append(list, "The hour of the week: turns keep it, and so it is not tested.")
 	}
 	return list
+}
+
+// WriteTable writes a CSV with a row for the data, number 0, and for each surrogate: the winner's
+// annual Sharpe ratio in excess, empty where nothing was found.
+func (o *Result) WriteTable(w io.Writer) error {
+	out := csv.NewWriter(w)
+	_ = out.Write([]string{"surrogate", "excess_sharpe"}) // Error has it, as of all rows
+	for i, theta := range slices.Concat([]backtest.Figure{o.Theta}, o.Thetas) {
+		_ = out.Write([]string{strconv.Itoa(i), theta.Cell()})
+	}
+	out.Flush()
+	return out.Error()
 }

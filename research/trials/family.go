@@ -103,7 +103,7 @@ type View struct {
 // sum is the summary of an origin.
 type sum struct {
 	first, last int64
-	best        Try // without Days: none
+	best        Try // of those over the most days: not of a rung of halving; without Days: none
 }
 
 // View reads the file once. A file that is not there has no tries. The memory grows with the
@@ -135,8 +135,9 @@ func (v *View) add(f *frame) {
 	one.first, one.last = min(one.first, f.at), max(one.last, f.at)
 	v.rows += int64(f.tries())
 	for i := range f.tries() {
-		if t := f.try(i); t.Days > 0 &&
-			(one.best.Days == 0 || far(t.Sharpe, t.Days) > far(one.best.Sharpe, one.best.Days)) {
+		t := f.try(i)
+		if t.Days > one.best.Days || t.Days > 0 && t.Days == one.best.Days &&
+			far(t.Sharpe, t.Days) > far(one.best.Sharpe, t.Days) {
 			one.best = t
 		}
 	}

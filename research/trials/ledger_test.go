@@ -72,6 +72,17 @@ func TestTheSameTryAgainIsNoNewTry(t *testing.T) {
 	require.InDelta(t, stats.Bar(2, 0.05, 100./365), best.Bar, 1e-12)
 }
 
+// The best of a search ran over its whole range: a rung of halving shows what a part of it shows.
+func TestTheBestTryRanOverTheWholeRange(t *testing.T) {
+	l := fresh(t, t.TempDir())
+	_, err := l.Append(group("a", "BTC-EUR", 0, 100, Try{1, 10, 0.9, 57, 0}, Try{2, 20, 0.02, 100, 0},
+		Try{3, 30, 0.05, 100, 0}, Try{4, 40, 0.8, 99, 0}))
+	require.NoError(t, err)
+	best := families(t, l)[0].Best
+	require.Equal(t, 100, best.Days)
+	require.InDelta(t, stats.Annual(0.05), best.Sharpe, 1e-6)
+}
+
 // TestATryIsCountedWithThoseThatItWouldJoin counts before the own try is written.
 func TestATryIsCountedWithThoseThatItWouldJoin(t *testing.T) {
 	l := fresh(t, t.TempDir())

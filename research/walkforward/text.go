@@ -1,8 +1,11 @@
 package walkforward
 
 import (
+	"encoding/csv"
 	"fmt"
+	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/backtest"
@@ -157,4 +160,40 @@ func (o *Result) Cut() string {
 		text += fmt.Sprintf(", a gap of %d", o.Gap)
 	}
 	return text + fmt.Sprintf(" and %d of test", o.Test)
+}
+
+// WriteTable writes a CSV with a row for each window: its days, its settings by their keys, and
+// both sides. A figure without a value is empty.
+func (o *Result) WriteTable(w io.Writer) error {
+	var keys []string
+	for i := range o.Windows {
+		for _, s := range o.Windows[i].Settings {
+			if !slices.Contains(keys, s.Key) {
+				keys = append(keys, s.Key)
+			}
+		}
+	}
+	out := csv.NewWriter(w)
+	_ = out.Write(slices.Concat([]string{"train_from", "train_end", "test_from", "test_end"}, keys, []string{"kept",
+		"objective", "in_days", "in_return", "in_sharpe", "out_days", "out_return", "out_sharpe"})) // Error has it
+	for i := range o.Windows {
+		one := &o.Windows[i]
+		row := []string{one.TrainFrom.String(), one.TrainEnd.String(), one.TestFrom.String(), one.TestEnd.String()}
+		for _, key := range keys {
+			value := ""
+			for _, s := range one.Settings {
+				if s.Key == key {
+					value = s.Value
+				}
+			}
+			row = append(row, value)
+		}
+		row = append(row, strconv.FormatBool(one.Kept), one.Value.Cell())
+		for _, side := range [...]*Side{&one.In, &one.Out} {
+			row = append(row, strconv.Itoa(side.Days), side.Return.Cell(), side.Sharpe.Cell())
+		}
+		_ = out.Write(row)
+	}
+	out.Flush()
+	return out.Error()
 }
