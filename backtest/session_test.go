@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -90,6 +91,29 @@ func TestASessionOfEachShippedStrategyGivesWhatRunGives(t *testing.T) {
 		}
 		sameResult(t, p)
 	}
+}
+
+// A session hears the signals of its plan as Run does; between candles each comes at its time, with
+// what follows from it.
+func TestASessionHearsTheSignalsOfItsPlan(t *testing.T) {
+	signals := []market.Signal{{Known: at(-time.Hour)}, {Known: at(70 * time.Second), Action: market.ActBuy},
+		{Known: at(2 * time.Minute), Action: market.ActSell}, {Known: at(250 * time.Second), Action: market.ActBuy}}
+	p, _, _ := advisedPlan(t, 9, false, signals...)
+	sameResult(t, p)
+
+	p, heard, fills := advisedPlan(t, 9, false, signals...)
+	s, err := NewSession(p, SessionOptions{})
+	require.NoError(t, err)
+	defer s.Close()
+	require.NoError(t, s.Open(day, nil))
+	for i := range 30 {
+		price := market.Price(30_000_00 + i)
+		ev := market.Event{Kind: market.KindTicker, At: at(time.Duration(i) * 10 * time.Second), Market: 1,
+			Ticker: &market.Ticker{Market: 1, Bid: price - 1, Ask: price + 1, Last: price}}
+		require.NoError(t, s.Enter(&market.Input{Kind: market.InputEvent, Event: &ev}))
+	}
+	require.Equal(t, []string{"1 0 at 0s", "2 1 at 1m10s", "3 2 at 2m0s", "4 1 at 4m10s"}, *heard)
+	require.Equal(t, []string{"buy at 1m10s", "sell at 2m0s", "buy at 4m10s"}, *fills)
 }
 
 func TestASessionWritesTheFilesOfRun(t *testing.T) {

@@ -21,6 +21,9 @@ func (s *Session) Enter(in *market.Input) error {
 		in.Event.Kind == market.KindCandles && len(in.Event.Candles) > 0 {
 		return s.whole(in.Event, at)
 	}
+	if err := s.hear(at); err != nil {
+		return err
+	}
 	s.markUntil(at)
 	if err := s.pass(at - 1); err != nil {
 		return err
@@ -29,6 +32,20 @@ func (s *Session) Enter(in *market.Input) error {
 		return err
 	}
 	return s.pass(at)
+}
+
+// hear lets the signals of the plan arrive that are due until a time, each at its own: before an
+// input of the same time.
+func (s *Session) hear(until market.Time) error {
+	for d := s.d; d.signalAt <= until; {
+		at := max(d.signalAt, d.engine.Now())
+		s.markUntil(at)
+		if err := s.pass(at - 1); err != nil {
+			return err
+		}
+		d.hear(d.signalAt)
+	}
+	return s.d.engine.Err()
 }
 
 // whole is Enter for all candles that closed at an instant.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -80,6 +81,14 @@ money = "100"
 max_money = "1000"
 `
 
+// lineOf is a line of an export.
+func lineOf(t *testing.T, text string) (l struct {
+	At string `json:"at"`
+}) {
+	require.NoError(t, json.Unmarshal([]byte(text), &l))
+	return l
+}
+
 // A recording is listed, exported, and a maker is tested on its books.
 func TestARecordingIsListedExportedAndTestedOn(t *testing.T) {
 	bottest.Unraced(t)
@@ -127,6 +136,18 @@ func TestARecordingIsListedExportedAndTestedOn(t *testing.T) {
 	require.NotEqual(t, out, queued, "orders wait in the recorded books")
 	again, _ := onRecording(t, exitDone, "backtest", "-c", path, "--json")
 	require.Equal(t, out, again, "the same recording gives the same bytes")
+
+	// Signals of a file arrive between the recorded prices.
+	begin, err := time.Parse(time.RFC3339Nano, lineOf(t, lines[0]).At)
+	require.NoError(t, err)
+	model := filepath.Join(t.TempDir(), "model.csv")
+	require.NoError(t, os.WriteFile(model, fmt.Appendf(nil, "time,position\n%s,long\n%s,flat\n",
+		begin.Add(5*time.Minute+time.Second).Format(time.RFC3339Nano),
+		begin.Add(20*time.Minute+time.Second).Format(time.RFC3339Nano)), 0o600))
+	out, _ = onRecording(t, exitDone, "backtest", "-c", path, "--no-files", "--set", "strategies.maker.kind=follow",
+		"--set", `strategies.maker.params={source="model"}`, "--set", "signals.model.file="+model)
+	require.Regexp(t, `Signals model: .*model.csv \(SHA-256 [0-9a-f]+…\), 2 rows`, strings.Join(strings.Fields(out), " "))
+	require.Regexp(t, `orders / fills +2 / 2`, out)
 
 	for want, args := range map[string][]string{
 		"only bot backtest runs on a recording":  {"stress", "-c", path},

@@ -32,10 +32,6 @@ func (a *app) resimulate(ctx context.Context, f *stateFlags, other *backtestFlag
 
 // runRecorded runs the strategies of a config over a recording, as a backtest.
 func (a *app) runRecorded(ctx context.Context, dir string, c *config.Backtest, other *backtestFlags) error {
-	if len(c.Signals.Sources) > 0 {
-		return config.Usagef("signals are for backtests over candles so far, and this is one over a recording; take " +
-			"[signals] out")
-	}
 	hours, err := simulate.ReadHours(ctx, dir)
 	if err != nil {
 		return err
