@@ -8,8 +8,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
-	"github.com/tidemark-trading/tidemark/strategy/maker"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // sink keeps what benchmarks compute.
@@ -37,7 +36,7 @@ func runPlan(b *testing.B, p *Plan, parts int, unit string) {
 
 // BenchmarkScan is the floor: each field of a candle is read.
 func BenchmarkScan(b *testing.B) {
-	_, candles := planOver(b, benchCandles, 1, smacross.Definition, nil)
+	_, candles := planOver(b, benchCandles, 1, shipped.SMACross, nil)
 	for b.Loop() {
 		for i := range candles {
 			c := &candles[i]
@@ -55,7 +54,7 @@ func BenchmarkTickers(b *testing.B) {
 
 // BenchmarkMaker quotes on made-up books: four books and four tickers a candle.
 func BenchmarkMaker(b *testing.B) {
-	p, _ := planOver(b, benchCandles, 1_000_000_00, maker.Definition, nil)
+	p, _ := planOver(b, benchCandles, 1_000_000_00, shipped.Maker, nil)
 	p.SyntheticBook = true
 	runPlan(b, p, benchCandles, "candle")
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // Between flat borders a run is a run of its own, with the cash that the closing sale has left.
 func TestFlatBordersAreRunsApart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p, candles := planOver(panicker{}, rapid.IntRange(400, 900).Draw(t, "candles"), 100_000_00, smacross.Definition,
+		p, candles := planOver(panicker{}, rapid.IntRange(400, 900).Draw(t, "candles"), 100_000_00, shipped.SMACross,
 			nil)
 		p.Open = cut(candles)
 		p.OneByOne = rapid.Bool().Draw(t, "one by one")

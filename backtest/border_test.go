@@ -14,7 +14,6 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
 )
 
 // An engine that restores what another has saved goes on as the other would have: a border at which
@@ -145,7 +144,7 @@ func TestAStrategyThatRefusesItsStateEndsTheRunUnlessTheBorderIsFlat(t *testing.
 }
 
 func TestABorderChangesNothingButParameters(t *testing.T) {
-	p, candles := planOver(t, 300, 100_000_00, smacross.Definition, nil)
+	p, candles := planOver(t, 300, 100_000_00, shipped.SMACross, nil)
 	for _, c := range []struct {
 		change func(*Border)
 		want   string

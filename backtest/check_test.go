@@ -13,12 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
-	"github.com/tidemark-trading/tidemark/strategy/bandrevert"
-	"github.com/tidemark-trading/tidemark/strategy/breakout"
-	"github.com/tidemark-trading/tidemark/strategy/grid"
-	"github.com/tidemark-trading/tidemark/strategy/rsirevert"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
 	"github.com/tidemark-trading/tidemark/strategy/strategytest"
 )
 
@@ -114,7 +109,7 @@ func TestCandlesInOneGoGiveWhatCandlesOneByOneGive(t *testing.T) {
 // several, on each path of the envelope. One of 0 is limit_fill through.
 func TestMissedTouchesAreTheSameInOneGoAndOneByOne(t *testing.T) {
 	var plain, missing []string
-	for _, kind := range []strategy.Definition{grid.Definition, breakout.Definition} {
+	for _, kind := range []strategy.Definition{shipped.Grid, shipped.Breakout} {
 		p := shippedPlan(t, kind, 4000)
 		plain = append(plain, jsonOf(t, p))
 		p.Venue.MissProbability, p.Venue.MissSeed = 50_000_000, 1
@@ -141,7 +136,7 @@ func wholeResult(t *testing.T, p *Plan) *Result {
 
 func TestTheSamePlanGivesTheSameBytes(t *testing.T) {
 	for _, path := range []sim.Path{sim.Adaptive, sim.Pessimistic} {
-		p := shippedPlan(t, breakout.Definition, 20_000)
+		p := shippedPlan(t, shipped.Breakout, 20_000)
 		p.Venue.Path = path
 		require.Equal(t, jsonOf(t, p), jsonOf(t, p))
 	}
@@ -169,10 +164,10 @@ func fromTheStart(t *testing.T, n int, definition strategy.Definition) *Plan {
 }
 
 func TestTheShippedStrategiesDecideAfterTheirWarmupAsWithMoreHistory(t *testing.T) {
-	for definition, declared := range map[*strategy.Definition]int{&smacross.Definition: 51,
-		&rsirevert.Definition: 95, &breakout.Definition: 95, &bandrevert.Definition: 95} {
+	for definition, declared := range map[*strategy.Definition]int{&shipped.SMACross: 51,
+		&shipped.RSIRevert: 95, &shipped.Breakout: 95, &shipped.BandRevert: 95} {
 		p := fromTheStart(t, 6_000, *definition)
-		if definition == &bandrevert.Definition {
+		if definition == &shipped.BandRevert {
 			p.Strategies[0].Values = map[string]any{"gain": "0.1%"} // minutes are not 3 % apart
 		}
 		report, err := CheckWarmup(context.Background(), p)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/backtest/report"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // closeOf is an account at a close.
@@ -101,7 +101,7 @@ func TestExcessIsOverAHoldAtTheSameExposure(t *testing.T) {
 // The first day is held against the start equity: what the days earned is what the run earned, for
 // the account and for the hold, alone and beside other runs.
 func TestTheFirstDayCounts(t *testing.T) {
-	p, candles := planOver(t, 5*24*60, 10_000_00, smacross.Definition, map[string]any{"fast": int64(5),
+	p, candles := planOver(t, 5*24*60, 10_000_00, shipped.SMACross, map[string]any{"fast": int64(5),
 		"slow": int64(15)})
 	p.Venue.HalfSpread, p.Venue.Slippage = 100_000, 200_000
 	for _, from := range []market.Time{0, candles[700].Start} {

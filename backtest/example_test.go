@@ -8,7 +8,7 @@ import (
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/market/synthetic"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // slice is candles in memory as a backtest.Source: one batch.
@@ -41,7 +41,7 @@ func ExampleRun() {
 	plan := &backtest.Plan{
 		Catalog: &catalog, Currency: eur, Fees: backtest.Fees{Maker: 150_000, Taker: 250_000},
 		Deposits: []backtest.Deposit{{Asset: eur.ID, Money: 10_000_00}},
-		Strategies: []backtest.StrategyPlan{{Name: "trend", Kind: smacross.Definition, Markets: []*market.Market{m},
+		Strategies: []backtest.StrategyPlan{{Name: "trend", Kind: shipped.SMACross, Markets: []*market.Market{m},
 			Interval: market.Interval1h}},
 		Feeds: []backtest.Feed{{Market: m, Interval: market.Interval1h, Drive: true, Deliver: true}},
 		Open: func(backtest.Feed, market.Time, market.Time) (backtest.Source, error) {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // BenchmarkFork copies a run in the middle of its data, and in the second row continues the copy
@@ -16,7 +16,7 @@ import (
 func BenchmarkFork(b *testing.B) {
 	for name, continued := range map[string]bool{"copy": false, "copy and window": true} {
 		b.Run(name, func(b *testing.B) {
-			p, candles := planOver(b, 10_000, 1_000_000_00, smacross.Definition, nil)
+			p, candles := planOver(b, 10_000, 1_000_000_00, shipped.SMACross, nil)
 			p.OneByOne = true
 			at := candles[5_000].End()
 			_, err := drive(context.Background(), p, runOptions{began: func(d *driver) {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // Two markets get half of 1000 each: A at its first look, B a day later, when it is listed. At the
@@ -28,7 +28,7 @@ func TestBuyAndHoldOfTwoMarketsWaitsForEach(t *testing.T) {
 
 // The benchmark pays fee, spread and slippage, and buys at the open after the warm-up.
 func TestBuyAndHoldBeginsWhereTradingCould(t *testing.T) {
-	p, candles := planOver(t, 2000, 100_000_00, smacross.Definition,
+	p, candles := planOver(t, 2000, 100_000_00, shipped.SMACross,
 		map[string]any{"fast": int64(20), "slow": int64(50)})
 	p.Fees = Fees{Taker: 250_000}
 	p.Venue.HalfSpread, p.Venue.Slippage = 100_000, 200_000

@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/market/synthetic"
 	"github.com/tidemark-trading/tidemark/strategy"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // memory is a Source over candles in memory, in batches as large as those of the store.
@@ -77,7 +77,7 @@ func TestMemoryDoesNotGrowWithCandles(t *testing.T) {
 		t.Skip("runs 900,000 candles")
 	}
 	mallocs := func(n int) (made, orders uint64) {
-		p, _ := planOver(t, n, 1_000_000_00, smacross.Definition, nil)
+		p, _ := planOver(t, n, 1_000_000_00, shipped.SMACross, nil)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		result := mustRun(t, p)

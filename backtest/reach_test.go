@@ -10,17 +10,14 @@ import (
 	"github.com/tidemark-trading/tidemark/backtest/report"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
-	"github.com/tidemark-trading/tidemark/strategy/breakout"
-	"github.com/tidemark-trading/tidemark/strategy/grid"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
-	"github.com/tidemark-trading/tidemark/strategy/trendfilter"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // MAE and MFE are those of a walk over the candles of each trip by itself, in quiet stretches and
 // candle by candle.
 func TestExcursionsAreThoseOfTheCandlesOfATrip(t *testing.T) {
-	for _, kind := range []strategy.Definition{smacross.Definition, breakout.Definition, grid.Definition,
-		trendfilter.Definition} {
+	for _, kind := range []strategy.Definition{shipped.SMACross, shipped.Breakout, shipped.Grid,
+		shipped.TrendFilter} {
 		for _, oneByOne := range []bool{false, true} {
 			p := shippedPlan(t, kind, 12_000)
 			p.OneByOne = oneByOne
@@ -178,7 +175,7 @@ func TestTradesHaveTheUnitsOfTheirMarket(t *testing.T) {
 		{5, 0, "0"}} {
 		require.Equal(t, c.want, averageOf(m, market.ValueOf(c.value), c.amount).String())
 	}
-	p := shippedPlan(t, grid.Definition, 12_000)
+	p := shippedPlan(t, shipped.Grid, 12_000)
 	out := t.TempDir()
 	result, err := Run(t.Context(), p, Options{Out: out, Keep: true})
 	require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market/synthetic"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
-	"github.com/tidemark-trading/tidemark/strategy/rotation"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // rotationPlan is a plan of the best of three markets, chosen anew at every quarter of an hour. The
@@ -54,7 +54,7 @@ func rotationPlan(t *testing.T, coarse, n int, top int64) *Plan {
 		}
 		return &memory{all[n:]}, nil
 	}
-	p.Strategies = []StrategyPlan{{Name: "rotation", Kind: rotation.Definition, Markets: catalog.Markets(),
+	p.Strategies = []StrategyPlan{{Name: "rotation", Kind: shipped.Rotation, Markets: catalog.Markets(),
 		Interval: market.Interval5m, Values: map[string]any{"top": top, "candles": int64(6), "every": "15m"}}}
 	return p
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
-	"github.com/tidemark-trading/tidemark/strategy/breakout"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // Relations between two runs: no value is expected, one run is held against another. Strategies,
@@ -134,7 +133,7 @@ func TestMinutesReadAsHoursHaveTheSameFills(t *testing.T) {
 	inWorlds(t, func(seed uint64) {
 		relation(t, seed, func(p *Plan) {
 			p.Feeds = slices.DeleteFunc(p.Feeds, func(f Feed) bool { return f.Interval != market.Interval1m })
-			p.Strategies = append(p.Strategies, StrategyPlan{Name: "smacross", Kind: smacross.Definition,
+			p.Strategies = append(p.Strategies, StrategyPlan{Name: "smacross", Kind: shipped.SMACross,
 				Markets: p.Catalog.Markets(), Interval: market.Interval1m,
 				Values: map[string]any{"fast": int64(5), "slow": int64(20), "share": "0.1"}})
 			keep(p, "smacross", "dca", "grid")
@@ -268,7 +267,7 @@ func TestTenTimesTheCashGainsTenTimesAsMuch(t *testing.T) {
 			p := world(t, seed)
 			p.Strategies = []StrategyPlan{p.Strategies[0]}
 			s := &p.Strategies[0]
-			s.Kind, s.Limits, s.Own = breakout.Definition, risk.Limits{}, false
+			s.Kind, s.Limits, s.Own = shipped.Breakout, risk.Limits{}, false
 			s.Values = map[string]any{"channel": int64(9), "atr": int64(5), "share": "0.1"}
 			p.Venue.VolumeShare, p.Account.MaxExposure = 0, 0
 			p.Deposits = []Deposit{{Asset: p.Currency.ID, Money: times * 100_000_00}}

@@ -9,8 +9,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
-	"github.com/tidemark-trading/tidemark/strategy/dca"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // aparted gives each strategy of a plan money of its own, and nothing in common with the others:
@@ -75,7 +74,7 @@ func TestStrategiesWithOwnMoneyTradeTogetherAsEachAlone(t *testing.T) {
 				p.Strategies[i].Markets = markets[i : i+1]
 			}
 			markets = markets[len(p.Strategies):]
-			for _, kind := range []strategy.Definition{smacross.Definition, dca.Definition} {
+			for _, kind := range []strategy.Definition{shipped.SMACross, shipped.DCA} {
 				p.Strategies = append(p.Strategies, StrategyPlan{Name: kind.Name, Kind: kind, Markets: markets,
 					Values: map[string]any{"every_candles": int64(7)}, Interval: market.Interval1m})
 			}

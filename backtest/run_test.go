@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/internal/clutter"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // sharedFile is a file of the reference run or of the real candles; a clone of the project alone
@@ -56,7 +56,7 @@ func referencePlan(t testing.TB) *Plan {
 		Catalog: &catalog, Currency: eur, From: series.First, To: to,
 		Deposits: []Deposit{{Asset: eur.ID, Money: 10_000_000_00000000}},
 		Strategies: []StrategyPlan{{
-			Name: "cross", Kind: smacross.Definition, Values: map[string]any{"fast": int64(10), "slow": int64(20),
+			Name: "cross", Kind: shipped.SMACross, Values: map[string]any{"fast": int64(10), "slow": int64(20),
 				"share": "0.99"},
 			Markets: []*market.Market{m}, Interval: market.Interval1h,
 		}},

@@ -9,13 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/strategy/grid"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // TestASummaryKeepsToItsTerminal also gives it figures as a day of luck, taken for a year, makes
 // them.
 func TestASummaryKeepsToItsTerminal(t *testing.T) {
-	p := shippedPlan(t, grid.Definition, 5000)
+	p := shippedPlan(t, shipped.Grid, 5000)
 	result, err := Run(t.Context(), p, Options{Curve: true, Envelope: true})
 	require.NoError(t, err)
 	wild := *result
@@ -40,7 +40,7 @@ func TestASummaryKeepsToItsTerminal(t *testing.T) {
 }
 
 func TestASummarySaysWhatACodeOfTheExchangeMeans(t *testing.T) {
-	p := shippedPlan(t, grid.Definition, 500)
+	p := shippedPlan(t, shipped.Grid, 500)
 	result, err := Run(t.Context(), p, Options{})
 	require.NoError(t, err)
 	result.Refusals = []Count{{Reason: "trend: exchange 216", Count: 3}, {Reason: "trend: max_position", Count: 1}}

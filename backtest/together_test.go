@@ -15,7 +15,6 @@ import (
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/strategy"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
 )
 
 // Any plans over the same candles, stepped in blocks of any size, end with the bytes of Run.
@@ -171,7 +170,7 @@ func (s *spoiler) OnCandle(d *strategy.Desk, c market.Candle) {
 }
 
 func TestOneRunThatBreaksLeavesTheOthersAlone(t *testing.T) {
-	base, _ := planOver(t, 3_000, 1_000_000_00, smacross.Definition, nil)
+	base, _ := planOver(t, 3_000, 1_000_000_00, shipped.SMACross, nil)
 	var plans []*Plan
 	for i := range 6 {
 		p := *base
@@ -204,7 +203,7 @@ func TestOneRunThatBreaksLeavesTheOthersAlone(t *testing.T) {
 
 func TestPlansThatReadOtherCandlesAreRefused(t *testing.T) {
 	ask := func(change func(p *Plan)) error {
-		base, _ := planOver(t, 100, 1_000_000_00, smacross.Definition, nil)
+		base, _ := planOver(t, 100, 1_000_000_00, shipped.SMACross, nil)
 		p := *base
 		p.Feeds = slices.Clone(p.Feeds)
 		change(&p)
@@ -226,7 +225,7 @@ func TestPlansThatReadOtherCandlesAreRefused(t *testing.T) {
 }
 
 func TestCandlesThatCannotBeReadEndAllRuns(t *testing.T) {
-	p, candles := planOver(t, 1_000, 1_000_000_00, smacross.Definition, nil)
+	p, candles := planOver(t, 1_000, 1_000_000_00, shipped.SMACross, nil)
 	lost := errors.New("the disk is gone")
 	p.Open = func(Feed, market.Time, market.Time) (Source, error) {
 		return &failing{&memory{candles[:600]}, lost}, nil
@@ -241,7 +240,7 @@ func TestCandlesThatCannotBeReadEndAllRuns(t *testing.T) {
 }
 
 func TestRunsTogetherEndWhereTheyAreCancelled(t *testing.T) {
-	p, _ := planOver(t, 3_000, 1_000_000_00, smacross.Definition, nil)
+	p, _ := planOver(t, 3_000, 1_000_000_00, shipped.SMACross, nil)
 	ctx, cancel := context.WithCancel(context.Background())
 	var reached []market.Time
 	_, err := RunTogether(ctx, []*Plan{p, p}, LockstepOptions{Progress: func(at market.Time) {
@@ -255,7 +254,7 @@ func TestRunsTogetherEndWhereTheyAreCancelled(t *testing.T) {
 }
 
 func TestACommonStartHasTheLongestWarmUpBehindIt(t *testing.T) {
-	base, _ := planOver(t, 10_000, 1_000_000_00, smacross.Definition, nil)
+	base, _ := planOver(t, 10_000, 1_000_000_00, shipped.SMACross, nil)
 	start := market.Time(1640995200_000_000_000)
 	after := func(slow, from int64, cold bool) market.Time {
 		p := *base
@@ -278,7 +277,7 @@ func TestACommonStartHasTheLongestWarmUpBehindIt(t *testing.T) {
 // Sets of a search take no more memory where there are more candles.
 func TestRunsTogetherTakeNoMoreMemoryForMoreCandles(t *testing.T) {
 	mallocs := func(n int) (count, bytes uint64) {
-		base, _ := planOver(t, n, 1_000_000_00, smacross.Definition, nil)
+		base, _ := planOver(t, n, 1_000_000_00, shipped.SMACross, nil)
 		plans := make([]*Plan, 8)
 		for i := range plans {
 			p := *base

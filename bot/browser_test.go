@@ -19,7 +19,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot"
 	"github.com/tidemark-trading/tidemark/internal/bottest"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 var pictureFile = flag.String("report-picture", "", "write a picture of the report to this file, as docs/report.png is")
@@ -131,7 +131,7 @@ func TestTheReportInABrowser(t *testing.T) {
 	browser, few, full := bottest.Chromium(t, "the report"), t.TempDir(), t.TempDir()
 	for folder, params := range map[string]map[string]any{
 		few: {"fast": 120, "slow": 480}, full: {"fast": 2, "slow": 5, "share": "1%"}} { // some thousand round trips
-		_, err := bot.Backtest(t.Context(), smacross.Definition, params, bot.Out(folder))
+		_, err := bot.Backtest(t.Context(), shipped.SMACross, params, bot.Out(folder))
 		require.NoError(t, err)
 	}
 	figuresAndEquityAreOnTheFirstScreen(open(t, browser, filepath.Join(few, "report.html"), true))

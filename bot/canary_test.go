@@ -11,7 +11,6 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
 )
 
 func TestACanaryIsToldInWords(t *testing.T) {
@@ -37,7 +36,7 @@ func TestACanaryIsToldInWords(t *testing.T) {
 func TestACanaryThatNeedsMoreThanTheBotIsRefused(t *testing.T) {
 	btc := []*market.Market{{ID: 1, Name: "BTC-EUR"}}
 	trend := func(slow int64) backtest.StrategyPlan {
-		return backtest.StrategyPlan{Name: "trend", Kind: smacross.Definition, Interval: market.Interval1h,
+		return backtest.StrategyPlan{Name: "trend", Kind: shipped.SMACross, Interval: market.Interval1h,
 			Markets: btc, Values: map[string]any{"fast": int64(2), "slow": slow}}
 	}
 	bot := []backtest.StrategyPlan{trend(20)}

@@ -10,7 +10,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/strategy"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 func TestARefusalByALimitHasItsOwnExitCode(t *testing.T) {
@@ -43,4 +43,4 @@ func FuzzConfig(f *testing.F) {
 	})
 }
 
-func testKinds() []strategy.Definition { return []strategy.Definition{smacross.Definition} }
+func testKinds() []strategy.Definition { return []strategy.Definition{shipped.SMACross} }

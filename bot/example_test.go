@@ -7,13 +7,12 @@ import (
 	"github.com/tidemark-trading/tidemark/bot"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
-	"github.com/tidemark-trading/tidemark/strategy/dca"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // ExampleBacktest is how a strategy's own test runs it: on the built-in market, without files.
 func ExampleBacktest() {
-	result, err := bot.Backtest(context.Background(), dca.Definition,
+	result, err := bot.Backtest(context.Background(), shipped.DCA,
 		map[string]any{"money": "100", "every_candles": int64(24 * 7)})
 	if err != nil {
 		fmt.Println(err)

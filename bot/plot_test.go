@@ -11,7 +11,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 	"github.com/tidemark-trading/tidemark/strategy/indicator"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 	"github.com/tidemark-trading/tidemark/view/page"
 )
 
@@ -101,7 +101,7 @@ func TestWhatAStrategyPlotsIsInTheFiles(t *testing.T) {
 
 func TestARunWithoutPlotsHasNoTraceOfThem(t *testing.T) {
 	out := t.TempDir()
-	result, err := bot.Backtest(t.Context(), smacross.Definition, pair, bot.Closes("BTC-EUR", market.Interval1h, waves),
+	result, err := bot.Backtest(t.Context(), shipped.SMACross, pair, bot.Closes("BTC-EUR", market.Interval1h, waves),
 		bot.Out(out))
 	require.NoError(t, err)
 	require.NotContains(t, result.Files, "plots.csv")

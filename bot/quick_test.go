@@ -23,10 +23,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market/synthetic"
 	"github.com/tidemark-trading/tidemark/state/candles"
 	"github.com/tidemark-trading/tidemark/strategy"
-	"github.com/tidemark-trading/tidemark/strategy/breakout"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 	"github.com/tidemark-trading/tidemark/strategy/strategytest"
-	"github.com/tidemark-trading/tidemark/strategy/trendfilter"
 )
 
 var _ = flag.Bool("update", false, "write the golden files anew; a person reads the difference")
@@ -38,7 +36,7 @@ var pair = map[string]any{"fast": 2, "slow": 4}
 const waves = "100 101 102 103 104 90 80 70 85 95.5 99 110 90 80 70"
 
 func TestCandlesOfATestHaveTheirOwnTrades(t *testing.T) {
-	result, err := bot.Backtest(t.Context(), smacross.Definition, pair,
+	result, err := bot.Backtest(t.Context(), shipped.SMACross, pair,
 		bot.Closes("BTC-EUR", market.Interval1h, waves), bot.Cash("1000"), bot.Fees("0.1%", "20bps"))
 	require.NoError(t, err)
 	strategytest.Golden(t, result, "testdata/waves.golden")
@@ -97,10 +95,10 @@ func TestEverySourceOfCandlesGivesTheSameResult(t *testing.T) {
 	for _, interval := range []market.Interval{market.Interval1h, market.Interval4h} {
 		run := func(with ...bot.Option) string {
 			with = append(with, between, bot.Set("markets.BTC-EUR.tick_size", "0.01"))
-			result, err := bot.Backtest(t.Context(), breakout.Definition, nil, with...)
+			result, err := bot.Backtest(t.Context(), shipped.Breakout, nil, with...)
 			require.NoError(t, err)
 			require.NotEmpty(t, result.Trades)
-			days, err := bot.Backtest(t.Context(), trendfilter.Definition, map[string]any{"days": 2}, with...)
+			days, err := bot.Backtest(t.Context(), shipped.TrendFilter, map[string]any{"days": 2}, with...)
 			require.NoError(t, err)
 			require.NotEmpty(t, days.Fills)
 			return result.Transcript() + days.Transcript()
@@ -125,14 +123,14 @@ func fine(m market.Market, list []market.Candle) (market.Market, []market.Candle
 
 func TestBarsAreReadLineByLine(t *testing.T) {
 	lines := "100 103 99 102 5  # a comment\n\n 102 102 101 101\n" + strings.Repeat("101 101 101 101\n", 3)
-	result, err := bot.Backtest(t.Context(), smacross.Definition, pair, bot.Bars("BTC-EUR", market.Interval1h, lines))
+	result, err := bot.Backtest(t.Context(), shipped.SMACross, pair, bot.Bars("BTC-EUR", market.Interval1h, lines))
 	require.NoError(t, err)
 	require.Equal(t, []backtest.DataInfo{{Market: "BTC-EUR", Interval: "1h", Candles: 5}}, result.Data)
 	require.Equal(t, "0.01", result.Rules[0].TickSize)
 }
 
 func TestTwoMarketsShareTheCash(t *testing.T) {
-	result, err := bot.Backtest(t.Context(), smacross.Definition, pair,
+	result, err := bot.Backtest(t.Context(), shipped.SMACross, pair,
 		bot.Set("strategies.smacross.params.share", "0.4"),
 		bot.Closes("BTC-EUR", market.Interval1h, waves), bot.Closes("ETH-EUR", market.Interval1h, waves))
 	require.NoError(t, err)
@@ -160,9 +158,9 @@ func TestAUniverseRanksGivenCandlesAndAStoreAlike(t *testing.T) {
 		given = append(given, bot.Candles(market.Market{Name: name, PriceDigits: 2}, list))
 	}
 	require.NoError(t, db.Close())
-	one, err := bot.Backtest(t.Context(), smacross.Definition, pair, given...)
+	one, err := bot.Backtest(t.Context(), shipped.SMACross, pair, given...)
 	require.NoError(t, err)
-	two, err := bot.Backtest(t.Context(), smacross.Definition, pair,
+	two, err := bot.Backtest(t.Context(), shipped.SMACross, pair,
 		append(options[:2:2], bot.Store(store, market.Interval1d))...)
 	require.NoError(t, err)
 	require.NotEmpty(t, one.Fills)
@@ -173,7 +171,7 @@ func TestAUniverseRanksGivenCandlesAndAStoreAlike(t *testing.T) {
 
 func TestOptionsOfTheSyntheticMarket(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
-	result, err := bot.Backtest(t.Context(), smacross.Definition, nil, bot.Between("2021-03-01", "2021-06-01"),
+	result, err := bot.Backtest(t.Context(), shipped.SMACross, nil, bot.Between("2021-03-01", "2021-06-01"),
 		bot.Cash("500"), bot.Fees("0%", "0%"), bot.Interval(market.Interval4h), bot.Out(out),
 		bot.Set("backtest.path", "pessimistic"))
 	require.NoError(t, err)
@@ -188,7 +186,7 @@ func TestOptionsOfTheSyntheticMarket(t *testing.T) {
 // The typed trades and fills are the rows of the files.
 func TestTradesAndFillsAreTheRowsOfTheFiles(t *testing.T) {
 	out := t.TempDir()
-	result, err := bot.Backtest(t.Context(), breakout.Definition, nil, bot.Out(out),
+	result, err := bot.Backtest(t.Context(), shipped.Breakout, nil, bot.Out(out),
 		bot.Between("2021-03-01", "2021-09-01"))
 	require.NoError(t, err)
 	trades, fills := rows(t, out, "trades.csv"), rows(t, out, "fills.csv")
@@ -249,7 +247,7 @@ func TestAHaltedStrategyIsAnErrorWithItsStack(t *testing.T) {
 
 func TestTheLogOfATestHasRefusals(t *testing.T) {
 	var log bytes.Buffer
-	_, err := bot.Backtest(t.Context(), smacross.Definition, pair, bot.Closes("BTC-EUR", market.Interval1h, waves),
+	_, err := bot.Backtest(t.Context(), shipped.SMACross, pair, bot.Closes("BTC-EUR", market.Interval1h, waves),
 		bot.Set("risk.max_order_value", "10"), bot.Log(&log))
 	require.NoError(t, err)
 	require.Contains(t, log.String(), "max_order_value")
@@ -298,20 +296,20 @@ func TestAnOptionThatCannotBeNamesItself(t *testing.T) {
 		{`bot.Backtest: strategies.smacross.markets: BTC-USD is not quoted in EUR`,
 			[]bot.Option{good, bot.Closes("BTC-USD", market.Interval1h, waves)}},
 	} {
-		_, err := bot.Backtest(t.Context(), smacross.Definition, nil, c.with...)
+		_, err := bot.Backtest(t.Context(), shipped.SMACross, nil, c.with...)
 		require.ErrorContains(t, err, c.want)
 	}
-	_, err := bot.Backtest(t.Context(), smacross.Definition, map[string]any{"fats": 20}, good)
+	_, err := bot.Backtest(t.Context(), shipped.SMACross, map[string]any{"fats": 20}, good)
 	require.ErrorContains(t, err, `bot.Backtest: parameter fats: strategy smacross: unknown parameter`)
-	_, err = bot.Backtest(t.Context(), smacross.Definition, map[string]any{"fats": 20})
+	_, err = bot.Backtest(t.Context(), shipped.SMACross, map[string]any{"fats": 20})
 	require.ErrorContains(t, err, `bot.Backtest: parameter fats: strategy smacross: unknown parameter`)
 	require.NotContains(t, err.Error(), "config")
-	_, err = bot.Backtest(t.Context(), smacross.Definition, map[string]any{"fast": -20})
+	_, err = bot.Backtest(t.Context(), shipped.SMACross, map[string]any{"fast": -20})
 	require.ErrorContains(t, err, `bot.Backtest: parameter fast: strategy smacross: `)
 }
 
 func ExampleCloses() {
-	result, err := bot.Backtest(context.Background(), smacross.Definition, map[string]any{"fast": 2, "slow": 4},
+	result, err := bot.Backtest(context.Background(), shipped.SMACross, map[string]any{"fast": 2, "slow": 4},
 		bot.Closes("BTC-EUR", market.Interval1h, "100 90 80 70 85 99 110 90 80 70"), bot.Cash("1000"))
 	if err != nil {
 		fmt.Println(err)

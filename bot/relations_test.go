@@ -16,9 +16,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/market/synthetic"
 	"github.com/tidemark-trading/tidemark/strategy"
-	"github.com/tidemark-trading/tidemark/strategy/breakout"
-	"github.com/tidemark-trading/tidemark/strategy/grid"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // Relations between two runs of the command: no value is expected, one is held against another.
@@ -53,7 +51,7 @@ func TestAMachineChangesNoByteOfAResult(t *testing.T) {
 func TestAMomentIsTheSameHoweverItIsWritten(t *testing.T) {
 	t.Parallel()
 	run := func(from, to string) string {
-		result, err := bot.Backtest(t.Context(), smacross.Definition, nil, bot.Between(from, to))
+		result, err := bot.Backtest(t.Context(), shipped.SMACross, nil, bot.Between(from, to))
 		require.NoError(t, err)
 		require.NotEmpty(t, result.Fills)
 		return result.Transcript()
@@ -69,7 +67,7 @@ func TestAMomentIsTheSameHoweverItIsWritten(t *testing.T) {
 func TestTouchesThatNeverMissAreLimitFillTouch(t *testing.T) {
 	bottest.Unraced(t)
 	t.Parallel()
-	for _, kind := range []strategy.Definition{grid.Definition, breakout.Definition} {
+	for _, kind := range []strategy.Definition{shipped.Grid, shipped.Breakout} {
 		run := func(with ...bot.Option) string {
 			result, err := bot.Backtest(t.Context(), kind, nil, append(with, bot.Between("2022-03", "2022-07"))...)
 			require.NoError(t, err)

@@ -16,7 +16,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/market/synthetic"
 	"github.com/tidemark-trading/tidemark/state/candles"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 func TestAnInterruptedBacktestLeavesNothingBehind(t *testing.T) {
@@ -145,13 +145,13 @@ func TestTheReferenceRunAgreesThroughTheCommandLine(t *testing.T) {
 }
 
 func TestBacktestInProcessNeedsNothingElse(t *testing.T) {
-	r, err := bot.Backtest(t.Context(), smacross.Definition, map[string]any{"fast": 20, "slow": 50})
+	r, err := bot.Backtest(t.Context(), shipped.SMACross, map[string]any{"fast": 20, "slow": 50})
 	require.NoError(t, err)
 	require.Positive(t, r.Trips.Count)
 	require.Empty(t, r.Files)
-	again, err := bot.Backtest(t.Context(), smacross.Definition, map[string]any{"fast": "20"})
+	again, err := bot.Backtest(t.Context(), shipped.SMACross, map[string]any{"fast": "20"})
 	require.NoError(t, err)
 	require.Equal(t, r.Run, again.Run) // the defaults are the same values
-	_, err = bot.Backtest(t.Context(), smacross.Definition, map[string]any{"fats": 20})
+	_, err = bot.Backtest(t.Context(), shipped.SMACross, map[string]any{"fats": 20})
 	require.ErrorContains(t, err, `the nearest is "fast"`)
 }

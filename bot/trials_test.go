@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/research"
 	"github.com/tidemark-trading/tidemark/research/trials"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // storeIn makes a store with candles of an interval in a folder.
@@ -142,7 +142,7 @@ func TestATestCountsIfItIsAskedTo(t *testing.T) {
 	db := storeIn(t, t.TempDir(), "1d")
 	run := func(with ...bot.Option) map[string]string {
 		dir := t.TempDir()
-		_, err := bot.Backtest(t.Context(), smacross.Definition, map[string]any{"fast": 3, "slow": 9},
+		_, err := bot.Backtest(t.Context(), shipped.SMACross, map[string]any{"fast": 3, "slow": 9},
 			append(with, bot.Store(db, market.Interval1d, "BTC-EUR"), bot.Out(dir))...)
 		require.NoError(t, err)
 		return contents(t, dir)
@@ -160,13 +160,13 @@ func TestATestCountsIfItIsAskedTo(t *testing.T) {
 		require.True(t, silent[name] == counted[name], "%s differs", name)
 	}
 
-	_, err := bot.Backtest(t.Context(), smacross.Definition, nil, bot.Counted())
+	_, err := bot.Backtest(t.Context(), shipped.SMACross, nil, bot.Counted())
 	require.ErrorContains(t, err, "bot.Counted: the ledger of tries is beside a store; add bot.Store")
 	view, err := trials.Beside(db).View()
 	require.NoError(t, err)
 	_, err = view.Seal(trials.Span{Markets: []string{"BTC-EUR"}, From: 1_690_000_000_000, To: 1_800_000_000_000}, 1)
 	require.NoError(t, err)
-	_, err = bot.Backtest(t.Context(), smacross.Definition, nil, bot.Counted(),
+	_, err = bot.Backtest(t.Context(), shipped.SMACross, nil, bot.Counted(),
 		bot.Store(db, market.Interval1d, "BTC-EUR"))
 	require.ErrorContains(t, err, "of BTC-EUR is sealed; end the run before, with --to 2023-07-22T04:26:40Z")
 }

@@ -19,20 +19,9 @@ import (
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
-	"github.com/tidemark-trading/tidemark/strategy/accumulate"
-	"github.com/tidemark-trading/tidemark/strategy/bandrevert"
-	"github.com/tidemark-trading/tidemark/strategy/breakout"
-	"github.com/tidemark-trading/tidemark/strategy/dca"
-	"github.com/tidemark-trading/tidemark/strategy/follow"
-	"github.com/tidemark-trading/tidemark/strategy/grid"
-	"github.com/tidemark-trading/tidemark/strategy/maker"
-	"github.com/tidemark-trading/tidemark/strategy/rotation"
-	"github.com/tidemark-trading/tidemark/strategy/rsirevert"
 	"github.com/tidemark-trading/tidemark/strategy/rules"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
 	"github.com/tidemark-trading/tidemark/strategy/strategytest"
-	"github.com/tidemark-trading/tidemark/strategy/trendfilter"
 )
 
 // twin hears what the engine of a bench hears. It is killed now and then, and a new one goes on
@@ -269,28 +258,28 @@ type seated struct {
 
 // often are the shipped strategies with parameters that trade often.
 var often = []seated{
-	{smacross.Definition, map[string]any{"fast": int64(2), "slow": int64(5), "share": "0.4"}},
-	{breakout.Definition, map[string]any{"channel": int64(3), "atr": int64(2), "stop_atr": 1.5, "target_atr": 2.0,
+	{shipped.SMACross, map[string]any{"fast": int64(2), "slow": int64(5), "share": "0.4"}},
+	{shipped.Breakout, map[string]any{"channel": int64(3), "atr": int64(2), "stop_atr": 1.5, "target_atr": 2.0,
 		"share": "0.4", "risk": "0"}},
-	{rsirevert.Definition, map[string]any{"period": int64(2), "low": 45.0, "high": 55.0, "expire": int64(3),
+	{shipped.RSIRevert, map[string]any{"period": int64(2), "low": 45.0, "high": 55.0, "expire": int64(3),
 		"offset_bps": "20", "target_bps": "50", "share": "0.3"}},
-	{grid.Definition, map[string]any{"levels": int64(3), "spacing_bps": "100", "recentre_bps": "250", "money": "100"}},
-	{dca.Definition, map[string]any{"money": "10", "every_candles": int64(4)}},
-	{dca.Definition, map[string]any{"money": "10", "every": "150s"}},
-	{maker.Definition, map[string]any{"half_spread_bps": "100", "money": "200", "max_money": "2000"}},
-	{trendfilter.Definition, map[string]any{"fast": int64(1), "slow": int64(3), "days": int64(0), "size": "40% cash"}},
-	{rotation.Definition, map[string]any{"top": int64(1), "candles": int64(2), "every": "5m", "share": "90%"}},
-	{bandrevert.Definition, map[string]any{"closes": int64(4), "width": 0.5, "gain": "0%", "atr": int64(2),
+	{shipped.Grid, map[string]any{"levels": int64(3), "spacing_bps": "100", "recentre_bps": "250", "money": "100"}},
+	{shipped.DCA, map[string]any{"money": "10", "every_candles": int64(4)}},
+	{shipped.DCA, map[string]any{"money": "10", "every": "150s"}},
+	{shipped.Maker, map[string]any{"half_spread_bps": "100", "money": "200", "max_money": "2000"}},
+	{shipped.TrendFilter, map[string]any{"fast": int64(1), "slow": int64(3), "days": int64(0), "size": "40% cash"}},
+	{shipped.Rotation, map[string]any{"top": int64(1), "candles": int64(2), "every": "5m", "share": "90%"}},
+	{shipped.BandRevert, map[string]any{"closes": int64(4), "width": 0.5, "gain": "0%", "atr": int64(2),
 		"stop_atr": 2.0}},
-	{accumulate.Definition, map[string]any{"money": "100", "candles": int64(4), "every": "5m", "take": "150s"}},
+	{shipped.Accumulate, map[string]any{"money": "100", "candles": int64(4), "every": "5m", "take": "150s"}},
 	{rules.Definition, map[string]any{"rules.entry": "close < sma(n)", "n": int64(3), "rules.trail": "2 * atr(2)",
 		"rules.exit": "close < highest_since_entry - 3 or profit > 1", "rules.cooldown": int64(1),
 		"rules.add": int64(2), "rules.size": "20% cash", "rules.break_even": "1%"}},
 	{rules.Definition, map[string]any{"rules.entry": "close < close[1]", "rules.at": "close - 0.1",
 		"rules.exit": "close > entry_price and bars_since_entry > 1", "rules.exit_after": int64(5), "rules.stop": "3%",
 		"rules.target": "close + 2 * atr(3)", "rules.size": "up to 2% risk"}},
-	{follow.Definition, map[string]any{"size": "30% cash", "stop": "3%", "target": "2%"}},
-	{follow.Definition, map[string]any{"size": "30% cash", "limit": "1%", "trail": "3%"}},
+	{shipped.Follow, map[string]any{"size": "30% cash", "stop": "3%", "target": "2%"}},
+	{shipped.Follow, map[string]any{"size": "30% cash", "limit": "1%", "trail": "3%"}},
 }
 
 func TestAfterARestartShippedStrategiesGoOnAsIfNothingHadHappened(t *testing.T) {
@@ -314,7 +303,7 @@ func TestAfterARestartShippedStrategiesGoOnAsIfNothingHadHappened(t *testing.T) 
 								10, Amount: btc}}}
 						b.step(&market.Event{Kind: market.KindBook, At: b.now, Book: &book})
 					}
-					if one.kind.Name == follow.Definition.Name && r.IntN(3) == 0 {
+					if one.kind.Name == shipped.Follow.Name && r.IntN(3) == 0 {
 						w.signal(strategytest.RandomSignal(r.IntN, 2))
 					}
 				}

@@ -14,12 +14,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/strategy"
-	"github.com/tidemark-trading/tidemark/strategy/breakout"
-	"github.com/tidemark-trading/tidemark/strategy/dca"
-	"github.com/tidemark-trading/tidemark/strategy/grid"
-	"github.com/tidemark-trading/tidemark/strategy/rotation"
-	"github.com/tidemark-trading/tidemark/strategy/rsirevert"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // others are parameters between which a running strategy changes.
@@ -27,18 +22,18 @@ var others = []struct {
 	kind          strategy.Definition
 	before, after map[string]any
 }{
-	{smacross.Definition, map[string]any{"fast": int64(2), "slow": int64(5), "share": "0.4"},
+	{shipped.SMACross, map[string]any{"fast": int64(2), "slow": int64(5), "share": "0.4"},
 		map[string]any{"fast": int64(3), "slow": int64(7), "share": "0.2"}},
-	{breakout.Definition, map[string]any{"channel": int64(3), "atr": int64(2), "stop_atr": 1.5, "target_atr": 2.0,
+	{shipped.Breakout, map[string]any{"channel": int64(3), "atr": int64(2), "stop_atr": 1.5, "target_atr": 2.0,
 		"share": "0.4", "risk": "0"}, map[string]any{"channel": int64(4), "atr": int64(3), "stop_atr": 1.0,
 		"target_atr": 3.0, "share": "0.3", "risk": "0"}},
-	{rsirevert.Definition, map[string]any{"period": int64(2), "low": 45.0, "high": 55.0, "expire": int64(3),
+	{shipped.RSIRevert, map[string]any{"period": int64(2), "low": 45.0, "high": 55.0, "expire": int64(3),
 		"offset_bps": "20", "target_bps": "50", "share": "0.3"}, map[string]any{"period": int64(3), "low": 40.0,
 		"high": 60.0, "expire": int64(2), "offset_bps": "10", "target_bps": "80", "share": "0.2"}},
-	{grid.Definition, map[string]any{"levels": int64(3), "spacing_bps": "100", "recentre_bps": "250", "money": "100"},
+	{shipped.Grid, map[string]any{"levels": int64(3), "spacing_bps": "100", "recentre_bps": "250", "money": "100"},
 		map[string]any{"levels": int64(3), "spacing_bps": "150", "recentre_bps": "300", "money": "50"}},
-	{dca.Definition, map[string]any{"money": "10", "every": "150s"}, map[string]any{"money": "20", "every": "60s"}},
-	{rotation.Definition, map[string]any{"top": int64(1), "candles": int64(2), "every": "5m", "share": "90%"},
+	{shipped.DCA, map[string]any{"money": "10", "every": "150s"}, map[string]any{"money": "20", "every": "60s"}},
+	{shipped.Rotation, map[string]any{"top": int64(1), "candles": int64(2), "every": "5m", "share": "90%"},
 		map[string]any{"top": int64(2), "candles": int64(3), "every": "15m", "share": "50%"}},
 }
 

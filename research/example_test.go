@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/market/synthetic"
 	"github.com/tidemark-trading/tidemark/research"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // batch is candles in memory as a backtest.Source.
@@ -54,7 +54,7 @@ func exampleMake(hours int) (research.Make, error) {
 		return &backtest.Plan{
 			Catalog: &catalog, Currency: eur, Fees: backtest.Fees{Maker: 150_000, Taker: 250_000},
 			Deposits: []backtest.Deposit{{Asset: eur.ID, Money: 10_000_00}},
-			Strategies: []backtest.StrategyPlan{{Name: "trend", Kind: smacross.Definition, Values: values,
+			Strategies: []backtest.StrategyPlan{{Name: "trend", Kind: shipped.SMACross, Values: values,
 				Markets: []*market.Market{m}, Interval: market.Interval1h}},
 			Feeds: []backtest.Feed{{Market: m, Interval: market.Interval1h, Drive: true, Deliver: true}},
 			Open: func(_ backtest.Feed, from, to market.Time) (backtest.Source, error) {
@@ -86,7 +86,7 @@ func ExampleSweep() {
 	outcome, err := research.Sweep(context.Background(), research.Job{
 		Space: space, Method: research.Grid, Objective: sharpe, File: filepath.Join(dir, "example.sweep"),
 		Look: func(settings []research.Setting) (string, error) {
-			_, err := smacross.Definition.Resolve(map[string]any{"fast": settings[0].Value, "slow": settings[1].Value})
+			_, err := shipped.SMACross.Resolve(map[string]any{"fast": settings[0].Value, "slow": settings[1].Value})
 			return "", err
 		},
 		Worker: func() (research.Make, error) { return exampleMake(8000) },

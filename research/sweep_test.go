@@ -18,7 +18,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/research"
 	"github.com/tidemark-trading/tidemark/strategy"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // jobOf is a small sweep of smacross over hours of the made-up market.
@@ -48,7 +48,7 @@ func jobOf(t *testing.T, hours int, vary ...string) research.Job {
 			for _, s := range settings {
 				values[s.Key] = s.Value
 			}
-			_, err := smacross.Definition.Resolve(values)
+			_, err := shipped.SMACross.Resolve(values)
 			return "", err
 		},
 		Worker: func() (research.Make, error) { return exampleMake(hours) }}

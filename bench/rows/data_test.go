@@ -21,7 +21,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
 	"github.com/tidemark-trading/tidemark/strategy/indicator"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // What BenchmarkTable runs on: made-up candles and strategies that do nothing but place orders.
@@ -209,8 +209,8 @@ func ladder(n int) strategy.Definition {
 // plain is smacross as a user writes it: an OnCandle, without Skip. A wrapper that hides the Skip
 // of smacross would copy each candle once more.
 var plain = strategy.Define("plain", "smacross without Skip",
-	func(p smacross.Params) strategy.Needs { return strategy.Needs{Warmup: p.Slow + 1} },
-	func(p smacross.Params, s strategy.Setup) (strategy.Strategy, error) {
+	func(p shipped.SMACrossParams) strategy.Needs { return strategy.Needs{Warmup: p.Slow + 1} },
+	func(p shipped.SMACrossParams, s strategy.Setup) (strategy.Strategy, error) {
 		made := func(market.Market) indicator.Cross { return indicator.NewCross(p.Fast, p.Slow) }
 		return &plainCross{share: p.Share, cross: strategy.Each(s, made)}, nil
 	})

@@ -14,9 +14,7 @@ import (
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
-	"github.com/tidemark-trading/tidemark/strategy/grid"
-	"github.com/tidemark-trading/tidemark/strategy/maker"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // BenchmarkGrowth measures how the cost of a backtest, and of the candle store, grows with each
@@ -132,7 +130,7 @@ func (g *growth) backtests() {
 	m.ID = 1
 	all := g.candles(m, 1+8*base)
 	g.grows("candles (smacross); a candle", base, func(n int) func() {
-		p, _ := g.plan(1, 1, smacross.Definition)
+		p, _ := g.plan(1, 1, shipped.SMACross)
 		p.Open = func(backtest.Feed, market.Time, market.Time) (backtest.Source, error) { return &memory{all[:n]}, nil }
 		return func() { g.run(p) }
 	})
@@ -142,7 +140,7 @@ func (g *growth) backtests() {
 		return func() { g.run(p) }
 	})
 	g.grows("strategies (smacross) over 200 k candles; a strategy", 5, func(n int) func() {
-		p, _ := g.plan(5*each/g.scale, 1, smacross.Definition)
+		p, _ := g.plan(5*each/g.scale, 1, shipped.SMACross)
 		for range n - 1 {
 			p.Strategies = append(p.Strategies, p.Strategies[0])
 		}
@@ -263,7 +261,7 @@ func (g *growth) levels() {
 	require.InDelta(g.b, g.run(few).Orders.Fills, g.run(many).Orders.Fills, 1)
 
 	n = 200_000 / g.scale
-	p, candles := g.plan(n, million*100, maker.Definition)
+	p, candles := g.plan(n, million*100, shipped.Maker)
 	p.SyntheticBook, p.Venue.HalfSpread = true, 10_000
 	took = g.least(func() { kept += scan(candles) }, func() { g.run(p) })
 	require.NotZero(g.b, g.run(p).Orders.Orders)
@@ -329,7 +327,7 @@ func stocked(p *backtest.Plan) *backtest.Plan {
 
 // grid is a backtest of the shipped grid over candles that swing by less than half a per cent.
 func (t *table) grid(n, levels int) *backtest.Plan {
-	p, candles := t.plan(n, million*100, grid.Definition)
+	p, candles := t.plan(n, million*100, shipped.Grid)
 	const middle, reach = 20000_00, 90_00
 	for i := range candles {
 		c := &candles[i]

@@ -9,7 +9,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/market/synthetic"
 	"github.com/tidemark-trading/tidemark/research"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // averages is a random search over pairs of averages on the built-in market's 26,000 hours.
@@ -31,7 +31,7 @@ func (t *table) averages(sets int, dimensions ...string) research.Job {
 	return research.Job{Space: space, Method: research.Random, Sets: sets, Seed: 1, Objective: sharpe,
 		To: hours[len(hours)-1].End(), Worker: t.hourly(hours),
 		Look: func(settings []research.Setting) (string, error) {
-			_, err := smacross.Definition.Resolve(valuesOf(settings))
+			_, err := shipped.SMACross.Resolve(valuesOf(settings))
 			return "", err
 		}}
 }
@@ -42,7 +42,7 @@ func (t *table) hourly(hours []market.Candle) func() (research.Make, error) {
 		return sort.Search(len(hours), func(i int) bool { return hours[i].Start >= when })
 	}
 	return func() (research.Make, error) {
-		base, _ := t.plan(1, million*100, smacross.Definition)
+		base, _ := t.plan(1, million*100, shipped.SMACross)
 		base.Feeds[0].Interval, base.Strategies[0].Interval = market.Interval1h, market.Interval1h
 		base.Open = func(_ backtest.Feed, from, to market.Time) (backtest.Source, error) {
 			if to == 0 {

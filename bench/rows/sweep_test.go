@@ -18,7 +18,7 @@ import (
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // BenchmarkSweep measures the rows of the table that are about searches.
@@ -95,7 +95,7 @@ func (t *table) sweep() {
 
 // pairs are plans of sets that are spread evenly over all pairs of averages, from a time on.
 func (t *table) pairs(store *candles.Store, from market.Time, sets int) []*backtest.Plan {
-	plan, _ := t.plan(0, million*100, smacross.Definition)
+	plan, _ := t.plan(0, million*100, shipped.SMACross)
 	plan.From = from
 	plan.Open = func(f backtest.Feed, from, to market.Time) (backtest.Source, error) {
 		return store.Read(candles.ReadOptions{Market: f.Market, Interval: f.Interval, From: from, To: to})

@@ -23,7 +23,7 @@ import (
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // BenchmarkTable measures what performance promises are made of, each beside its floor in the same
@@ -163,7 +163,7 @@ func scan(candles []market.Candle) (sum int64) {
 // trip.
 func (t *table) loop() {
 	n, orders := float64(many()), float64(many()/10)
-	p, candles := t.plan(many(), 1, smacross.Definition)
+	p, candles := t.plan(many(), 1, shipped.SMACross)
 	bare, _ := t.plan(many(), 1, plain)
 	waits, _ := t.plan(many(), million*100, protected)
 	bare.Open, waits.Open = p.Open, p.Open // the same candles: their place in memory is no part of the ratio
@@ -230,7 +230,7 @@ func (t *table) inTurn(candles []market.Candle) {
 	engines := make([]*engine.Engine, 24)
 	took := t.least(func() { kept += scan(candles) }, func() { scanCached(candles) }, func() {
 		for i := range engines {
-			engines[i] = t.engine(smacross.Definition)
+			engines[i] = t.engine(shipped.SMACross)
 		}
 		for rest := candles; len(rest) > 0; rest = rest[min(128, len(rest)):] {
 			for _, e := range engines {
@@ -253,7 +253,7 @@ func (t *table) resting() {
 }
 
 func (t *table) mallocs(n int) (mallocs uint64, orders int64) {
-	p, _ := t.plan(n, million*100, smacross.Definition)
+	p, _ := t.plan(n, million*100, shipped.SMACross)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	result := t.run(p)

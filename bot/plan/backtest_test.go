@@ -16,7 +16,7 @@ import (
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state/candles"
 	"github.com/tidemark-trading/tidemark/strategy"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 func TestTheSampleConfigsAreValid(t *testing.T) {
@@ -245,4 +245,4 @@ func tenDays(name string, interval market.Interval) Series {
 	return s
 }
 
-func smaCross() []strategy.Definition { return []strategy.Definition{smacross.Definition} }
+func smaCross() []strategy.Definition { return []strategy.Definition{shipped.SMACross} }

@@ -10,8 +10,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/strategy"
-	"github.com/tidemark-trading/tidemark/strategy/maker"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 var sampleRuns = []string{"sandbox", "paper", "live"}
@@ -26,7 +25,7 @@ func samplePlan(t *testing.T, name string, environment map[string]string, sets .
 	if err != nil {
 		return nil, err
 	}
-	return NewLive(c, []strategy.Definition{maker.Definition, smacross.Definition},
+	return NewLive(c, []strategy.Definition{shipped.Maker, shipped.SMACross},
 		func(name string) string { return environment[name] })
 }
 
@@ -108,8 +107,8 @@ func TestSettingsThatCannotBeMeantAreRefusedWithTheirPlace(t *testing.T) {
 // A name that a command reads as another word is no name of a strategy.
 func TestNoStrategyHasANameThatCommandsTakeForAnotherWord(t *testing.T) {
 	for _, name := range []string{"all", "ALL", "All", "account", "Total", "", "-x", "--direct"} {
-		p := &Plan{kinds: []strategy.Definition{maker.Definition}}
-		p.sections.Strategies = map[string]config.StrategySection{name: {Kind: maker.Definition.Name}}
+		p := &Plan{kinds: []strategy.Definition{shipped.Maker}}
+		p.sections.Strategies = map[string]config.StrategySection{name: {Kind: shipped.Maker.Name}}
 		require.ErrorContains(t, p.addStrategies(), "is no name for a strategy")
 	}
 	_, err := samplePlan(t, "live", liveKeys(), "strategies.all.kind=maker", "strategies.all.operator_id=9")

@@ -25,7 +25,7 @@ import (
 	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // fillsOfAnOrder is how many fills end an order of the catcher.
@@ -158,7 +158,7 @@ func (h *hearing) plan() *plan.Live {
 	require.NoError(h.b, err)
 	kind := onTickers("catcher", func() strategy.Strategy { return &catcher{heard: h.heard} })
 	idle := onTickers("idle", func() strategy.Strategy { return &strategy.Base{} })
-	p, err := plan.NewLive(c, []strategy.Definition{kind, idle, smacross.Definition}, func(name string) string {
+	p, err := plan.NewLive(c, []strategy.Definition{kind, idle, shipped.SMACross}, func(name string) string {
 		return map[string]string{"KEY": bottest.BotKey, "SECRET": bottest.BotSecret}[name]
 	})
 	require.NoError(h.b, err)

@@ -23,7 +23,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/bolt"
 	"github.com/tidemark-trading/tidemark/state/journal"
 	"github.com/tidemark-trading/tidemark/strategy"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // replayed plays the recording of a stage again: every command whose events exist is equal. The
@@ -310,7 +310,7 @@ func (s *saving) Load(data []byte) error { return s.source.UnmarshalBinary(data)
 // overMidnight is a stage with a bot that has traded before and after the snapshot of a UTC day.
 func overMidnight(t *testing.T, kind strategy.Definition) *stage {
 	time.Sleep(24*time.Hour - 4*time.Minute)
-	return traded(t, 9, 8*time.Minute, func(s *stage) { s.kinds = []strategy.Definition{kind, smacross.Definition} })
+	return traded(t, 9, 8*time.Minute, func(s *stage) { s.kinds = []strategy.Definition{kind, shipped.SMACross} })
 }
 
 // lose takes a block out of the recording: that of the start, or one between it and the snapshot.
@@ -385,7 +385,7 @@ func TestADifferenceAfterASnapshotIsFound(t *testing.T) {
 				source := rand.NewPCG(uint64(p.Seed), 5)
 				return &shifted{saving{restless{chance: rand.New(source)}, source}}, nil
 			})
-		r, err := replay.Run(t.Context(), s.Folder, []strategy.Definition{other, smacross.Definition}, nil)
+		r, err := replay.Run(t.Context(), s.Folder, []strategy.Definition{other, shipped.SMACross}, nil)
 		require.NoError(t, err)
 		require.NotNil(t, r.First)
 		require.NotEmpty(t, r.First.Fields)

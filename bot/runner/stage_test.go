@@ -27,7 +27,7 @@ import (
 	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // stage is an exchange in process with the real bot before it: its client and ledger, its feeds,
@@ -105,7 +105,7 @@ func newStage(t *testing.T, seed uint64, change func(*sandbox.Config)) *stage {
 	require.NoError(t, err)
 	s := &stage{Books: bottest.Books{T: t, Folder: filepath.Join(memoryFolder(t), "state")}, ex: ex,
 		config: fmt.Sprintf(stageBot, seed), kinds: []strategy.Definition{restlessKind,
-			smacross.Definition}, seed: seed, hears: *over}
+			shipped.SMACross}, seed: seed, hears: *over}
 	s.traffic = newTraffic(t, ex, seed)
 	s.Auditor, s.Units = s.client(bottest.AuditorKey, "secret of the auditor")
 	s.Before = s.Holdings()

@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market/synthetic"
 	"github.com/tidemark-trading/tidemark/research"
 	"github.com/tidemark-trading/tidemark/research/report"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // Results is a folder of results, which the real backtester and sweep write: smacross over the
@@ -61,7 +61,7 @@ func (r *Results) plan(name string, settings []research.Setting) *backtest.Plan 
 	}
 	return &backtest.Plan{Catalog: &catalog, Currency: eur, Fees: backtest.Fees{Maker: 150_000, Taker: 250_000},
 		Deposits: []backtest.Deposit{{Asset: eur.ID, Money: 10_000_00}},
-		Strategies: []backtest.StrategyPlan{{Name: name, Kind: smacross.Definition, Values: values,
+		Strategies: []backtest.StrategyPlan{{Name: name, Kind: shipped.SMACross, Values: values,
 			Markets: []*market.Market{m}, Interval: market.Interval1h}},
 		Feeds: []backtest.Feed{{Market: m, Interval: market.Interval1h, Drive: true, Deliver: true}},
 		Open: func(_ backtest.Feed, from, to market.Time) (backtest.Source, error) {
@@ -105,7 +105,7 @@ func (r *Results) Job(file string, vary ...string) research.Job {
 			for _, s := range settings {
 				values[s.Key] = s.Value
 			}
-			_, err := smacross.Definition.Resolve(values)
+			_, err := shipped.SMACross.Resolve(values)
 			return "", err
 		},
 		Worker: func() (research.Make, error) {

@@ -31,6 +31,8 @@ var costlyInit = map[string]string{
 	"github.com/klauspost/compress/flate":               "its tables of codes; linked by parquet-go beside snappy",
 	"google.golang.org/protobuf/internal/encoding/json": "its patterns of numbers; linked by parquet-go",
 	"codeberg.org/go-latex/latex/mtex/symbols":          "mathematical symbols; linked by gonum's canvas for PNG",
+
+	"github.com/tidemark-trading/tidemark/strategy/shipped": "the definitions of eleven strategies",
 }
 
 func TestPackageInitialisationStaysCheap(t *testing.T) {

@@ -11,14 +11,14 @@ import (
 	"github.com/tidemark-trading/tidemark/bot"
 	"github.com/tidemark-trading/tidemark/research/compare"
 	"github.com/tidemark-trading/tidemark/research/stats"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // ran is the folder of a backtest over three made-up years.
 func ran(t *testing.T, name string, fast int) string {
 	dir := filepath.Join(t.TempDir(), name)
 	params := map[string]any{"fast": fast, "slow": 480}
-	_, err := bot.Backtest(t.Context(), smacross.Definition, params, bot.Out(dir))
+	_, err := bot.Backtest(t.Context(), shipped.SMACross, params, bot.Out(dir))
 	require.NoError(t, err)
 	return dir
 }

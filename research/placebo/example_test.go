@@ -10,7 +10,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market/synthetic"
 	"github.com/tidemark-trading/tidemark/research"
 	"github.com/tidemark-trading/tidemark/research/placebo"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // ExampleRun asks whether a search over eight pairs of averages would find as good a winner where
@@ -33,7 +33,7 @@ func ExampleRun() {
 	sharpe, _ := research.Objective("sharpe")
 	job := research.Job{Space: space, Method: research.Grid, Objective: sharpe, Worker: maker(hours[:3000]),
 		Look: func(settings []research.Setting) (string, error) {
-			_, err := smacross.Definition.Resolve(map[string]any{"fast": settings[0].Value, "slow": settings[1].Value})
+			_, err := shipped.SMACross.Resolve(map[string]any{"fast": settings[0].Value, "slow": settings[1].Value})
 			return "", err
 		}}
 	o, err := placebo.Run(context.Background(), placebo.Test{Procedure: placebo.Search(job), Surrogates: 39,

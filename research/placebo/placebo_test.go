@@ -22,7 +22,7 @@ import (
 	"github.com/tidemark-trading/tidemark/research"
 	"github.com/tidemark-trading/tidemark/research/placebo"
 	"github.com/tidemark-trading/tidemark/research/walkforward"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 var kills = flag.Int("kills", 3, "random places at which the file of a placebo is cut off")
@@ -59,7 +59,7 @@ func maker(list []market.Candle) func() (research.Make, error) {
 			return &backtest.Plan{
 				Catalog: &catalog, Currency: eur, Fees: backtest.Fees{Maker: 150_000, Taker: 250_000},
 				Deposits: []backtest.Deposit{{Asset: eur.ID, Money: 10_000_00}},
-				Strategies: []backtest.StrategyPlan{{Name: "trend", Kind: smacross.Definition, Values: values,
+				Strategies: []backtest.StrategyPlan{{Name: "trend", Kind: shipped.SMACross, Values: values,
 					Markets: []*market.Market{m}, Interval: interval}},
 				Feeds: []backtest.Feed{{Market: m, Interval: interval, Drive: true, Deliver: true}},
 				Open: func(_ backtest.Feed, from, to market.Time) (backtest.Source, error) {
@@ -96,7 +96,7 @@ func jobOf(t testing.TB, list []market.Candle, vary ...string) research.Job {
 			for _, s := range settings {
 				values[s.Key] = s.Value
 			}
-			_, err := smacross.Definition.Resolve(values)
+			_, err := shipped.SMACross.Resolve(values)
 			return "", err
 		}, Worker: maker(list)}
 }

@@ -18,11 +18,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/market/synthetic"
 	"github.com/tidemark-trading/tidemark/strategy"
-	"github.com/tidemark-trading/tidemark/strategy/grid"
-	"github.com/tidemark-trading/tidemark/strategy/maker"
-	"github.com/tidemark-trading/tidemark/strategy/rsirevert"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
-	"github.com/tidemark-trading/tidemark/strategy/trendfilter"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // series is candles in memory as a backtest.Source, in batches of odd lengths.
@@ -146,11 +142,11 @@ func (w *world) outcome(t *testing.T, job Job) string {
 
 // worlds are strategies that cross averages, rest orders, and hold several markets and intervals.
 var worlds = []world{
-	{kinds: []strategy.Definition{smacross.Definition}, values: map[string]any{"fast": int64(10), "slow": int64(40)},
+	{kinds: []strategy.Definition{shipped.SMACross}, values: map[string]any{"fast": int64(10), "slow": int64(40)},
 		hours: 3000},
-	{kinds: []strategy.Definition{grid.Definition}, hours: 2000},
-	{kinds: []strategy.Definition{rsirevert.Definition, rsirevert.Definition}, hours: 2000, markets: 2},
-	{kinds: []strategy.Definition{trendfilter.Definition}, values: map[string]any{"fast": int64(10),
+	{kinds: []strategy.Definition{shipped.Grid}, hours: 2000},
+	{kinds: []strategy.Definition{shipped.RSIRevert, shipped.RSIRevert}, hours: 2000, markets: 2},
+	{kinds: []strategy.Definition{shipped.TrendFilter}, values: map[string]any{"fast": int64(10),
 		"slow": int64(40), "days": int64(5)}, hours: 3000, days: true},
 }
 
@@ -282,7 +278,7 @@ func TestNoiseIsJoint(t *testing.T) {
 
 // Coarse candles with noise are those that a naive merge makes of the fine ones.
 func TestCoarseCandlesAreMadeOfTheMovedFineOnes(t *testing.T) {
-	w := world{kinds: []strategy.Definition{smacross.Definition}, hours: 500, days: true}
+	w := world{kinds: []strategy.Definition{shipped.SMACross}, hours: 500, days: true}
 	p := w.plan()
 	(&noise{seed: 1, part: 1, moves: map[market.ID]float64{1: 0.01}}).over(p)
 	read := func(f backtest.Feed, from, to market.Time) (all []market.Candle) {
@@ -375,12 +371,12 @@ func TestRunsThatCannotBeStressedAreRefused(t *testing.T) {
 		want  error
 		text  string
 	}{
-		{world{kinds: []strategy.Definition{smacross.Definition}, hours: 600, values: map[string]any{"fast": int64(5),
+		{world{kinds: []strategy.Definition{shipped.SMACross}, hours: 600, values: map[string]any{"fast": int64(5),
 			"slow": int64(20)}}, ErrTooShort, "this one has 26, from 2021-01-01T00:00:00Z to"},
-		{world{kinds: []strategy.Definition{smacross.Definition}, hours: 900,
+		{world{kinds: []strategy.Definition{shipped.SMACross}, hours: 900,
 			values: map[string]any{"fast": int64(900), "slow": int64(999)}}, ErrNoFills, ""},
 		{world{kinds: []strategy.Definition{mood}, hours: 2000}, ErrDiffers, ""},
-		{world{kinds: []strategy.Definition{smacross.Definition}, hours: 100, from: math.MaxInt64 - 1},
+		{world{kinds: []strategy.Definition{shipped.SMACross}, hours: 100, from: math.MaxInt64 - 1},
 			backtest.ErrNoCandles, ""},
 	} {
 		job := c.world.job()
@@ -401,7 +397,7 @@ func TestTheTableNamesTheSmallestChangeFirst(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a dozen seconds under the race detector; runs without -short")
 	}
-	book := world{kinds: []strategy.Definition{maker.Definition}, values: map[string]any{"book": true}, hours: 1300}
+	book := world{kinds: []strategy.Definition{shipped.Maker}, values: map[string]any{"book": true}, hours: 1300}
 	p := book.plan()
 	why, err := needsBooks(p)
 	require.NoError(t, err)
@@ -431,7 +427,7 @@ func TestTheTableNamesTheSmallestChangeFirst(t *testing.T) {
 
 // ExampleRun stresses a grid over made-up candles.
 func ExampleRun() {
-	w := world{kinds: []strategy.Definition{grid.Definition}, hours: 900}
+	w := world{kinds: []strategy.Definition{shipped.Grid}, hours: 900}
 	o, err := Run(context.Background(), Job{Seed: 1, Worker: func() (Make, error) {
 		p := w.plan()
 		return func() (*backtest.Plan, error) { return p, nil }, nil

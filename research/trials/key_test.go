@@ -10,7 +10,7 @@ import (
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // planOf is a plan without candles.
@@ -28,7 +28,7 @@ func planOf(t *testing.T) *backtest.Plan {
 	m := c.MarketNamed("BTC-EUR")
 	return &backtest.Plan{Catalog: c, Currency: eur,
 		Feeds: []backtest.Feed{{Market: m, Interval: market.Interval1h, Drive: true, Deliver: true}},
-		Strategies: []backtest.StrategyPlan{{Name: "trend", Kind: smacross.Definition, Interval: market.Interval1h,
+		Strategies: []backtest.StrategyPlan{{Name: "trend", Kind: shipped.SMACross, Interval: market.Interval1h,
 			Markets: []*market.Market{m}, Values: map[string]any{"fast": 20}}}}
 }
 
@@ -78,7 +78,7 @@ func TestATryIsWhatDecidesItsResult(t *testing.T) {
 
 // smacrossSlow is a default.
 func smacrossSlow(t *testing.T) string {
-	settings, err := smacross.Definition.Resolve(nil)
+	settings, err := shipped.SMACross.Resolve(nil)
 	require.NoError(t, err)
 	for _, s := range settings {
 		if s.Name == "slow" {

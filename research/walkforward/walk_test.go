@@ -20,7 +20,7 @@ import (
 	"github.com/tidemark-trading/tidemark/research/stats"
 	"github.com/tidemark-trading/tidemark/research/walkforward"
 	"github.com/tidemark-trading/tidemark/strategy"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 const day = market.Time(24 * 3600e9)
@@ -109,10 +109,10 @@ func jobOver(t *testing.T, candles []market.Candle, vary ...string) research.Job
 					values[s.Key] = s.Value
 				}
 			}
-			_, err := smacross.Definition.Resolve(values)
+			_, err := shipped.SMACross.Resolve(values)
 			return "", err
 		},
-		Worker: func() (research.Make, error) { return maker(smacross.Definition, candles) }}
+		Worker: func() (research.Make, error) { return maker(shipped.SMACross, candles) }}
 }
 
 // some are the first hours of the made-up market.
@@ -135,7 +135,7 @@ func TestAWalkWithOneWindowIsABacktestOfItsWinner(t *testing.T) {
 	job := jobOver(t, candles, "fast=5:25:5", "slow=30,60,90")
 	o := run(t, job, walkforward.Config{Train: 50, Test: 44, Gap: 2})
 	require.Len(t, o.Windows, 1)
-	make, err := maker(smacross.Definition, candles)
+	make, err := maker(shipped.SMACross, candles)
 	require.NoError(t, err)
 	p, err := make(o.Windows[0].Settings)
 	require.NoError(t, err)
@@ -162,7 +162,7 @@ func TestTheWinnersOfWindowsAreThoseOfTheirTrainings(t *testing.T) {
 		job := jobOver(t, candles, "fast=5:25:5", "slow=30,60,90")
 		o := run(t, job, walkforward.Config{Train: 40, Test: 20, Gap: 1, Anchored: anchored})
 		require.Greater(t, len(o.Windows), 4)
-		make, err := maker(smacross.Definition, candles)
+		make, err := maker(shipped.SMACross, candles)
 		require.NoError(t, err)
 		var tracks []backtest.RunEnd
 		for set := range job.Space.Size() {
@@ -211,7 +211,7 @@ func TestAnObjectiveBeyondDailyReturnsSearchesInEachWindow(t *testing.T) {
 	o, err := w.Run(t.Context())
 	require.NoError(t, err)
 	for i, s := range w.Spans() {
-		make, err := maker(smacross.Definition, candles)
+		make, err := maker(shipped.SMACross, candles)
 		require.NoError(t, err)
 		best, winner := math.Inf(-1), uint64(0)
 		for set := range job.Space.Size() {
@@ -248,7 +248,7 @@ func TestNoChoiceKnowsWhatComesAfterItsTraining(t *testing.T) {
 				}
 			}
 			again := job
-			again.Worker = func() (research.Make, error) { return maker(smacross.Definition, other) }
+			again.Worker = func() (research.Make, error) { return maker(shipped.SMACross, other) }
 			p := run(t, again, c)
 			for k := range i + 1 {
 				require.Equal(t, o.Windows[k].Settings, p.Windows[k].Settings)
@@ -351,7 +351,7 @@ func TestAWalkRunsAgainOnOtherCandles(t *testing.T) {
 		r, err := w.Again(t.Context(), func(p *backtest.Plan) { p.Open = opening(mirrored) })
 		require.NoError(t, err)
 		other := job
-		other.Worker = func() (research.Make, error) { return maker(smacross.Definition, mirrored) }
+		other.Worker = func() (research.Make, error) { return maker(shipped.SMACross, mirrored) }
 		require.Equal(t, float64(run(t, other, c).Stitched.Excess), r.Excess)
 	}
 }
@@ -429,7 +429,7 @@ func TestAWalkOverSetsThatTradeAlikeIsOnePlainRun(t *testing.T) {
 		}
 		o := run(t, job, c)
 		require.Greater(t, len(o.Windows), 4)
-		make, err := maker(smacross.Definition, candles)
+		make, err := maker(shipped.SMACross, candles)
 		require.NoError(t, err)
 		p, err := make(job.Space.Settings(0)[:2])
 		require.NoError(t, err)

@@ -7,7 +7,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 	"github.com/tidemark-trading/tidemark/strategy/rules"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 	"github.com/tidemark-trading/tidemark/strategy/strategytest"
 )
 
@@ -21,7 +21,7 @@ func BenchmarkCandle(b *testing.B) {
 		name   string
 		kind   strategy.Definition
 		values map[string]any
-	}{{"go", smacross.Definition, nil}, {"rules", rules.Definition, cross}} {
+	}{{"go", shipped.SMACross, nil}, {"rules", rules.Definition, cross}} {
 		b.Run(one.name, func(b *testing.B) {
 			var bench strategytest.Bench
 			m := bench.Market("BTC-EUR", 2, 8, 0)

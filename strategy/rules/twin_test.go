@@ -10,12 +10,8 @@ import (
 	"github.com/tidemark-trading/tidemark/bot"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
-	"github.com/tidemark-trading/tidemark/strategy/bandrevert"
-	"github.com/tidemark-trading/tidemark/strategy/breakout"
-	"github.com/tidemark-trading/tidemark/strategy/dca"
 	"github.com/tidemark-trading/tidemark/strategy/rules"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
-	"github.com/tidemark-trading/tidemark/strategy/trendfilter"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // twins are shipped strategies, and what they are as rules. The others are not: rsirevert sells by
@@ -28,21 +24,21 @@ var twins = []struct {
 	kind      strategy.Definition
 	own, twin map[string]any
 }{
-	{smacross.Definition, map[string]any{"fast": int64(10), "slow": int64(30)},
+	{shipped.SMACross, map[string]any{"fast": int64(10), "slow": int64(30)},
 		map[string]any{"rules.entry": "sma(10) crosses above sma(30)", "rules.exit": "sma(10) crosses below sma(30)",
 			"rules.size": "99% cash"}},
-	{trendfilter.Definition, map[string]any{"fast": int64(6), "slow": int64(24), "days": int64(5)},
+	{shipped.TrendFilter, map[string]any{"fast": int64(6), "slow": int64(24), "days": int64(5)},
 		map[string]any{"rules.let.rose": `close("1d") - 0.01 >= ema(5, "1d")`,
 			"rules.let.holds": "(hour == 0 and rose[1] or hour > 0 and rose) and ema(6) > ema(24)",
 			"rules.entry":     "holds", "rules.exit": "not holds"}},
-	{bandrevert.Definition, map[string]any{"closes": int64(24), "width": 2.0, "gain": "2%"},
+	{shipped.BandRevert, map[string]any{"closes": int64(24), "width": 2.0, "gain": "2%"},
 		map[string]any{"rules.let.below": "close + 0.01 <= bb(24, 2).lower", "rules.entry": "below and not below[1] " +
 			"and close + 0.01 <= sma(24) * 0.98", "rules.exit": "close >= sma(24)", "rules.size": "up to 1% risk",
 			"rules.stop": "close - 3 * atr(14)", "rules.trail": "3 * atr(14)"}},
-	{dca.Definition, map[string]any{"money": "25"},
+	{shipped.DCA, map[string]any{"money": "25"},
 		map[string]any{"rules.entry": "hour == 1", "rules.exit": "false", "rules.size": "25 quote",
 			"rules.add": int64(1_000_000)}},
-	{breakout.Definition, map[string]any{"risk": "0%", "target_atr": 4.0},
+	{shipped.Breakout, map[string]any{"risk": "0%", "target_atr": 4.0},
 		map[string]any{"rules.entry": "close > highest(high, 20)[1]", "rules.raise": "close - 3 * atr(14)",
 			"rules.target": "close + 4 * atr(14)"}},
 }
@@ -53,7 +49,7 @@ func TestRulesTradeAsTheirTwinsInGo(t *testing.T) {
 	for _, one := range twins {
 		t.Run(one.kind.Name, func(t *testing.T) {
 			for seed := range uint64(4) {
-				if seed == 0 && one.kind.Name == dca.Definition.Name {
+				if seed == 0 && one.kind.Name == shipped.DCA.Name {
 					continue
 				}
 				with := []bot.Option{bot.Between("2021-03-01", "2021-12-01")}

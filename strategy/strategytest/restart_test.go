@@ -10,20 +10,9 @@ import (
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
-	"github.com/tidemark-trading/tidemark/strategy/accumulate"
-	"github.com/tidemark-trading/tidemark/strategy/bandrevert"
-	"github.com/tidemark-trading/tidemark/strategy/breakout"
-	"github.com/tidemark-trading/tidemark/strategy/dca"
-	"github.com/tidemark-trading/tidemark/strategy/follow"
-	"github.com/tidemark-trading/tidemark/strategy/grid"
-	"github.com/tidemark-trading/tidemark/strategy/maker"
-	"github.com/tidemark-trading/tidemark/strategy/rotation"
-	"github.com/tidemark-trading/tidemark/strategy/rsirevert"
 	"github.com/tidemark-trading/tidemark/strategy/rules"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
 	"github.com/tidemark-trading/tidemark/strategy/strategytest"
-	"github.com/tidemark-trading/tidemark/strategy/trendfilter"
 )
 
 // seated is a strategy with its parameters.
@@ -33,23 +22,23 @@ type seated struct {
 }
 
 var kinds = []seated{
-	{smacross.Definition, map[string]any{"fast": int64(2), "slow": int64(4)}},
-	{breakout.Definition, map[string]any{"channel": int64(2), "atr": int64(2)}},
-	{rsirevert.Definition, map[string]any{"period": int64(2), "low": 45.0, "high": 55.0, "expire": int64(2)}},
-	{grid.Definition, map[string]any{"levels": int64(2), "spacing_bps": "100", "recentre_bps": "200"}},
-	{dca.Definition, map[string]any{"every_candles": int64(3)}},
-	{dca.Definition, map[string]any{"every": "90m"}},
-	{maker.Definition, nil},
-	{trendfilter.Definition, map[string]any{"fast": int64(1), "slow": int64(3), "days": int64(0)}},
-	{rotation.Definition, map[string]any{"top": int64(1), "candles": int64(2), "every": "4h"}},
-	{bandrevert.Definition, map[string]any{"closes": int64(4), "width": 0.5, "gain": "0%", "atr": int64(2)}},
-	{accumulate.Definition, map[string]any{"candles": int64(4), "every": "4h"}},
+	{shipped.SMACross, map[string]any{"fast": int64(2), "slow": int64(4)}},
+	{shipped.Breakout, map[string]any{"channel": int64(2), "atr": int64(2)}},
+	{shipped.RSIRevert, map[string]any{"period": int64(2), "low": 45.0, "high": 55.0, "expire": int64(2)}},
+	{shipped.Grid, map[string]any{"levels": int64(2), "spacing_bps": "100", "recentre_bps": "200"}},
+	{shipped.DCA, map[string]any{"every_candles": int64(3)}},
+	{shipped.DCA, map[string]any{"every": "90m"}},
+	{shipped.Maker, nil},
+	{shipped.TrendFilter, map[string]any{"fast": int64(1), "slow": int64(3), "days": int64(0)}},
+	{shipped.Rotation, map[string]any{"top": int64(1), "candles": int64(2), "every": "4h"}},
+	{shipped.BandRevert, map[string]any{"closes": int64(4), "width": 0.5, "gain": "0%", "atr": int64(2)}},
+	{shipped.Accumulate, map[string]any{"candles": int64(4), "every": "4h"}},
 	{rules.Definition, map[string]any{"rules.entry": "close < sma(n)", "n": int64(3), "rules.stop": "4%",
 		"rules.exit": "close > highest_since_entry - 0.2 * atr(2)", "rules.cooldown": int64(2), "rules.add": int64(1)}},
 	{rules.Definition, map[string]any{"rules.entry": "close < close[1] and bars_since_exit > 2",
 		"rules.at": "close - 0.1", "rules.exit": "entry_price < low", "rules.exit_after": int64(5)}},
-	{follow.Definition, map[string]any{"stop": "3%", "size": "50% cash"}},
-	{follow.Definition, map[string]any{"limit": "1%", "target": "3%"}},
+	{shipped.Follow, map[string]any{"stop": "3%", "size": "50% cash"}},
+	{shipped.Follow, map[string]any{"limit": "1%", "target": "3%"}},
 }
 
 func TestARestartedStrategyAsksWhatItWouldHaveAsked(t *testing.T) {
