@@ -186,8 +186,8 @@ func limitsOf(path []string, s *config.StrategySection) (limits risk.Limits, err
 	return limits, takeLimits(config.Join(path, "risk"), &limits, r, nil)
 }
 
-// ofTidemark are the strategies of the program that comes with Tidemark: each has a package of its
-// name. The program of an author has its own strategies in their place.
+// ofTidemark are the names of the shipped strategies. The program of an author has its own in their
+// place.
 var ofTidemark = []string{"accumulate", "bandrevert", "breakout", "dca", "follow", "grid", "maker", "rotation",
 	"rsirevert", "rules", "smacross", "trendfilter"}
 
@@ -202,5 +202,5 @@ func UnknownStrategy(name string, kinds []strategy.Definition) error {
 		return fmt.Errorf("unknown strategy %q; the nearest is %q", config.Clip(name), strategy.Nearest(name, names))
 	}
 	return fmt.Errorf("the strategy %s comes with Tidemark, and this program does not have it: in main.go import "+
-		"\"github.com/tidemark-trading/tidemark/strategy/%[1]s\" and pass %[1]s.Definition to bot.Main too", name)
+		"\"github.com/tidemark-trading/tidemark/strategy/shipped\" and pass shipped.Definitions() to bot.Main too", name)
 }
