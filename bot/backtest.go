@@ -16,7 +16,6 @@ import (
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
-	"github.com/tidemark-trading/tidemark/bot/hang"
 	"github.com/tidemark-trading/tidemark/bot/parquet"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/engine"
@@ -166,7 +165,7 @@ func (a *app) backtest(ctx context.Context, f *backtestFlags) error {
 		return err
 	}
 	p.Run.Log = a.strategyLog(f.log)
-	guard := &hang.Guard{Out: a.Stderr, Left: "temporary files of the run may be left"}
+	guard := &hangGuard{Out: a.Stderr, Left: "temporary files of the run may be left"}
 	p.Options.Watch = guard.Watch
 	return p.Explain(guard.Run(ctx, func() error {
 		switch {

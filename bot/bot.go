@@ -21,7 +21,6 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/candles"
 	"github.com/tidemark-trading/tidemark/bot/chat"
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/hang"
 	"github.com/tidemark-trading/tidemark/bot/runner"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/bot/version"
@@ -132,7 +131,7 @@ func Run(ctx context.Context, p Process) int {
 		return exitDone
 	}
 	switch {
-	case errors.As(err, new(hang.StuckError)):
+	case errors.As(err, new(stuckError)):
 	case errors.As(err, new(searchInterrupted)):
 		err = errors.New("interrupted; what has run is in the file: the same command goes on from there")
 	case ctx.Err() != nil && errors.As(err, new(candles.ResumableError)):

@@ -12,7 +12,6 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
-	"github.com/tidemark-trading/tidemark/bot/hang"
 	"github.com/tidemark-trading/tidemark/bot/rerun/replay"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/bot/version"
@@ -68,7 +67,7 @@ func (a *app) replay(ctx context.Context, f *stateFlags) error {
 		path = filepath.Dir(path)
 	}
 	var report *replay.Verdict
-	guard := &hang.Guard{Out: a.Stderr, Left: "nothing was written"}
+	guard := &hangGuard{Out: a.Stderr, Left: "nothing was written"}
 	err = guard.Run(ctx, func() (err error) {
 		report, err = replay.Run(ctx, path, a.Definitions, guard.Watch)
 		return err

@@ -8,7 +8,6 @@ import (
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/hang"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/bot/rerun/orders"
 	"github.com/tidemark-trading/tidemark/bot/rerun/simulate"
@@ -50,7 +49,7 @@ func (a *app) runRecorded(ctx context.Context, dir string, c *config.Backtest, o
 		return err
 	}
 	p.Run.Log = a.strategyLog("warn")
-	guard := &hang.Guard{Out: a.Stderr, Left: "temporary files of the run may be left"}
+	guard := &hangGuard{Out: a.Stderr, Left: "temporary files of the run may be left"}
 	p.Options.Watch = guard.Watch
 	return p.Explain(guard.Run(ctx, func() error { return a.runHours(ctx, hours, p, other) }))
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/hang"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/research"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -266,7 +265,7 @@ func (a *app) variants(c *config.Backtest, candles plan.Library, job *research.J
 
 // guarded runs a search of a job. Meanwhile it names callbacks of strategies that do not return.
 func (a *app) guarded(ctx context.Context, job *research.Job, search func() error) error {
-	guard := &hang.Guard{Out: a.Stderr, Left: "the sets that ran are in the file"}
+	guard := &hangGuard{Out: a.Stderr, Left: "the sets that ran are in the file"}
 	job.Watch = guard.WatchSet
 	return guard.Run(ctx, search)
 }

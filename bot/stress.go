@@ -15,7 +15,6 @@ import (
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/bot/hang"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/research/report"
@@ -111,7 +110,7 @@ func (a *app) stress(ctx context.Context, f *stressFlags) error {
 	job.About = base.Options.About
 	screen := newStressScreen(a, f.json, base, before)
 	job.Began, job.Progress = screen.began, screen.progress
-	guard := &hang.Guard{Out: a.Stderr}
+	guard := &hangGuard{Out: a.Stderr}
 	job.Watch = guard.Watch
 	var outcome *stress.Result
 	err = guard.Run(ctx, func() (err error) { outcome, err = stress.Run(ctx, job); return err })

@@ -11,7 +11,6 @@ import (
 
 	"github.com/tidemark-trading/tidemark/engine/bracket"
 	"github.com/tidemark-trading/tidemark/engine/group"
-	"github.com/tidemark-trading/tidemark/engine/history"
 	"github.com/tidemark-trading/tidemark/engine/rebalance"
 	"github.com/tidemark-trading/tidemark/engine/refusal"
 	"github.com/tidemark-trading/tidemark/engine/replace"
@@ -160,7 +159,7 @@ type features struct {
 	groups     *group.Set
 	timers     *timer.Set
 	rebalances *rebalance.Set
-	histories  *history.Set
+	histories  *warmup.Histories
 	tactics    *tactic.Set
 	replaces   *replace.Set
 	refusals   *refusal.Log
@@ -224,7 +223,7 @@ type strategyState struct {
 	unloaded      *SavedSlot             // as saved, where its own state was not loaded; nil: it was
 	onCandles     strategy.GroupHandler
 	onSignal      strategy.SignalHandler
-	past          history.View
+	past          warmup.History
 	given         []market.ID // markets whose candles it receives: Markets, then Reads
 }
 
@@ -259,7 +258,7 @@ func New(c Config) *Engine {
 	e.tactics = tactic.New(core{e}, e.brackets, c.Catalog, &e.now, c.Account, c.Gate)
 	e.groups = group.New(core{e}, &e.now, len(c.Slots), c.WholeGroups)
 	e.timers = timer.New(core{e}, &e.now, maxRounds)
-	e.histories = history.New(core{e}, &e.now, c.Catalog)
+	e.histories = warmup.NewHistories(core{e}, &e.now, c.Catalog)
 	e.universes = universe.New(&e.now)
 	e.signals = signal.New(core{e}, c.Catalog, &e.now)
 	e.warmups = warmup.New(core{e}, c.Catalog, &e.now, c.Gate, c.TradeFrom)

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/bot/operator"
-	"github.com/tidemark-trading/tidemark/bot/picture"
 	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/view/chart"
 )
@@ -198,7 +197,7 @@ func (s *Server) chart(ctx context.Context, _ *Message, args []string) (*Reply, 
 		return nil, err
 	}
 	curve, text := answer.Value, lines(answer.Raw)
-	drawn, err := picture.Equity(curve)
+	drawn, err := profit.EquityChart(curve)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/tidemark-trading/tidemark/bot/operator"
-	"github.com/tidemark-trading/tidemark/bot/picture"
 	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/bot/seal"
 	"github.com/tidemark-trading/tidemark/view"
@@ -70,7 +69,7 @@ func tradeTable(list *profit.TradeList, zone *time.Location) Table {
 
 // equityPicture is the picture of a curve; none where it has fewer than two samples.
 func equityPicture(c *profit.Curve) (Parts, error) {
-	drawn, err := picture.Equity(c)
+	drawn, err := profit.EquityChart(c)
 	if drawn == nil {
 		return nil, err
 	}

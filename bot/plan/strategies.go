@@ -202,5 +202,6 @@ func UnknownStrategy(name string, kinds []strategy.Definition) error {
 		return fmt.Errorf("unknown strategy %q; the nearest is %q", config.Clip(name), strategy.Nearest(name, names))
 	}
 	return fmt.Errorf("the strategy %s comes with Tidemark, and this program does not have it: in main.go import "+
-		"\"github.com/tidemark-trading/tidemark/strategy/shipped\" and pass shipped.Definitions() to bot.Main too", name)
+		"\"github.com/tidemark-trading/tidemark/strategy/shipped\" and pass shipped.Definitions() to bot.Main too",
+		name)
 }

@@ -12,8 +12,8 @@ import (
 func TestAShippedStrategyThatAProgramDoesNotHaveIsExplained(t *testing.T) {
 	for _, name := range ofTidemark {
 		require.EqualError(t, UnknownStrategy(name, smaCross()), "the strategy "+name+" comes with Tidemark, and this "+
-			"program does not have it: in main.go import \"github.com/tidemark-trading/tidemark/strategy/shipped\" and pass shipped.Definitions() "+
-			"to bot.Main too")
+			"program does not have it: in main.go import \"github.com/tidemark-trading/tidemark/strategy/shipped\" "+
+			"and pass shipped.Definitions() to bot.Main too")
 	}
 	require.EqualError(t, UnknownStrategy("smacros", smaCross()),
 		`unknown strategy "smacros"; the nearest is "smacross"`)

@@ -22,7 +22,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/internal/bottest"
-	"github.com/tidemark-trading/tidemark/internal/powercut"
+	"github.com/tidemark-trading/tidemark/internal/filetest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
@@ -238,9 +238,9 @@ func TestAHandoverThatIsKilledIsTheOldFileOrTheNew(t *testing.T) {
 		require.NotEmpty(t, r.Positions)
 		before, after := images["adopt prepared"], images["adopt committed"]
 		want, chance, done := s.tables(path), rand.New(rand.NewPCG(1, 1)), 0
-		for _, step := range []powercut.Step{powercut.Pages, powercut.Head, powercut.Done} {
+		for _, step := range []filetest.Step{filetest.Pages, filetest.Head, filetest.Done} {
 			for range 4 {
-				require.NoError(t, os.WriteFile(path, powercut.Cut(before, after, step, chance), 0o600))
+				require.NoError(t, os.WriteFile(path, filetest.Cut(before, after, step, chance), 0o600))
 				require.NoError(t, held.Write(s.Folder))
 				s.Sound()
 				again, err := s.adopt("second", "third", now)

@@ -16,7 +16,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/engine/live"
-	"github.com/tidemark-trading/tidemark/internal/powercut"
+	"github.com/tidemark-trading/tidemark/internal/filetest"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -62,7 +62,7 @@ type paperCut struct {
 	mu      sync.Mutex
 	seen    int
 	dead    bool
-	steps   []powercut.Step
+	steps   []filetest.Step
 	request *halfDone     // under way when the bot commits
 	nobody  chan struct{} // hears of that request
 }
@@ -78,9 +78,9 @@ func (c *paperCut) image(file string) []byte {
 
 // cut is what is left of a commit.
 func (c *paperCut) cut(before, after []byte) []byte {
-	step := powercut.Step(1 + c.chance.IntN(3))
+	step := filetest.Step(1 + c.chance.IntN(3))
 	c.steps = append(c.steps, step)
-	return powercut.Cut(before, after, step, c.chance)
+	return filetest.Cut(before, after, step, c.chance)
 }
 
 // due counts what may be the moment.
@@ -169,7 +169,7 @@ func (c *paperCut) leave(bot, paper []byte) {
 }
 
 // cutPaper lets a bot trade on paper until the power has failed.
-func (s *stage) cutPaper(moment string, chance *rand.Rand) (steps []powercut.Step) {
+func (s *stage) cutPaper(moment string, chance *rand.Rand) (steps []filetest.Step) {
 	c := &paperCut{moment: moment, nth: 1 + chance.IntN(25), chance: chance, over: make(chan struct{}),
 		nobody: make(chan struct{})}
 	s.within = c.before

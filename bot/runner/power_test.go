@@ -20,7 +20,7 @@ import (
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/internal/bottest"
-	"github.com/tidemark-trading/tidemark/internal/powercut"
+	"github.com/tidemark-trading/tidemark/internal/filetest"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -46,7 +46,7 @@ type powerCut struct {
 	chance *rand.Rand
 	over   chan struct{}
 	ends   func()        // what else ends with the power; nil: nothing
-	step   powercut.Step // that the commit was cut at; 0: the power failed between commits
+	step   filetest.Step // that the commit was cut at; 0: the power failed between commits
 
 	mu    sync.Mutex // of commits, and of what follows
 	seen  int        // writes of the kind
@@ -79,8 +79,8 @@ func (j *powerJournal) Commit(at market.Time) error {
 		return err
 	}
 	if after := c.image(); string(after) != string(before) { // something was to be committed
-		c.step = powercut.Step(1 + c.chance.IntN(3))
-		c.leave(powercut.Cut(before, after, c.step, c.chance))
+		c.step = filetest.Step(1 + c.chance.IntN(3))
+		c.leave(filetest.Cut(before, after, c.step, c.chance))
 		return errPower
 	}
 	return nil
@@ -273,9 +273,9 @@ func failPowerInAReload(t *testing.T, seed uint64, takesNew bool) {
 	}
 	s.Sound()
 	switch kept := len(s.reloads()); c.step {
-	case powercut.Pages:
+	case filetest.Pages:
 		require.Zero(t, kept)
-	case powercut.Done:
+	case filetest.Done:
 		require.Equal(t, 1, kept)
 	}
 	t.Logf("seed %d: %s, %d reloads in the journal", seed, c.step, len(s.reloads()))

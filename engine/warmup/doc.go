@@ -1,5 +1,5 @@
-// Package warmup says when a strategy may begin to trade in a market. Start at Rules.Begin and
-// Wait.Count.
+// Package warmup says which of the candles before trading each strategy sees, as much as its own
+// warm-up needs, and when it may begin to trade in a market. Start at Histories.See and Wait.Count.
 //
 // # Decisions
 //

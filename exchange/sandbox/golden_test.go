@@ -18,7 +18,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/api"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
-	"github.com/tidemark-trading/tidemark/internal/goldentest"
+	"github.com/tidemark-trading/tidemark/internal/filetest"
 )
 
 // writeGolden lets the test of this file write what it compares with. A state file of an older
@@ -107,7 +107,7 @@ func makeGolden(t *testing.T, path string) {
 
 // firstVersion is a copy of the file of the first version.
 func firstVersion(t *testing.T) (path string) {
-	return goldentest.File(t, *writeGolden, "exchange-v1", func(path string) { makeGolden(t, path) })
+	return filetest.Golden(t, *writeGolden, "exchange-v1", func(path string) { makeGolden(t, path) })
 }
 
 // A state file that the first version wrote opens in every later one: everybody finds there what

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/tidemark-trading/tidemark/internal/goldentest"
+	"github.com/tidemark-trading/tidemark/internal/filetest"
 	"github.com/tidemark-trading/tidemark/research/stats"
 )
 
@@ -386,7 +386,7 @@ func TestASealIsOpenedOnce(t *testing.T) {
 
 // TestVersion1IsRead opens a file of this version.
 func TestVersion1IsRead(t *testing.T) {
-	path := goldentest.File(t, *update, "trials-1.log", func(path string) {
+	path := filetest.Golden(t, *update, "trials-1.log", func(path string) {
 		l := At(path)
 		crowded := group("meanrev", "ETH-EUR", 0, 50, Try{4, 4, -0.5, 49, 0})
 		crowded.Crowded = true
@@ -408,7 +408,7 @@ func TestVersion1IsRead(t *testing.T) {
 	}{families(t, l), view(t, l).Seals, view(t, l).Seals[0].Opened}
 	text, err := json.MarshalIndent(have, "", " ")
 	require.NoError(t, err)
-	goldentest.Require(t, *update, "trials-1.json", append(text, '\n'))
+	filetest.RequireText(t, *update, "trials-1.json", append(text, '\n'))
 	require.Zero(t, view(t, l).Damage)
 	_, err = l.Append(group("a", "BTC-EUR", 0, 80, Try{5, 5, 0, 79, 0}))
 	require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.etcd.io/bbolt"
 
-	"github.com/tidemark-trading/tidemark/internal/goldentest"
+	"github.com/tidemark-trading/tidemark/internal/filetest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/bolt"
 )
@@ -40,7 +40,7 @@ func manyCandles(t *testing.T, path string) {
 // A candle store of this format opens and holds the same candles: the same rows and the same data
 // hash.
 func TestTheCandleStoreReadsAsBefore(t *testing.T) {
-	path := goldentest.File(t, *writeGolden, "candles-format1", func(path string) { manyCandles(t, path) })
+	path := filetest.Golden(t, *writeGolden, "candles-format1", func(path string) { manyCandles(t, path) })
 	store, err := Open(path)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, store.Close()) }()
@@ -55,12 +55,12 @@ func TestTheCandleStoreReadsAsBefore(t *testing.T) {
 			series.First+50*market.Time(market.Interval1h.Fixed()))
 		require.NoError(t, err)
 	}
-	goldentest.Require(t, *writeGolden, "candles-format1.txt", said.Bytes())
+	filetest.RequireText(t, *writeGolden, "candles-format1.txt", said.Bytes())
 	put(t, store, flat(5001)) // and it takes more
 }
 
 func TestAStoreOfALaterFormatIsRefusedWithAHint(t *testing.T) {
-	path := goldentest.File(t, *writeGolden, "candles-format1", func(path string) { manyCandles(t, path) })
+	path := filetest.Golden(t, *writeGolden, "candles-format1", func(path string) { manyCandles(t, path) })
 	for _, format := range [][]byte{{storeFormat + 1}, {255}} {
 		db, err := bbolt.Open(path, 0o600, nil)
 		require.NoError(t, err)

@@ -11,8 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.etcd.io/bbolt"
 
-	"github.com/tidemark-trading/tidemark/internal/goldentest"
-	"github.com/tidemark-trading/tidemark/internal/powercut"
+	"github.com/tidemark-trading/tidemark/internal/filetest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/bolt"
 )
@@ -127,7 +126,7 @@ func withFees(l *Listing) *Listing {
 }
 
 func TestRecordedMarketsReadAsBefore(t *testing.T) {
-	path := goldentest.File(t, *writeGolden, "listings-format1", func(path string) {
+	path := filetest.Golden(t, *writeGolden, "listings-format1", func(path string) {
 		s, err := Open(path)
 		require.NoError(t, err)
 		record(t, s, listed(19_000, 3))
@@ -160,9 +159,9 @@ func TestAPowerCutLosesAtMostTheRecordOfItsDay(t *testing.T) {
 		record(t, s, listed(day, 1+chance.IntN(200)))
 		after, err := os.ReadFile(path)
 		require.NoError(t, err)
-		for _, step := range []powercut.Step{powercut.Pages, powercut.Head, powercut.Done} {
+		for _, step := range []filetest.Step{filetest.Pages, filetest.Head, filetest.Done} {
 			cut := filepath.Join(folder, fmt.Sprint(day, int(step)))
-			require.NoError(t, os.WriteFile(cut, powercut.Cut(before, after, step, chance), 0o600))
+			require.NoError(t, os.WriteFile(cut, filetest.Cut(before, after, step, chance), 0o600))
 			checkCut(t, cut, day, step)
 		}
 	}
@@ -170,7 +169,7 @@ func TestAPowerCutLosesAtMostTheRecordOfItsDay(t *testing.T) {
 }
 
 // checkCut requires that a store holds the records of all days before one, and of that perhaps.
-func checkCut(t *testing.T, path string, day int64, step powercut.Step) {
+func checkCut(t *testing.T, path string, day int64, step filetest.Step) {
 	s, err := Open(path)
 	require.NoError(t, err, "day %d, %s", day, step)
 	defer func() { require.NoError(t, s.Close()) }()
@@ -181,7 +180,7 @@ func checkCut(t *testing.T, path string, day int64, step powercut.Step) {
 		return nil
 	}))
 	require.Contains(t, []int64{day, day + 1}, next, step)
-	require.False(t, step == powercut.Done && next == day)
+	require.False(t, step == filetest.Done && next == day)
 	report, err := s.Verify()
 	require.NoError(t, err)
 	require.Empty(t, report.Problems)

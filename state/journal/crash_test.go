@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/internal/powercut"
+	"github.com/tidemark-trading/tidemark/internal/filetest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
@@ -100,14 +100,14 @@ func (l *fileLife) commit() {
 	require.NoError(l.t, l.s.Commit(l.b))
 	after, tell := l.image(), tables(l.t, l.s)
 	l.file, l.told = after, tell
-	for _, step := range []powercut.Step{powercut.Pages, powercut.Head, powercut.Done} {
+	for _, step := range []filetest.Step{filetest.Pages, filetest.Head, filetest.Done} {
 		l.cut++
-		image := powercut.Cut(before, after, step, l.chance)
+		image := filetest.Cut(before, after, step, l.chance)
 		when := fmt.Sprintf("seed %d, cut %d %s", l.seed, l.cut, step)
 		switch left := l.read(image, when); step {
-		case powercut.Pages:
+		case filetest.Pages:
 			require.True(l.t, bytes.Equal(told, left), when)
-		case powercut.Done:
+		case filetest.Done:
 			require.True(l.t, bytes.Equal(tell, left), when)
 		default:
 			require.True(l.t, bytes.Equal(told, left) || bytes.Equal(tell, left), when)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/internal/powercut"
+	"github.com/tidemark-trading/tidemark/internal/filetest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/bolt"
 )
@@ -72,8 +72,8 @@ func TestAPowerCutInTheFirstCommitsLeavesAFileThatBegins(t *testing.T) {
 		after, err := os.ReadFile(path)
 		require.NoError(t, err)
 		for n := range 30 {
-			at, dir := powercut.Step(n%3+1), t.TempDir()
-			require.NoError(t, os.WriteFile(filepath.Join(dir, "bot.db"), powercut.Cut(before, after, at, chance),
+			at, dir := filetest.Step(n%3+1), t.TempDir()
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "bot.db"), filetest.Cut(before, after, at, chance),
 				0o600))
 			begun(t, dir, fmt.Sprintf("commit %d, cut %d %s", name, n, at))
 		}

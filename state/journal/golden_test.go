@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/internal/goldentest"
+	"github.com/tidemark-trading/tidemark/internal/filetest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/state/codec"
@@ -113,17 +113,17 @@ func sealed(b *Batch) {
 
 // The state file of the present format opens, is whole, and says what it said when it was written.
 func TestTheStateFileOfThisFormatReadsAsBefore(t *testing.T) {
-	path := goldentest.File(t, *writeGolden, "bot-format1", func(path string) { filled(t, path) })
+	path := filetest.Golden(t, *writeGolden, "bot-format1", func(path string) { filled(t, path) })
 	s, err := Read(path)
 	require.NoError(t, err)
 	s.names = codec.NewNames(s.Catalog(), twoStrategies) // as Bind does it
-	goldentest.Require(t, *writeGolden, "bot-format1.txt", exported(t, s))
+	filetest.RequireText(t, *writeGolden, "bot-format1.txt", exported(t, s))
 	require.NoError(t, s.Close())
 	s, err = Open(path)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, s.Close()) }()
 	require.NoError(t, s.Bind(twoMarkets(t), twoStrategies))
-	goldentest.Require(t, *writeGolden, "bot-format1.txt", exported(t, s))
+	filetest.RequireText(t, *writeGolden, "bot-format1.txt", exported(t, s))
 	requireSound(t, s)
 
 	b := s.NewBatch() // and the bot goes on with it

@@ -17,7 +17,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/internal/goldentest"
+	"github.com/tidemark-trading/tidemark/internal/filetest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
@@ -260,7 +260,7 @@ func TestAReaderBeginsAtAStart(t *testing.T) {
 // The recording of the present format reads as when it was written, and this program goes on with
 // it.
 func TestTheRecordingOfThisFormatReadsAsBefore(t *testing.T) {
-	path := goldentest.File(t, *writeGolden, "recording-format1", func(path string) {
+	path := filetest.Golden(t, *writeGolden, "recording-format1", func(path string) {
 		w, err := Open(filepath.Dir(path), Options{Catalog: bothMarkets(t), Strategies: twoNames})
 		require.NoError(t, err)
 		for _, r := range everyRecord(rand.New(rand.NewPCG(1, 9))) {
@@ -280,7 +280,7 @@ func TestTheRecordingOfThisFormatReadsAsBefore(t *testing.T) {
 	for _, line := range have {
 		fmt.Fprintln(&text, line)
 	}
-	goldentest.Require(t, *writeGolden, "recording-format1.txt", text.Bytes())
+	filetest.RequireText(t, *writeGolden, "recording-format1.txt", text.Bytes())
 	more := marketDay(20, rand.New(rand.NewPCG(1, 10)))
 	recorded(t, dir, Options{}, more)
 	require.Len(t, read(t, dir), len(have)+len(more))

@@ -1,22 +1,19 @@
-// Package picture draws the books of a bot: equity and drawdown over time. It asks no bot and knows
-// neither pages nor messages: a dashboard shows its charts as SVG, a chat as PNG. Start at Equity.
-package picture
+package profit
 
 import (
 	"fmt"
 	"strconv"
 
-	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/view/chart"
 )
 
-// Equity is the chart of a curve, with its drawdown below; nil: the curve has fewer than two
+// EquityChart is the chart of a curve, with its drawdown below; nil: the curve has fewer than two
 // samples.
-func Equity(c *profit.Curve) (*chart.Chart, error) {
+func EquityChart(c *Curve) (*chart.Chart, error) {
 	if c == nil || len(c.Samples) < 2 {
 		return nil, nil
 	}
-	zone, err := profit.Zone(c.Zone)
+	zone, err := Zone(c.Zone)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,4 @@
-// Package goldentest is for tests of the stores: it reads files that an older program wrote, and
-// the texts expected of them. It is never linked into the bot. Start at File.
-package goldentest
+package filetest
 
 import (
 	"bytes"
@@ -13,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// File unpacks testdata/NAME.gz into a temporary folder and returns its path. With write, make
+// Golden unpacks testdata/NAME.gz into a temporary folder and returns its path. With write, make
 // creates a missing file first. An existing file of an older program is never overwritten: it must
 // still open.
-func File(t *testing.T, write bool, name string, make func(path string)) (path string) {
+func Golden(t *testing.T, write bool, name string, make func(path string)) (path string) {
 	t.Helper()
 	packed, path := filepath.Join("testdata", name+".gz"), filepath.Join(t.TempDir(), name)
 	if _, err := os.Stat(packed); write && os.IsNotExist(err) {
@@ -43,8 +41,8 @@ func File(t *testing.T, write bool, name string, make func(path string)) (path s
 	return path
 }
 
-// Require compares a text with testdata/NAME. With write, it writes the text first.
-func Require(t *testing.T, write bool, name string, have []byte) {
+// RequireText compares a text with testdata/NAME. With write, it writes the text first.
+func RequireText(t *testing.T, write bool, name string, have []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if write {

@@ -1,15 +1,15 @@
-package history
+package warmup
 
 import "github.com/tidemark-trading/tidemark/market"
 
-// Core is the engine as its histories see it.
-type Core interface {
+// Starter is the engine as its histories see it.
+type Starter interface {
 	// CallStart calls OnStart of a strategy.
 	CallStart(id market.StrategyID)
 }
 
-// View is the part of the candles before trading that a strategy sees.
-type View struct {
+// History is the part of the candles before trading that a strategy sees.
+type History struct {
 	id        market.StrategyID
 	markets   []market.ID
 	intervals []market.Interval
@@ -19,38 +19,38 @@ type View struct {
 	starting  bool          // OnStart is still to be called, at starts
 }
 
-// Set is the views of all strategies of an engine. It is a plain value owned by the engine's
+// Histories is the views of all strategies of an engine. It is a plain value owned by the engine's
 // goroutine.
-type Set struct {
-	core    Core
+type Histories struct {
+	core    Starter
 	clock   *market.Time // arrival of the current event
 	markets int          // of the catalog
-	all     []*View      // by strategy
+	all     []*History   // by strategy
 	waiting int          // strategies whose history has not begun
 }
 
-// New is a set without views. clock is the engine's.
-func New(core Core, clock *market.Time, catalog *market.Catalog) *Set {
-	return &Set{core: core, clock: clock, markets: len(catalog.Markets())}
+// NewHistories is a set without views. clock is the engine's.
+func NewHistories(core Starter, clock *market.Time, catalog *market.Catalog) *Histories {
+	return &Histories{core: core, clock: clock, markets: len(catalog.Markets())}
 }
 
 // Begin makes v the view of the next strategy. It hides nothing yet. warmup has, by place in the
 // strategy's intervals, the number of candles in its warm-up.
-func (s *Set) Begin(v *View, markets []market.ID, of []market.Interval, warmup []int) {
-	*v = View{id: market.StrategyID(len(s.all) + 1), markets: markets, intervals: of, warmup: warmup}
+func (s *Histories) Begin(v *History, markets []market.ID, of []market.Interval, warmup []int) {
+	*v = History{id: market.StrategyID(len(s.all) + 1), markets: markets, intervals: of, warmup: warmup}
 	s.all = append(s.all, v)
 }
 
 // Hides reports whether a candle lies before the strategy's history.
-func (v *View) Hides(c *market.Candle) bool {
+func (v *History) Hides(c *market.Candle) bool {
 	return v.from != nil && c.Start < v.from[int(c.Market)*market.IntervalSlots+int(c.Interval)]
 }
 
 // Starting reports whether OnStart of the strategy is still to be called.
-func (v *View) Starting() bool { return v.starting }
+func (v *History) Starting() bool { return v.starting }
 
 // hide hides the candles of a series that start before from. The series begins at starts.
-func (v *View) hide(markets int, m market.ID, interval market.Interval, from, starts market.Time) {
+func (v *History) hide(markets int, m market.ID, interval market.Interval, from, starts market.Time) {
 	if v.from == nil {
 		v.from, v.starts = make([]market.Time, (markets+1)*market.IntervalSlots), starts
 	}
@@ -60,13 +60,13 @@ func (v *View) hide(markets int, m market.ID, interval market.Interval, from, st
 
 // Hide hides the candles of a series that start before a time from a strategy: another strategy has
 // a longer warm-up. OnStart is called at the earliest of a strategy's times.
-func (s *Set) Hide(id market.StrategyID, m market.ID, interval market.Interval, before market.Time) {
+func (s *Histories) Hide(id market.StrategyID, m market.ID, interval market.Interval, before market.Time) {
 	s.all[id-1].hide(s.markets, m, interval, before, before)
 }
 
 // See gives each strategy its own warm-up: of each of its series it sees the latest candles of
 // history that its warm-up needs, and none before them. A series without any begins at the time at.
-func (s *Set) See(history []market.Candle, at market.Time) {
+func (s *Histories) See(history []market.Candle, at market.Time) {
 	if len(history) == 0 || len(s.all) == 1 {
 		return
 	}
@@ -85,7 +85,7 @@ func (s *Set) See(history []market.Candle, at market.Time) {
 }
 
 // needs is the number of candles of an interval, by its place, in the strategy's warm-up.
-func (v *View) needs(place int) int {
+func (v *History) needs(place int) int {
 	if place < len(v.warmup) {
 		return v.warmup[place]
 	}
@@ -109,10 +109,10 @@ func latest(history []market.Candle, m market.ID, interval market.Interval, n in
 }
 
 // Waiting is the number of strategies whose history has not begun.
-func (s *Set) Waiting() int { return s.waiting }
+func (s *Histories) Waiting() int { return s.waiting }
 
 // Await notes the strategies whose history begins after a time.
-func (s *Set) Await(at market.Time) {
+func (s *Histories) Await(at market.Time) {
 	for _, v := range s.all {
 		if v.from != nil && v.starts > at {
 			v.starting = true
@@ -123,7 +123,7 @@ func (s *Set) Await(at market.Time) {
 
 // Start calls OnStart of the strategies whose history begins up to the engine's time, each at its
 // own time. was is the time of the event before.
-func (s *Set) Start(was market.Time) {
+func (s *Histories) Start(was market.Time) {
 	at := *s.clock
 	for _, v := range s.all {
 		if v.starting && v.starts <= at {
@@ -137,7 +137,7 @@ func (s *Set) Start(was market.Time) {
 }
 
 // Due is the time of the next OnStart; false: there is none.
-func (s *Set) Due() (at market.Time, waits bool) {
+func (s *Histories) Due() (at market.Time, waits bool) {
 	for _, v := range s.all {
 		if v.starting && (!waits || v.starts < at) {
 			at, waits = v.starts, true
