@@ -12,12 +12,12 @@ import (
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
-	"github.com/tidemark-trading/tidemark/strategy/follow"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // advised is a world that follows states from outside, one every thirty hours.
 func advised(hours int) (world, func() *backtest.Plan) {
-	w := world{kinds: []strategy.Definition{follow.Definition}, hours: hours,
+	w := world{kinds: []strategy.Definition{shipped.Follow}, hours: hours,
 		values: map[string]any{"source": "model", "size": "50% equity"}}
 	return w, func() *backtest.Plan {
 		p := w.plan()
