@@ -17,13 +17,13 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
 	"github.com/tidemark-trading/tidemark/state/signals"
-	"github.com/tidemark-trading/tidemark/strategy/follow"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // advised is a stage whose strategy follows the source model.
 func advised(t *testing.T, keys string) *stage {
 	s := newStage(t, 7, nil)
-	s.kinds = append(s.kinds, follow.Definition)
+	s.kinds = append(s.kinds, shipped.Follow)
 	head, _, _ := strings.Cut(s.config, "[strategies.restless]")
 	s.config = head + section("s", "follow", bitcoin, "1m", "allocation = \"10000\"\nparams.size = \"500 quote\"\n") +
 		"[signals.model]\nlive = \"stdin\"\n" + keys
