@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 	"github.com/tidemark-trading/tidemark/strategy/indicator"
 	"github.com/tidemark-trading/tidemark/strategy/rules"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // crossRules are smacross as rules, and threeRules the strategy `three`.
@@ -49,7 +49,7 @@ func (x *three) OnCandle(d *strategy.Desk, c market.Candle) {
 // rules measures strategies that stand in a config beside the same ones in Go.
 func (t *table) rules() {
 	n := float64(many())
-	cross, _ := t.plan(many(), 1, smacross.Definition)
+	cross, _ := t.plan(many(), 1, shipped.SMACross)
 	bare, _ := t.plan(many(), 1, plain)
 	same, _ := t.plan(many(), 1, rules.Definition)
 	inGo, _ := t.plan(many(), 1, define("three", func() strategy.Strategy {
