@@ -16,10 +16,11 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
-// crossRules are smacross as rules, and threeRules the strategy `three`.
+// crossRules are smacross as rules that never buy: each ask is explained. threeRules are `three`.
 var (
 	crossRules = map[string]any{"fast": int64(20), "slow": int64(50), "rules.size": "99% cash",
-		"rules.entry": "sma(fast) crosses above sma(slow)", "rules.exit": "sma(fast) crosses below sma(slow)"}
+		"rules.entry": "sma(fast) crosses above sma(slow) and volume < 0",
+		"rules.exit":  "sma(fast) crosses below sma(slow)"}
 	threeRules = map[string]any{"rules.entry": "rsi(14) < 5 and close > sma(50) and close - low > 0.5 * atr(14)",
 		"rules.exit": "rsi(14) > 99"}
 )

@@ -30,7 +30,7 @@ type explanation struct {
 
 // value computes a part of a rule.
 func (x *explanation) value(e *expr) (float64, bool) {
-	if e.op == opCell {
+	if e.op == opCell || e.op == opConst && e.cell != 0 {
 		v := x.state.cells[e.cell]
 		return v, v-v == 0
 	}
