@@ -85,11 +85,12 @@ type Noter interface {
 // Skipper uses candles without the Desk, for speed. Skip gets closed candles in a row, of one
 // market and interval, and returns how many of the first it has used: those for which OnCandle
 // would have asked for nothing. It stops before a candle that needs OnCandle, or that it does not
-// want. A backtest calls it where nothing else happens: no order in the candles' range, no timer,
-// no warm-up. Otherwise, and live, OnCandle gets every candle: both ways must lead to the same
-// state. The slice is the engine's: read it, change nothing and keep nothing of it. A candle must
-// be used without a look at those after it; strategytest.CheckSkip and bot backtest --check-
-// lookahead hold Skip against OnCandle.
+// want; the other candles of the slice come next, one by one or to Skip again. A backtest calls it
+// where nothing else happens: no order in the candles' range, no timer, no warm-up. Otherwise, and
+// live, OnCandle gets every candle: both ways must lead to the same state. The slice is the
+// engine's: read it, change nothing and keep nothing of it. A candle must be used without a look at
+// those after it; strategytest.CheckSkip and bot backtest --check-lookahead hold Skip against
+// OnCandle.
 type Skipper interface {
 	Skip(series []market.Candle) (used int)
 }
