@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -32,6 +33,14 @@ func TestAMarketThatIsReadMovesNoMoneyAndHidesNoFuture(t *testing.T) {
 	require.Empty(t, report.Changed)
 	require.Empty(t, report.FromStart)
 	require.Greater(t, report.Decisions, 30)
+}
+
+func TestARehearsalHasTheNotesOfWatchedStrategies(t *testing.T) {
+	r, err := Rehearse(context.Background(), readingPlan(t))
+	require.NoError(t, err)
+	require.NotEmpty(t, r.Placed)
+	require.Len(t, r.Notes, 1)
+	require.Contains(t, strings.Join(r.Notes[0], " "), `more but for close("ETH-EUR") > ema(3, "ETH-EUR"); the nearest was`)
 }
 
 func TestTheWarmUpHasTheMarketsThatAreRead(t *testing.T) {

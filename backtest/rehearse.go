@@ -14,6 +14,7 @@ type Rehearsal struct {
 	Placed   []Placed       // orders that the gate let pass, with exits of brackets
 	Refusals [][]risk.Count // by StrategyID − 1, most frequent first
 	Halts    []engine.Halt
+	Notes    [][]string // by StrategyID − 1: see strategy.Watcher
 }
 
 // Placed is an order with the market's latest price at its decision.
@@ -26,7 +27,10 @@ type Placed struct {
 // ErrNoCandles where the range is empty.
 func Rehearse(ctx context.Context, p *Plan) (*Rehearsal, error) {
 	r, d := &Rehearsal{}, (*driver)(nil)
-	d, err := drive(ctx, p, runOptions{began: func(begun *driver) { r.Placed, d = nil, begun },
+	d, err := drive(ctx, p, runOptions{began: func(begun *driver) {
+		r.Placed, d = nil, begun
+		d.engine.Watch()
+	},
 		tracer: func(c *market.Command, _ market.Time) {
 			if c.Kind == market.CommandPlace {
 				r.Placed = append(r.Placed, Placed{c.Order, d.account.Last(c.Order.Market)})
@@ -37,6 +41,7 @@ func Rehearse(ctx context.Context, p *Plan) (*Rehearsal, error) {
 	}
 	for i := range p.Strategies {
 		r.Refusals = append(r.Refusals, d.engine.Refused(market.StrategyID(i+1)))
+		r.Notes = append(r.Notes, d.engine.Notes(market.StrategyID(i+1)))
 	}
 	r.Halts = slices.Clone(d.engine.Halts())
 	return r, nil

@@ -500,6 +500,15 @@ func (e *Engine) LatestSignal(source string, m market.ID) (s market.Signal, hear
 // Brackets is the part of the brackets and Closes that others may read.
 func (e *Engine) Brackets() bracket.View { return e.brackets.View() }
 
+// Watch asks the strategies to note more. Call it before the first event.
+func (e *Engine) Watch() {
+	for i := range e.slots {
+		if w, can := e.slots[i].Strategy.(strategy.Watcher); can {
+			w.Watch()
+		}
+	}
+}
+
 // Notes are what a strategy has to tell about the run; nil: it is no Noter, or it fell over.
 func (e *Engine) Notes(id market.StrategyID) (notes []string) {
 	noter, tells := e.slots[id-1].Strategy.(strategy.Noter)

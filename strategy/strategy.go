@@ -82,6 +82,13 @@ type Noter interface {
 	Notes() []string
 }
 
+// Watcher is a Noter that notes more where it is asked before the first event: with more time for
+// each candle, and without Skip. bot doctor asks in its rehearsal.
+type Watcher interface {
+	Noter
+	Watch()
+}
+
 // Skipper uses candles without the Desk, for speed. Skip gets closed candles in a row, of one
 // market and interval, and returns how many of the first it has used: those for which OnCandle
 // would have asked for nothing. It stops before a candle that needs OnCandle, or that it does not

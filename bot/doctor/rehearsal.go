@@ -46,6 +46,9 @@ func (d *doctor) rehearse(ctx context.Context, deposits []backtest.Deposit) (pla
 			d.fail("rehearsal", fmt.Sprintf("%s: %v", s.Name, err), "bot backtest over fetched candles shows more")
 		default:
 			d.judge(s, got)
+			for _, note := range got.Notes[0] {
+				d.ok("rehearsal", "%s: %s", s.Name, note)
+			}
 			for _, one := range got.Placed {
 				one.Strategy = id
 				placed = append(placed, one)

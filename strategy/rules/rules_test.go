@@ -406,3 +406,17 @@ func TestAnExitCountsOnce(t *testing.T) {
 		s.fill(s.Desk().OpenOrders()[0].ID, market.Sell, 99, 9_59)
 	}
 }
+
+func TestRulesThatAreWatchedCountNearMisses(t *testing.T) {
+	s := start(t, map[string]any{"rules.entry": "close > 100 and close > 2 * open - 95", "rules.exit": "false"})
+	s.strategy.(strategy.Watcher).Watch()
+	for _, price := range []market.Price{90, 101, 99, 98, 97} { // both, the second, the first alone
+		s.bar(price)
+	}
+	s.bar(94)
+	notes := s.strategy.(strategy.Noter).Notes()
+	require.Equal(t, []string{"The entry was true at 0 closes, the exit at 0 in a position.", 
+		"The entry was true at 2 more but for close > 100; the nearest was close 94 <= 100 at 1970-01-01T06:00:00Z.",
+		"The entry was true at 1 more but for close > 2 * open - 95; the nearest was close 101 <= 2 * open - 95 107 at " +
+			"1970-01-01T02:00:00Z."}, notes)
+}

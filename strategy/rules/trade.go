@@ -18,6 +18,7 @@ type written struct {
 	longer   []market.Interval // whose candle may close with one of the main interval
 	alone    bool              // the rules read nothing but candles of the main interval and the position
 	rows     bool              // not the position either
+	watches  bool              // it counts near misses
 	others   []other           // markets that the rules read
 	strategy.PerMarket[trade]
 }
@@ -155,6 +156,9 @@ func (w *written) decide(d *strategy.Desk, x *trade, c *market.Candle, at market
 	x.learn(m, c)
 	w.read(m, x, c, at)
 	entry, entryKnown := x.state.Eval(w.entry, &x.inputs)
+	if w.watches && entry == 0 && entryKnown && m.Flat() && !m.Warming() {
+		x.count.miss(x.state.Miss(w.entry, &x.inputs), at)
+	}
 	exit, exitKnown := 0.0, true
 	if w.exit != none && (x.inputs.InPosition || !w.exitPosition) {
 		exit, exitKnown = x.state.Eval(w.exit, &x.inputs)

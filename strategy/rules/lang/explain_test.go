@@ -40,6 +40,32 @@ func TestExplainShowsEachComparisonWithItsNumbers(t *testing.T) {
 	}
 }
 
+func TestAMissIsTheOnePartThatWasFalse(t *testing.T) {
+	for _, c := range []struct {
+		text, part, is string
+		distance       float64
+	}{
+		{"close > 100 and volume > 3 and close < 110", "volume > 3", "volume 2.5 <= 3", 0.5 / 3},
+		{"close > 110 and volume > 3", "", "", 0},   // two
+		{"close > 110 and sma(200) > 3", "", "", 0}, // one is not known
+		{"close > 110 or close < 50", "close > 110 or close < 50", "close 101.5 <= 110, close 101.5 >= 50", 1},
+		{"close > 0 and dear", "dear", "close 101.5 <= 200", 98.5 / 200},
+		{"close crosses above 101.5", "close crosses above 101.5",
+			"close 101.5 does not cross above 101.5 (before: 100.5 and 101.5)", 0},
+	} {
+		p, err := Compile([]Rule{{"entry", c.text, Condition}}, nil, []Let{{"dear", "close > 200"}}, market.Interval1h)
+		require.NoError(t, err, c.text)
+		s := p.New(aMarket())
+		for i := range market.Price(3) {
+			s.Push(market.Candle{Open: 9900 + 100*i, High: 9950 + 100*i + 50, Low: 9850 + 100*i, Close: 9950 + 100*i,
+				Volume: 250_000_000, Market: 1, Interval: market.Interval1h})
+		}
+		m := s.Miss(0, &Inputs{})
+		require.InDelta(t, c.distance, m.Distance, 1e-12, c.text)
+		require.Equal(t, [2]string{c.part, c.is}, [2]string{m.Part, m.Is}, c.text)
+	}
+}
+
 func TestExplainOfAPriceShowsIt(t *testing.T) {
 	p, err := Compile([]Rule{{"stop", "close - 2 * tr", Price}}, nil, nil, market.Interval1h)
 	require.NoError(t, err)
