@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -26,6 +27,8 @@ type compiled struct {
 	tag                            string
 	position, account              bool // the rules read words of the position, or equity or cash
 	exitPosition                   bool
+	place                          *time.Location // of the clock; nil: UTC
+	plots                          []plot
 	signals                        []string // that the rules read
 	on                             []string // sources whose signals are decided on; none: closes are
 	own                            strategy.Own
@@ -66,6 +69,17 @@ func compile(p Params, own strategy.Own, main market.Interval) (*compiled, error
 		if *l.into = (level{rate, none}); !is {
 			l.into.rule = add(l.key, l.text, l.want)
 		}
+	}
+	for _, text := range plotted(p.Plot) {
+		c.plots = append(c.plots, plot{text, len(list)})
+		list = append(list, lang.Rule{Key: "plot", Text: text, Want: lang.Drawn})
+	}
+	if p.Zone != "" {
+		place, err := time.LoadLocation(p.Zone)
+		if err != nil || p.Zone == "Local" {
+			return nil, mistake("zone", "%q is no zone, such as Europe/Amsterdam", p.Zone)
+		}
+		c.place = place
 	}
 	if err := c.check(); err != nil {
 		return nil, err
@@ -187,7 +201,7 @@ var (
 
 // readsOf notes which words of position and account may be read.
 func (c *compiled) readsOf(own strategy.Own) {
-	texts := []string{c.Entry, c.Exit, c.At, c.Stop, c.Target, c.Trail, c.Raise}
+	texts := []string{c.Entry, c.Exit, c.At, c.Stop, c.Target, c.Trail, c.Raise, c.Plot}
 	lets := ""
 	for _, l := range own.Let {
 		lets += l.Text + "\n"
@@ -197,12 +211,20 @@ func (c *compiled) readsOf(own strategy.Own) {
 	}
 	all := strings.Join(texts, "\n") + lets
 	c.position, c.account = has(all, positionWords), has(all, accountWords)
+	for i := range c.program.Rules() {
+		c.position = c.position || slices.Contains(c.program.Inputs(i), "position")
+	}
 	c.exitPosition = has(c.Exit+lets, positionWords)
 }
 
-// unread refuses a number that no rule reads: a search over it would find nothing.
+// unread refuses a number or a text that no rule reads: a search over it would find nothing.
 func (c *compiled) unread(own strategy.Own) error {
 	names := c.program.Names()
+	for _, l := range own.Let {
+		if !slices.Contains(names, l.Name) {
+			return mistake("let."+l.Name, "no rule reads it; write it into a rule, or leave it out")
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(own.Numbers)) {
 		if slices.Contains(names, name) {
 			continue

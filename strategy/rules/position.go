@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"math"
+
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -87,6 +89,8 @@ func (w *written) fill(m strategy.MarketDesk, x *trade, c *market.Candle) {
 		x.inputs.Equity, x.inputs.Cash = m.Equity(), m.Cash()
 	}
 	held := m.Held() > 0
+	of := m.Market()
+	x.inputs.Position = float64(m.Position().Amount) * math.Pow10(int(of.VolumeDigits)-int(of.AmountDigits))
 	if held {
 		x.adopt(m, c)
 		x.inputs.Cost = m.Cost()

@@ -84,6 +84,8 @@ type Params struct {
 	Add       int           `toml:"rules.add" default:"0" min:"0" max:"1000000" doc:"buys that are allowed while a position is held"`
 	On        string        `toml:"rules.on" default:"" doc:"names of [signals.NAME], with commas: decides when one comes, not at the close"`
 	Signals   string        `toml:"rules.signals" default:"" doc:"names of [signals.NAME] that the rules read, with commas between them"`
+	Zone      string        `toml:"rules.zone" default:"" doc:"zone of the clock, such as Europe/Amsterdam; none: UTC"`
+	Plot      string        `toml:"rules.plot" default:"" doc:"figures to draw, with commas: on the prices, or in panes below"`
 	Tag       string        `toml:"rules.tag" default:"" doc:"name of the buys in reports; none: entry"`
 }
 
@@ -126,7 +128,7 @@ func build(c *compiled, s strategy.Setup) (strategy.Strategy, error) {
 				"%q and read %q", interval, s.Interval, interval, s.Interval)
 		}
 	}
-	w.alone = len(w.longer)+len(c.hears())+len(c.program.Reads()) == 0 && !w.account
+	w.alone = len(w.longer)+len(c.hears())+len(c.program.Reads()) == 0 && !w.account && w.place == nil && w.plots == nil
 	w.rows = c.ExitAfter == 0 && c.program.Rows(c.entry) && (c.exit == none || c.program.Rows(c.exit))
 	for _, m := range s.Markets {
 		w.markets = append(w.markets, m.ID)

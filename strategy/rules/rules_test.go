@@ -1,8 +1,10 @@
 package rules_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -267,6 +269,10 @@ func TestMistakesNameTheRuleAndTheCure(t *testing.T) {
 			`set interval = "15m" and read "1h"`},
 		{with("rules.entry", "sma(n) > close"), `rules.entry: column 5: unknown word "n"; the nearest is "na(x)"`},
 		{with("level", 2.0), "level: no rule reads it"},
+		{with("rules.let.bottom", "lowest(20)"), "rules.let.bottom: no rule reads it; write it into a rule, or leave it out"},
+		{with("rules.zone", "Amsterdam"), `rules.zone: "Amsterdam" is no zone, such as Europe/Amsterdam`},
+		{with("rules.plot", "ema(5), rsl(14)"), `rules.plot: column 1: unknown function "rsl"`},
+		{with("rules.plot", "ema(5), max(1, 2"), `rules.plot: column 9: the text ends too early`},
 		{with("close", 2.0), `close: "close" is a word of the language; take another name`},
 		{with("rules.let.floor", "close"), `rules.let.floor: "floor" is a word of the language; take another name`},
 		{with("rules.let.bottom", "lowest("), `rules.let.bottom: column 8: the text ends too early`},
@@ -415,8 +421,65 @@ func TestRulesThatAreWatchedCountNearMisses(t *testing.T) {
 	}
 	s.bar(94)
 	notes := s.strategy.(strategy.Noter).Notes()
-	require.Equal(t, []string{"The entry was true at 0 closes, the exit at 0 in a position.", 
+	require.Equal(t, []string{"The entry was true at 0 closes, the exit at 0 in a position.",
 		"The entry was true at 2 more but for close > 100; the nearest was close 94 <= 100 at 1970-01-01T06:00:00Z.",
 		"The entry was true at 1 more but for close > 2 * open - 95; the nearest was close 101 <= 2 * open - 95 107 at " +
 			"1970-01-01T02:00:00Z."}, notes)
+}
+
+// On 2021-03-28 the clocks of Amsterdam skip the hour after 1:00 UTC, on 2021-10-31 they show one
+// hour twice.
+func TestTheClockOfAZoneChangesWithTheSeason(t *testing.T) {
+	for day, want := range map[string]string{"2021-03-27": "4", "2021-03-28": "3", "2021-10-30": "3", "2021-10-31": "0 1 4"} {
+		midnight, err := time.Parse(time.DateOnly, day)
+		require.NoError(t, err)
+		rule := `between("04:30", "05:30")`
+		if day == "2021-10-31" {
+			rule = `hour == 2 or hour == 5 and weekday == 7`
+		}
+		s := start(t, map[string]any{"rules.entry": rule, "rules.exit": "false", "rules.zone": "Europe/Amsterdam"})
+		var at []string
+		s.next = market.Time(midnight.UnixNano()) - hour
+		for h := range 8 { // decided at h:00 UTC
+			s.plain()
+			if asked := s.Asked(); len(asked) > 0 {
+				at = append(at, fmt.Sprint(h))
+				s.Drop(s.Desk().OpenOrders()[0].ID)
+			}
+		}
+		require.Equal(t, want, strings.Join(at, " "), day)
+	}
+}
+
+// plain closes a candle, and leaves what is asked.
+func (s *stage) plain() {
+	c := market.Candle{Open: 100, High: 100, Low: 100, Close: 100, Market: s.market.ID, Interval: market.Interval1h,
+		Start: s.next}
+	s.next += hour
+	s.At = s.next
+	s.Bar(s.strategy, s.Desk(), c)
+}
+
+func TestFiguresAreDrawnOnThePricesOrBelow(t *testing.T) {
+	s := start(t, map[string]any{"rules.entry": "close > 1000", "rules.exit": "false",
+		"rules.plot": "sma(2), rsi(2), max(high, low)[1], volume"})
+	for _, price := range []market.Price{100, 102, 104} {
+		s.bar(price)
+	}
+	require.Equal(t, []string{"sma(2) NaN", "rsi(2) NaN in rsi(2)", "max(high, low)[1] NaN", "volume 1 in volume",
+		"sma(2) 101", "rsi(2) NaN in rsi(2)", "max(high, low)[1] 102", "volume 1 in volume",
+		"sma(2) 103", "rsi(2) 100 in rsi(2)", "max(high, low)[1] 104", "volume 1 in volume"}, s.Plotted())
+	needs, err := rules.Definition.Needs(s.values)
+	require.NoError(t, err)
+	require.Equal(t, 1, needs.Warmup, "no decision waits for what is drawn")
+}
+
+func TestThePositionIsAnAmountOfBase(t *testing.T) {
+	s := start(t, map[string]any{"rules.entry": "position < 1.5", "rules.add": int64(9), "rules.exit": "false",
+		"rules.size": "1 base", "rules.exit_after": int64(99)})
+	s.bar(100, "buy 1 (entry: position 0 < 1.5)")
+	s.fill(1, market.Buy, 100, 1_00)
+	s.bar(100, "buy 1 (entry: position 1 < 1.5)")
+	s.fill(2, market.Buy, 100, 1_00)
+	s.bar(100)
 }

@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -142,6 +143,10 @@ func (w *written) whole(x *trade, end market.Time) bool {
 // read fills in what the rules read beside candles; at is the time of the decision.
 func (w *written) read(m strategy.MarketDesk, x *trade, c *market.Candle, at market.Time) {
 	x.inputs.Time = at
+	if w.place != nil {
+		_, seconds := at.Std().In(w.place).Zone()
+		x.inputs.Offset = market.Duration(seconds) * market.Duration(time.Second)
+	}
 	for i, name := range w.signals {
 		x.inputs.Signals[i], _ = m.Signal(name)
 	}
@@ -155,6 +160,9 @@ func (w *written) decide(d *strategy.Desk, x *trade, c *market.Candle, at market
 	m := d.In(c.Market)
 	x.learn(m, c)
 	w.read(m, x, c, at)
+	if w.plots != nil {
+		w.draw(m, x)
+	}
 	entry, entryKnown := x.state.Eval(w.entry, &x.inputs)
 	if w.watches && entry == 0 && entryKnown && m.Flat() && !m.Warming() {
 		x.count.miss(x.state.Miss(w.entry, &x.inputs), at)

@@ -198,6 +198,9 @@ func (c *checker) field(f *function) *expr {
 // operation is a calculation with the arguments.
 func (c *checker) operation(n *node, f *function, args []*node) *expr {
 	e := c.figure(args[0], f.name)
+	if f.op == opPow {
+		return c.power(n, e, c.figure(args[1], f.name))
+	}
 	for _, arg := range args[1:] {
 		y := c.figure(arg, f.name)
 		if e.dim.literal() && y.dim.literal() && (e.op != opConst || y.op != opConst) {
@@ -227,6 +230,16 @@ func (c *checker) operation(n *node, f *function, args []*node) *expr {
 		fail(n.begin, "%s takes a number without unit; %s is %v: divide it by another first", f.name, e.text, d)
 	}
 	return c.fold(n, made(f.op, d, e))
+}
+
+// power is x to the y, of numbers without unit.
+func (c *checker) power(n *node, x, y *expr) *expr {
+	for _, e := range []*expr{x, y} {
+		if fixed(e); !e.dim.bare() {
+			fail(n.begin, "pow takes numbers without unit; %s is %v: divide it by another first", e.text, e.dim)
+		}
+	}
+	return c.fold(n, made(opPow, dim{kind: ratio}, x, y))
 }
 
 // between is a condition of the clock.

@@ -94,6 +94,9 @@ func (c *checker) rule(r Rule) {
 	c.program.rules = append(c.program.rules, rule{r.Key, len(c.program.code), e})
 	c.program.append(g.code)
 	for i, w := range e.warm {
+		if r.Want == Drawn {
+			break
+		}
 		c.program.streams[i].warmup = max(c.program.streams[i].warmup, w)
 	}
 }
@@ -110,7 +113,7 @@ func (c *checker) want(n *node, e *expr, want Want) {
 		fits, goal = e.dim.kind == distance || e.dim == dim{kind: amount, price: 1} || e.dim.kind == free, aDistance
 	case Number:
 		fits, goal = e.dim.bare(), dim{kind: ratio}
-	case Figure:
+	case Figure, Drawn:
 		fits, goal = e.dim.number(), e.dim
 	default:
 		panic(fmt.Sprintf("lang: unknown want %d", want))
@@ -355,7 +358,7 @@ func (c *checker) unify(n *node, a, b *expr) dim {
 
 // operators are the operations of the signs.
 var operators = map[string]op{"or": opOr, "and": opAnd, "==": opEqual, "!=": opNotEqual, "<": opLess, ">": opMore,
-	"<=": opAtMost, ">=": opAtLeast, "+": opAdd, "-": opSub, "*": opMul, "/": opDiv}
+	"<=": opAtMost, ">=": opAtLeast, "+": opAdd, "-": opSub, "*": opMul, "/": opDiv, "%": opMod}
 
 func (c *checker) binary(n *node) *expr {
 	switch n.text {
@@ -366,6 +369,12 @@ func (c *checker) binary(n *node) *expr {
 		return c.cross(n, n.kids[0], n.kids[1], n.text == "crosses above")
 	case "==", "!=", "<", ">", "<=", ">=":
 		return c.compare(n)
+	case "%":
+		a, b := c.figure(n.kids[0], "%"), c.figure(n.kids[1], "%")
+		if a.dim.literal() && b.dim.literal() {
+			fixed(a, b)
+		}
+		return c.fold(n, made(opMod, c.unify(n, a, b), a, b))
 	}
 	a, b := c.figure(n.kids[0], n.text), c.figure(n.kids[1], n.text)
 	o, d, ok := operators[n.text], dim{}, true

@@ -22,6 +22,8 @@ const (
 	opCeil
 	opRound
 	opSign
+	opMod
+	opPow
 	opFill  // nz: a, or b where a is undefined
 	opIsNaN // na
 
@@ -155,6 +157,10 @@ func compute(o op, a, b float64) float64 {
 		return math.Round(a)
 	case opSign:
 		return sign(a)
+	case opMod:
+		return math.Mod(a, b)
+	case opPow:
+		return math.Pow(a, b)
 	case opFill:
 		if a != a {
 			return b

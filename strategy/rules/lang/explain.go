@@ -173,6 +173,20 @@ func (x *explanation) show(e *expr) string {
 	return e.text + " " + n
 }
 
+// Shown is a figure for a chart: a price in price units, others as a person writes them. It is NaN
+// where it is not defined.
+func (s *State) Shown(rule int, in *Inputs) (v float64, price bool) {
+	v, ok := s.Eval(rule, in)
+	if !ok {
+		v = undefined()
+	}
+	d := s.program.rules[rule].expr.dim
+	if d == aPrice || d == (dim{kind: amount, price: 1}) {
+		return v, true
+	}
+	return v / math.Pow10(int(d.price)*int(s.main.PriceDigits)+int(d.volume)*int(s.main.VolumeDigits)), false
+}
+
 // number writes a figure as a person would.
 func (x *explanation) number(v float64, e *expr) string {
 	if v == math.MaxFloat64 { // candles since something that never was

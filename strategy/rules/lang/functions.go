@@ -290,6 +290,9 @@ var functions = []function{
 		meaning: "deviations away from the average",
 		example: "zscore(20) < -2",
 		make:    func(a []float64) unit { return prices(indicator.NewZScore(int(a[0])), nil) }},
+	{name: "median", params: "s n", source: "close", lines: likeSeries, meaning: "middle of the last n when sorted",
+		example: "close > median(21)",
+		make:    func(a []float64) unit { return &median{window: make([]float64, int(a[0]))} }},
 	{name: "percentrank", params: "s n", source: "close", lines: onScale, least: 2,
 		meaning: "place of the last value among its last n; equal ones count half",
 		example: "percentrank(atr(14), 100) > 80",
@@ -321,7 +324,7 @@ var functions = []function{
 		example: "any(rsi(14) < 30, 5)"},
 	{name: "sum", params: "s n", lines: likeSeries, meaning: "sum of the last n", example: "sum(volume, 10) > 1000",
 		make: sumOf},
-	{name: "between", params: "t t", meaning: "the clock is within these times of the day (UTC); the second one is out",
+	{name: "between", params: "t t", meaning: "the clock is within these times of the day (UTC, or zone); the second one is out",
 		example: `between("08:00", "16:30")`},
 
 	// numbers
@@ -332,6 +335,7 @@ var functions = []function{
 		meaning: "x, not below y and not above z",
 		example: "clamp(rsi(14), 20, 80) > 50"},
 	{name: "sqrt", params: "x", op: opSqrt, meaning: "square root", example: "close / open > sqrt(1.1)"},
+	{name: "pow", params: "x y", op: opPow, meaning: "x to the power of y", example: "pow(close / close[1], 2) > 1.01"},
 	{name: "log", params: "x", op: opLog, meaning: "natural logarithm", example: "log(close / close[1]) > 0.01"},
 	{name: "exp", params: "x", op: opExp, meaning: "power of e", example: "close / open > exp(0.01)"},
 	{name: "floor", params: "x", op: opFloor, meaning: "whole number below", example: "floor(rsi(14) / 10) == 3"},

@@ -17,7 +17,9 @@ type Inputs struct {
 	BarsSinceEntry                      int
 	BarsSinceExit                       int // below 0: there was none, and any number of candles has passed
 	Equity, Cash                        market.Money
+	Position                            float64         // held, in the units of volumes
 	Time                                market.Time     // of the decision
+	Offset                              market.Duration // of the clock from UTC
 	Signals                             []market.Signal // those of Program.Signals; without a Source: there is none
 }
 
@@ -40,11 +42,12 @@ var inputs = []struct {
 		"bars_since_exit > 6"},
 	{"equity", someMoney, "money and holdings of the strategy, in quote", "equity > 1000"},
 	{"cash", someMoney, "free money of the strategy, in quote", "cash > 100"},
-	{"hour", dim{kind: count}, "hour of the decision, 0 to 23 (UTC)", "hour >= 8 and hour < 16"},
+	{"position", aVolume, "amount that the strategy holds, in base; 0 without a position", "position < 0.5"},
+	{"hour", dim{kind: count}, "hour of the decision, 0 to 23 (UTC, or zone)", "hour >= 8 and hour < 16"},
 	{"minute", dim{kind: count}, "minute of the decision, 0 to 59", "minute == 0"},
-	{"weekday", dim{kind: count}, "day of the week, Monday is 1 and Sunday 7 (UTC)", "weekday <= 5"},
-	{"day", dim{kind: count}, "day of the month, from 1 (UTC)", "day == 1"},
-	{"month", dim{kind: count}, "month, from 1 (UTC)", "month == 12"},
+	{"weekday", dim{kind: count}, "day of the week, Monday is 1 and Sunday 7", "weekday <= 5"},
+	{"day", dim{kind: count}, "day of the month, from 1", "day == 1"},
+	{"month", dim{kind: count}, "month, from 1", "month == 12"},
 }
 
 // input is the number of an input, -1 where the name is none.
@@ -95,13 +98,15 @@ func (in *Inputs) at(i int) float64 {
 		return float64(in.Equity)
 	case 9:
 		return float64(in.Cash)
+	case 10:
+		return in.Position
 	}
 	return float64(in.clock(inputs[i].name))
 }
 
 // clock is a word of the clock.
 func (in *Inputs) clock(name string) int {
-	switch t := in.Time.Std(); name {
+	switch t := in.Time.Add(in.Offset).Std(); name {
 	case "hour":
 		return t.Hour()
 	case "minute":

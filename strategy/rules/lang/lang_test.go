@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -60,6 +61,8 @@ func TestFaultsAreNamedWithTheirPlaceAndTheCure(t *testing.T) {
 		{"close < open - 2%", "column 9: 2% of what? Write open * (1 - 2%)"},
 		{"close > 2%", "column 1: close is a price, 2% is a percentage"},
 		{"1 / 0 > 3", "column 1: 1 / 0 has no result"},
+		{"close % rsi(2) > 3", "column 1: close is a price, rsi(2) is 0 to 100"},
+		{"pow(close, 2) > 3", "column 1: pow takes numbers without unit; close is a price: divide it by another first"},
 		{"close > $3", "column 9: unknown sign '$'"},
 		{"close > highest(n)",
 			"column 1: highest(n) holds the present candle: close cannot be above it; write highest(n)[1]"},
@@ -216,5 +219,24 @@ func TestWordsOfThePositionAreNotKnownWithoutOne(t *testing.T) {
 		in.InPosition = true
 		_, ok = s.Eval(0, &in)
 		require.True(t, ok, word.name)
+	}
+}
+
+func TestRestsAndPowers(t *testing.T) {
+	for text, want := range map[string]float64{"7 % 3": 1, "-7 % 3": -1, "7.5%2": math.NaN(), "pow(2, 10)": 1024,
+		"pow(close / close, 0.5) + hour % 4": 3, "2 * 7 % 4": 2, "rsi(2) % 1": math.NaN(), "(close - 10) % 3": 1,
+		"pow(close / close - 2, 0.5)": math.NaN()} {
+		p, err := Compile([]Rule{{"rule", text, Figure}}, nil, nil, market.Interval1h)
+		if text == "7.5%2" {
+			require.ErrorContains(t, err, `unexpected "2"`, "a percentage, as it stands")
+			continue
+		}
+		require.NoError(t, err, text)
+		s := p.New(&market.Market{ID: 1})
+		s.Push(market.Candle{Open: 11, High: 11, Low: 11, Close: 11, Market: 1})
+		v, ok := s.Eval(0, &Inputs{Time: market.Time(6 * time.Hour)})
+		if require.Equal(t, want == want, ok, text); ok {
+			require.InDelta(t, want, v, 1e-12, text)
+		}
 	}
 }

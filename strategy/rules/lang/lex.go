@@ -42,7 +42,7 @@ type lexer struct {
 
 // signs are the operators and brackets, the longer ones first.
 var signs = []string{"&&", "||", "==", "!=", "<=", ">=", "<", ">", "+", "-", "*", "/", "(", ")", "[", "]", ",", "?",
-	":", "!", "."}
+	":", "!", ".", "%"}
 
 // words are the operators that have a name, and other spellings of them.
 var words = map[string]string{"and": "and", "or": "or", "not": "not", "&&": "and", "||": "or", "!": "not",
@@ -135,8 +135,6 @@ func unknownSign(text string) string {
 		return `unknown sign "&"; did you mean "and"?`
 	case '|':
 		return `unknown sign "|"; did you mean "or"?`
-	case '%':
-		return `"%" stands right behind a number, as in 2%`
 	}
 	r, _ := utf8.DecodeRuneInString(text)
 	return "unknown sign " + strconv.QuoteRune(r)

@@ -173,6 +173,8 @@ func (n *naive) binary(x *node, a, b vector) vector {
 		v := n.zip(a, b, func(x, y float64) float64 { return x / y })
 		v.exact = false
 		return v
+	case "%":
+		return n.zip(a, b, func(x, y float64) float64 { return x - math.Trunc(x/y)*y })
 	case "crosses above", "crosses below":
 		if x.text == "crosses below" {
 			a, b = b, a
@@ -268,7 +270,11 @@ func whenTrue(ago int) func(c, x float64) float64 {
 
 // over is a function over a series: it reads the values that are defined.
 func (n *naive) over(name string, v vector, k int) vector {
-	out := vector{v.stream, make([]float64, len(v.list)), name == "highest" || name == "lowest" || name == "count"}
+	out := vector{v.stream, make([]float64, len(v.list)), name == "highest" || name == "lowest" || name == "count" ||
+		name == "median" && k%2 == 1}
+	if name == "mom" { // counts candles, not known values
+		return n.zip(v, past1(v, k), func(x, y float64) float64 { return x - y })
+	}
 	if name == "rising" || name == "falling" {
 		sign := map[string]float64{"rising": 1, "falling": -1}[name]
 		up := n.compare(v, past1(v, 1), func(x, y float64) bool { return sign*x > sign*y })
@@ -369,6 +375,12 @@ var overSeries = map[string]func(list []float64, k int) float64{
 		}
 		return slices.Min(lastOf(list, k))
 	},
+	"median": func(list []float64, k int) float64 {
+		if list = slices.Sorted(slices.Values(lastOf(list, k))); len(list) == 0 {
+			return math.NaN()
+		}
+		return (list[(k-1)/2] + list[k/2]) / 2
+	},
 	"stdev": func(list []float64, k int) float64 {
 		list = lastOf(list, k)
 		mean, sum := meanOf(list), 0.0
@@ -379,12 +391,6 @@ var overSeries = map[string]func(list []float64, k int) float64{
 			return math.NaN()
 		}
 		return math.Sqrt(sum / float64(k))
-	},
-	"mom": func(list []float64, k int) float64 {
-		if len(list) <= k {
-			return math.NaN()
-		}
-		return list[len(list)-1] - list[len(list)-1-k]
 	},
 	"rsi": func(list []float64, k int) float64 {
 		if len(list) <= k {

@@ -43,7 +43,7 @@ const (
 // binds is the precedence of each operator.
 var binds = map[string]int{"or": bindsOr, "and": bindsAnd, "==": bindsEqual, "!=": bindsEqual, "<": bindsOrder,
 	">": bindsOrder, "<=": bindsOrder, ">=": bindsOrder, "crosses above": bindsOrder, "crosses below": bindsOrder,
-	"+": bindsSum, "-": bindsSum, "*": bindsProduct, "/": bindsProduct}
+	"+": bindsSum, "-": bindsSum, "*": bindsProduct, "/": bindsProduct, "%": bindsProduct}
 
 // parser makes nodes of tokens.
 type parser struct {

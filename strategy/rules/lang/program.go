@@ -28,6 +28,7 @@ const (
 	Distance                  // between two prices, in the same units
 	Number                    // a number without unit
 	Figure                    // a number of any unit
+	Drawn                     // the same, for a chart alone: no warm-up waits for it
 )
 
 // Let is a name for a text. The texts of other names and all rules may use it.
@@ -228,6 +229,9 @@ func (p *Program) Inputs(rule int) []string {
 	visit(p.rules[rule].expr)
 	return slices.Sorted(maps.Keys(read))
 }
+
+// Rules is the number of rules.
+func (p *Program) Rules() int { return len(p.rules) }
 
 // Index is the number of the rule with a key, -1 where there is none.
 func (p *Program) Index(key string) int {

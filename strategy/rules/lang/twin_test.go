@@ -32,7 +32,7 @@ func (a author) price(depth int) string {
 	p := func() string { return a.price(depth - 1) }
 	switch a.IntN(9) {
 	case 0, 1, 2:
-		return a.over("sma ema wma rma highest lowest", p())
+		return a.over("sma ema wma rma highest lowest median", p())
 	case 3:
 		return fmt.Sprintf("(%s)[%d]", p(), a.IntN(5))
 	case 4:
@@ -80,7 +80,7 @@ func (a author) scale(depth int) string {
 func (a author) condition(depth int) string {
 	d := depth - 1
 	sign := a.one("<", ">", "<=", ">=", "crosses above", "crosses below")
-	switch n := a.IntN(12); {
+	switch n := a.IntN(13); {
 	case depth <= 0 || n < 3:
 		return fmt.Sprintf("%s %s %s", a.price(d), sign, a.price(d))
 	case n == 3:
@@ -95,6 +95,8 @@ func (a author) condition(depth int) string {
 		return fmt.Sprintf("barssince(%s) < %d", a.condition(d), a.n())
 	case n == 8:
 		return fmt.Sprintf("any(%s, %d)", a.condition(d), a.n())
+	case n == 10:
+		return fmt.Sprintf("%s %% %d >= %d", fmt.Sprintf("barssince(%s)", a.condition(d)), a.n(), a.IntN(4))
 	case n == 9:
 		return fmt.Sprintf("%s(%s, %d)", a.one("rising", "falling"), a.price(d), 1+a.IntN(3))
 	}

@@ -3,6 +3,7 @@ package lang
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy/indicator"
@@ -352,5 +353,37 @@ func (w *when) push(s *State) {
 	}
 	if w.seen >= len(w.list) {
 		s.cells[w.to] = w.list[len(w.list)-1]
+	}
+}
+
+// median is the middle of the last n values.
+type median struct {
+	window   []float64 // of the last n, the oldest at next
+	sorted   []float64
+	next     int
+	from, to int
+}
+
+func (m *median) plug(s *series) { m.from, m.to = s.from[0], s.to }
+func (m *median) warmup() int    { return len(m.window) }
+
+func (m *median) push(s *State) {
+	x := s.cells[m.from]
+	if s.cells[m.to] = undefined(); x != x {
+		return
+	}
+	n := len(m.window)
+	if len(m.sorted) == n {
+		at, _ := slices.BinarySearch(m.sorted, m.window[m.next])
+		m.sorted = slices.Delete(m.sorted, at, at+1)
+	}
+	at, _ := slices.BinarySearch(m.sorted, x)
+	m.sorted = slices.Insert(m.sorted, at, x)
+	m.window[m.next] = x
+	if m.next++; m.next == n {
+		m.next = 0
+	}
+	if len(m.sorted) == n {
+		s.cells[m.to] = m.sorted[(n-1)/2]/2 + m.sorted[n/2]/2
 	}
 }

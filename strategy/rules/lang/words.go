@@ -54,6 +54,7 @@ var grammar = []struct{ name, usage, meaning, example string }{
 	{"crosses below", "a crosses below b", "a is below b and was not", "rsi(14) crosses below 70"},
 	{"?", "c ? x : y", "x where c is true, else y", "close > (hour < 12 ? high[1] : high[2])"},
 	{"[1]", "s[k]", "the series k candles ago, up to 500", "close > close[1]"},
+	{"%", "x % y", "rest of a division, with the sign of x", "bars_since_entry % 4 == 0"},
 	{"%", "5%", "a number in percent: 0.05, or 5 beside a percentage", "close > open * (1 + 5%)"},
 	{"4h", `word(..., "4h")`, "of another interval: its last closed candle; also of another market",
 		`close > sma(200, "4h")`},
