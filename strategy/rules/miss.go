@@ -39,8 +39,8 @@ func (n *counts) miss(m lang.Miss, at market.Time) {
 func nearMisses(of []miss) (notes []string) {
 	slices.SortStableFunc(of, func(a, b miss) int { return cmp.Compare(b.times, a.times) })
 	for _, m := range of {
-		notes = append(notes, fmt.Sprintf("The entry was true at %d more but for %s; the nearest was %s at %s.", m.times,
-			m.Part, m.Is, m.at))
+		notes = append(notes, fmt.Sprintf("The entry was true at %d more but for %s; the nearest was %s at %s.",
+			m.times, m.Part, m.Is, m.at))
 	}
 	return notes
 }

@@ -269,7 +269,8 @@ func TestMistakesNameTheRuleAndTheCure(t *testing.T) {
 			`set interval = "15m" and read "1h"`},
 		{with("rules.entry", "sma(n) > close"), `rules.entry: column 5: unknown word "n"; the nearest is "na(x)"`},
 		{with("level", 2.0), "level: no rule reads it"},
-		{with("rules.let.bottom", "lowest(20)"), "rules.let.bottom: no rule reads it; write it into a rule, or leave it out"},
+		{with("rules.let.bottom", "lowest(20)"),
+			"rules.let.bottom: no rule reads it; write it into a rule, or leave it out"},
 		{with("rules.zone", "Amsterdam"), `rules.zone: "Amsterdam" is no zone, such as Europe/Amsterdam`},
 		{with("rules.plot", "ema(5), rsl(14)"), `rules.plot: column 1: unknown function "rsl"`},
 		{with("rules.plot", "ema(5), max(1, 2"), `rules.plot: column 9: the text ends too early`},
@@ -423,14 +424,15 @@ func TestRulesThatAreWatchedCountNearMisses(t *testing.T) {
 	notes := s.strategy.(strategy.Noter).Notes()
 	require.Equal(t, []string{"The entry was true at 0 closes, the exit at 0 in a position.",
 		"The entry was true at 2 more but for close > 100; the nearest was close 94 <= 100 at 1970-01-01T06:00:00Z.",
-		"The entry was true at 1 more but for close > 2 * open - 95; the nearest was close 101 <= 2 * open - 95 107 at " +
-			"1970-01-01T02:00:00Z."}, notes)
+		"The entry was true at 1 more but for close > 2 * open - 95; the nearest was close 101 <= 2 * open - 95 107 " +
+			"at 1970-01-01T02:00:00Z."}, notes)
 }
 
 // On 2021-03-28 the clocks of Amsterdam skip the hour after 1:00 UTC, on 2021-10-31 they show one
 // hour twice.
 func TestTheClockOfAZoneChangesWithTheSeason(t *testing.T) {
-	for day, want := range map[string]string{"2021-03-27": "4", "2021-03-28": "3", "2021-10-30": "3", "2021-10-31": "0 1 4"} {
+	for day, want := range map[string]string{
+		"2021-03-27": "4", "2021-03-28": "3", "2021-10-30": "3", "2021-10-31": "0 1 4"} {
 		midnight, err := time.Parse(time.DateOnly, day)
 		require.NoError(t, err)
 		rule := `between("04:30", "05:30")`

@@ -324,7 +324,8 @@ var functions = []function{
 		example: "any(rsi(14) < 30, 5)"},
 	{name: "sum", params: "s n", lines: likeSeries, meaning: "sum of the last n", example: "sum(volume, 10) > 1000",
 		make: sumOf},
-	{name: "between", params: "t t", meaning: "the clock is within these times of the day (UTC, or zone); the second one is out",
+	{name: "between", params: "t t",
+		meaning: "the clock is within these times of the day (UTC, or zone); the second one is out",
 		example: `between("08:00", "16:30")`},
 
 	// numbers
@@ -335,7 +336,8 @@ var functions = []function{
 		meaning: "x, not below y and not above z",
 		example: "clamp(rsi(14), 20, 80) > 50"},
 	{name: "sqrt", params: "x", op: opSqrt, meaning: "square root", example: "close / open > sqrt(1.1)"},
-	{name: "pow", params: "x y", op: opPow, meaning: "x to the power of y", example: "pow(close / close[1], 2) > 1.01"},
+	{name: "pow", params: "x y", op: opPow, meaning: "x to the power of y",
+		example: "pow(close / close[1], 2) > 1.01"},
 	{name: "log", params: "x", op: opLog, meaning: "natural logarithm", example: "log(close / close[1]) > 0.01"},
 	{name: "exp", params: "x", op: opExp, meaning: "power of e", example: "close / open > exp(0.01)"},
 	{name: "floor", params: "x", op: opFloor, meaning: "whole number below", example: "floor(rsi(14) / 10) == 3"},
