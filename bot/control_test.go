@@ -34,19 +34,34 @@ type trader struct {
 	folder   string
 	cmd      *exec.Cmd
 	stderr   *output
+	stdin    *os.File // of the bot; nil: an empty one
 }
 
 // trade starts both, with a market maker that quotes close to the middle. The budget of a minute is
 // enough for the starts of a test: none waits for the next minute.
 func trade(t *testing.T, args ...string) *trader {
-	exchange := serve(t, nil, "--set", "budget.per_key=5000")
-	b := &trader{t: t, exchange: exchange, folder: filepath.Join(t.TempDir(), "state")}
+	b := newTrader(t)
 	b.start(args...)
 	return b
 }
 
+// newTrader starts the exchange alone.
+func newTrader(t *testing.T) *trader {
+	exchange := serve(t, nil, "--set", "budget.per_key=5000")
+	return &trader{t: t, exchange: exchange, folder: filepath.Join(t.TempDir(), "state")}
+}
+
 // start starts the bot and waits until it has orders, or is halted.
 func (b *trader) start(args ...string) {
+	b.launch(args...)
+	bottest.Await(b.t, func() bool {
+		var s status
+		return b.try("status", &s) == 0 && (s.State == "trading" && s.OpenOrders > 0 || s.State == "halted")
+	}, "orders, or a halt; the bot said:\n%s", b.stderr)
+}
+
+// launch starts the bot.
+func (b *trader) launch(args ...string) {
 	b.cmd = bottest.Child(bottest.Program(b.t),
 		append([]string{"run", "-c", "../configs/sandbox.toml", "--set",
 			"exchange.base_url=" + b.exchange.facts.BaseURL, "--set", "bot.state=" + b.folder,
@@ -56,12 +71,11 @@ func (b *trader) start(args ...string) {
 			"--set", "bot.stop_within=5m", "--set", "exchange.window=60s"}, args...)...)
 	b.stderr = &output{}
 	b.cmd.Stderr = b.stderr
+	if b.stdin != nil {
+		b.cmd.Stdin = b.stdin
+	}
 	require.NoError(b.t, b.cmd.Start())
 	b.t.Cleanup(func() { _ = b.cmd.Process.Kill() })
-	bottest.Await(b.t, func() bool {
-		var s status
-		return b.try("status", &s) == 0 && (s.State == "trading" && s.OpenOrders > 0 || s.State == "halted")
-	}, "orders, or a halt; the bot said:\n%s", b.stderr)
 }
 
 // stop ends the bot in good order.

@@ -427,7 +427,7 @@ func TestADashboardIsForThisMachineAndItsOwner(t *testing.T) {
 	for _, address := range []string{"0.0.0.0:0", ":0", "192.0.2.1:80", "8787"} {
 		code, _, said := call(t.Context(), "dashboard", "--state", folder, "--listen", address)
 		require.Equal(t, 64, code, address)
-		require.Regexp(t, "tokens would go there in clear|is no address", said, address)
+		require.Regexp(t, "secrets would go there in clear|is no address", said, address)
 	}
 	file := filepath.Join(folder, "dashboard.token")
 	require.NoError(t, os.WriteFile(file, []byte("short\n"), 0o600))

@@ -127,7 +127,13 @@ func (a *app) run(ctx context.Context, f *runFlags) error {
 		}
 		options.CanaryCommands = f.commands
 	}
-	return runBeside(ctx, log, a.companions(p, log), func(ctx context.Context) error {
+	ear := &lateEar{}
+	options.Ear = ear.open
+	hearing, err := a.hearing(p, ear, log)
+	if err != nil {
+		return err
+	}
+	return runBeside(ctx, log, append(a.companions(p, log), hearing...), func(ctx context.Context) error {
 		return runner.Run(ctx, p, log, options)
 	})
 }

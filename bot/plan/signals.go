@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -71,6 +72,8 @@ func (p *Live) checkSignals() error {
 		switch {
 		case s.Live == config.LiveFile && s.File == "":
 			return config.Keyf(config.Join(path, "file"), "is missing; want the file that grows, like \"model.csv\"")
+		case s.Live == config.LiveFile && slices.Contains([]string{".gz", ".parquet"}, filepath.Ext(s.File)):
+			return config.Keyf(config.Join(path, "file"), "%q does not grow by lines; want a plain CSV", config.Clip(s.File))
 		case s.Live == config.LiveDoor && p.Config.Signals.Door.Listen == "":
 			return config.Keyf([]string{"signals", "door", "listen"}, "is missing, and %s comes by the door; want an "+
 				"address like \"127.0.0.1:8790\"", path[1])
@@ -171,6 +174,9 @@ func (p *Plan) SignalOptions(name string) (o signals.Options, err error) {
 			(o.Interval == 0 || p.Strategies[i].Interval < o.Interval) {
 			o.Interval = p.Strategies[i].Interval
 		}
+	}
+	if p.Catalog == nil { // the exchange has not told of it yet
+		return o, nil
 	}
 	for _, m := range p.Catalog.Markets() {
 		o.Known = append(o.Known, m.Name)

@@ -10,6 +10,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/rerun/canary"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/signals"
 )
 
 // Options are the parts of its process that a bot uses. Every field may be nil.
@@ -31,6 +32,8 @@ type Options struct {
 	SetLevel func(level string)
 	// Hangup gets a signal that asks for a reload; nil: there is no such signal.
 	Hangup <-chan os.Signal
+	// Ear gets what hears signals from outside, before trading begins; nil: nobody asks.
+	Ear func(signals.Ear)
 	// Faults is called between two steps of the kill switch, of its booking, and of a reload.
 	Faults func(point string)
 

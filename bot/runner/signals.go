@@ -95,6 +95,9 @@ func (r *runner) openListening(context.Context) (err error) {
 			return cmp.Compare(h.seen[a].Until, h.seen[b].Until)
 		})
 	}
+	if r.Ear != nil {
+		r.Ear(h)
+	}
 	return nil
 }
 

@@ -17,6 +17,7 @@ const (
 	PaperFile       = "paper.db"  // the simulated exchange of paper mode
 	RecordingFolder = "recording" // of market events
 	ReserveFile     = "reserve"   // space that is freed for the last writes when the disk is full
+	PlaceExt        = ".place"    // suffix of a source of signals: how far its file was read
 	RescuedExt      = ".rescued"  // suffix of a rescued file: the original was removed while the bot ran
 )
 

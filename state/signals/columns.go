@@ -311,13 +311,6 @@ func (o *Options) market(text string) (string, error) {
 	return "", fmt.Errorf("%q is no market; map it: markets = { %s = %q }", clip(text), clip(name), o.nearest(name))
 }
 
-// delayed reports whether a market is on an exchange whose prices TradingView shows late:
-// BITVAVO_DL:BTCEUR.
-func delayed(text string) bool {
-	exchange, _, named := strings.Cut(strings.ToUpper(text), ":")
-	return named && (strings.HasSuffix(exchange, "_DL") || strings.HasSuffix(exchange, "_DLY"))
-}
-
 // nearest is the market of the run whose name is most like a text.
 func (o *Options) nearest(name string) string {
 	for _, known := range o.Known {

@@ -77,8 +77,6 @@ func TestALiveSignalIsReadAsARowOfAFile(t *testing.T) {
 		{body: `{"action":"buy","postion":"long"}`, want: `wrong: "postion" is no name of a signal; the nearest is "position"`},
 		{body: `{"strategy":{"action":"buy"},"action":"sell"}`, want: `wrong: "strategy.action" is no name of a signal`},
 		{body: `{"action":"buy","Action":"sell"}`, want: `wrong: "action" stands there twice`},
-		{body: `{"market":"BITVAVO_DL:BTCEUR","action":"buy"}`, want: `wrong: column "market": "BITVAVO_DL:BTCEUR" has ` +
-			`prices of minutes ago`},
 		{body: `{"action":"bye"}`, want: `wrong: column "action": "bye" is none of buy, sell, exit`},
 		{body: `{"action":"hold"}`, want: `wrong: it says nothing: no action, position, value or target`},
 		{body: `{"value":"NaN"}`, want: `wrong: it says nothing: no action, position, value or target`},

@@ -180,9 +180,6 @@ func (r *reader) row(fields [][]byte) error {
 			row.On, err = r.options.market(row.On)
 		} else if len(row.On) > maxWord {
 			err = fmt.Errorf("%q is no market", clip(row.On))
-		} else if delayed(row.On) {
-			err = fmt.Errorf("%q has prices of minutes ago, as the name of its exchange says; take a chart of now",
-				clip(row.On))
 		}
 		if err != nil {
 			return r.at(c.market, err)
