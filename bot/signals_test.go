@@ -268,6 +268,19 @@ func TestRowsOfAFileAndLinesOfTheStandardInputBecomeOrders(t *testing.T) {
 	}
 }
 
+// modelConfig is a backtest that follows a file.
+const modelConfig = `
+[data]
+source = "synthetic"
+[signals.model]
+file = %q
+[strategies.model]
+kind = "follow"
+markets = ["BTC-EUR"]
+interval = "1h"
+params.source = "model"
+`
+
 // The model of the documents: its file is read by a backtest, and its signature opens the door.
 func TestTheModelOfTheDocuments(t *testing.T) {
 	t.Parallel()
@@ -285,8 +298,7 @@ func TestTheModelOfTheDocuments(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(model, rows, 0o600))
 	config := filepath.Join(dir, "model.toml")
-	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, "[data]\nsource = \"synthetic\"\n[signals.model]\nfile = %q\n[strategies.model]\nkind = "+
-		"\"follow\"\nmarkets = [\"BTC-EUR\"]\ninterval = \"1h\"\nparams.source = \"model\"\n", model), 0o600))
+	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, modelConfig, model), 0o600))
 	r := result(t, "-c", config)
 	require.Greater(t, r.Trips.Count, int64(100))
 

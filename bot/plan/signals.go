@@ -73,7 +73,7 @@ func (p *Live) checkSignals() error {
 		case s.Live == config.LiveFile && s.File == "":
 			return config.Keyf(config.Join(path, "file"), "is missing; want the file that grows, like \"model.csv\"")
 		case s.Live == config.LiveFile && slices.Contains([]string{".gz", ".parquet"}, filepath.Ext(s.File)):
-			return config.Keyf(config.Join(path, "file"), "%q does not grow by lines; want a plain CSV", config.Clip(s.File))
+			return config.Keyf(config.Join(path, "file"), "%q does not grow by lines; want a CSV", config.Clip(s.File))
 		case s.Live == config.LiveDoor && p.Config.Signals.Door.Listen == "":
 			return config.Keyf([]string{"signals", "door", "listen"}, "is missing, and %s comes by the door; want an "+
 				"address like \"127.0.0.1:8790\"", path[1])
