@@ -11,14 +11,13 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
-	"github.com/tidemark-trading/tidemark/bot/rerun/assumptions"
 	"github.com/tidemark-trading/tidemark/bot/rerun/orders"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 )
 
 // measureAssumptions measures what a backtest assumes from the orders in a state folder, prints it,
 // and writes it to a file.
-func (a *app) measureAssumptions(ctx context.Context, f *gapFlags, in assumptions.Range) error {
+func (a *app) measureAssumptions(ctx context.Context, f *gapFlags, in orders.Range) error {
 	dir, file := gapFolder(f.state), f.assumptions
 	if err := checkAssumptionsFile(file); err != nil {
 		return err
@@ -27,7 +26,7 @@ func (a *app) measureAssumptions(ctx context.Context, f *gapFlags, in assumption
 	if err != nil {
 		return err
 	}
-	m, err := assumptions.Measure(log, in)
+	m, err := orders.MeasureAssumptions(log, in)
 	if err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
@@ -81,7 +80,7 @@ func checkAssumptionsFile(file string) error {
 		return nil
 	case err != nil:
 		return err
-	case !bytes.HasPrefix(before, []byte(assumptions.FirstLine)):
+	case !bytes.HasPrefix(before, []byte(orders.FirstLine)):
 		return config.Usagef("%s exists and was not written by --write-assumptions; name another file", file)
 	}
 	return nil

@@ -13,9 +13,9 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/plan"
-	"github.com/tidemark-trading/tidemark/bot/rerun/assumptions"
 	"github.com/tidemark-trading/tidemark/bot/rerun/gap"
 	"github.com/tidemark-trading/tidemark/bot/rerun/gap/bridge"
+	"github.com/tidemark-trading/tidemark/bot/rerun/orders"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
@@ -101,7 +101,7 @@ func (a *app) gap(ctx context.Context, f *gapFlags) (err error) {
 		return err
 	}
 	if f.assumptions != "" {
-		return a.measureAssumptions(ctx, f, assumptions.Range{From: o.From, To: o.To})
+		return a.measureAssumptions(ctx, f, orders.Range{From: o.From, To: o.To})
 	}
 	if f.every != 0 {
 		return a.gapRounds(ctx, f, bot, o)

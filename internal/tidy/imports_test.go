@@ -130,7 +130,6 @@ var mayImport = map[string][]string{
 		"backtest", "bot/config", "bot/plan", "bot/rerun/core", "bot/rerun/reader"},
 	"bot/rerun/orders": {"market", "exchange/footprint", "exchange/sim", "state", "state/bolt", "state/journal",
 		"state/recording", "bot/config", "bot/rerun/core", "bot/rerun/reader", "bot/statedir"},
-	"bot/rerun/assumptions": {"market", "state/journal", "bot/rerun/orders"},
 	"bot/rerun/gap": {"market", "strategy", "risk", "state", "state/candles", "state/journal", "state/recording",
 		"engine", "exchange", "exchange/footprint", "exchange/sim", "backtest", "bot/config", "bot/statedir",
 		"bot/operator", "bot/rerun/core", "bot/rerun/reader"},
@@ -223,7 +222,7 @@ var exceptions = map[string]map[string]string{
 	"research/machines/farm/worker.go": {"time.Now": "how long a group runs decides how many orders a worker " +
 		"takes at once",
 		"time.Since": "the same"},
-	"bot/rerun/assumptions/draw.go": {"math/rand/v2": "orders are drawn again from the caller's source; that of the " +
+	"bot/rerun/orders/draw.go": {"math/rand/v2": "orders are drawn again from the caller's source; that of the " +
 		"intervals has a seed of its own"},
 	"bot/runner/stop.go": {"time.Now": "stop_within counts from the signal on, whatever the exchange's " +
 		"clock says", "time.Since": "the same", "time.NewTimer": "the same"},

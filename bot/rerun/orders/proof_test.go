@@ -1,4 +1,4 @@
-package assumptions
+package orders
 
 import (
 	"cmp"
@@ -13,7 +13,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/rerun/orders"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
@@ -24,7 +23,7 @@ import (
 
 // The proof of docs/rerun.md takes about five minutes:
 //
-//	go test ./bot/rerun/assumptions -run HoldsTheSecondHalf -assumption-runs 200 -v -timeout 1h
+//	go test ./bot/rerun/orders -run HoldsTheSecondHalf -assumption-runs 200 -v -timeout 1h
 var assumptionRuns = flag.Int("assumption-runs", 2, "runs of TestTheBandOfTheFirstHalfHoldsTheSecondHalf")
 
 const (
@@ -273,9 +272,9 @@ func (p *period) measured(t *testing.T, w truth, seed uint64) *Measured {
 	dir, err := os.MkdirTemp(t.TempDir(), "state")
 	require.NoError(t, err)
 	p.folderOf(t, dir, w, seed)
-	log, err := orders.Read(t.Context(), dir, orders.Options{Interval: market.Interval1m})
+	log, err := Read(t.Context(), dir, Options{Interval: market.Interval1m})
 	require.NoError(t, err)
-	m, err := Measure(log, Range{})
+	m, err := MeasureAssumptions(log, Range{})
 	require.NoError(t, err)
 	return m
 }

@@ -1,10 +1,9 @@
-package assumptions
+package orders
 
 import (
 	"math"
 	"slices"
 
-	"github.com/tidemark-trading/tidemark/bot/rerun/orders"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -23,7 +22,7 @@ type Wait struct {
 type throughs struct{ Candles, Full int }
 
 // waitOf is the wait of an order at rest. ok is false where no candle touched it.
-func waitOf(m *market.Market, o *orders.Order, r *orders.Rest, t *throughs) (w Wait, ok bool) {
+func waitOf(m *market.Market, o *Order, r *Rest, t *throughs) (w Wait, ok bool) {
 	w.Value = float64(r.Amount) * float64(r.Price) / float64(market.Pow10(m.PriceDigits)) /
 		float64(market.Pow10(m.AmountDigits))
 	left := r.Amount
@@ -35,7 +34,7 @@ func waitOf(m *market.Market, o *orders.Order, r *orders.Rest, t *throughs) (w W
 		case one.Partial:
 			continue
 		case one.Through:
-			if r.End == orders.EndFilled || r.To == 0 || r.To >= r.Interval.End(one.Start) {
+			if r.End == EndFilled || r.To == 0 || r.To >= r.Interval.End(one.Start) {
 				if t.Candles++; one.Filled >= left {
 					t.Full++
 				}
@@ -47,7 +46,7 @@ func waitOf(m *market.Market, o *orders.Order, r *orders.Rest, t *throughs) (w W
 			return w, true
 		}
 	}
-	w.Canceled = r.Known == r.To && (r.End == orders.EndCanceled || r.End == orders.EndUpdated)
+	w.Canceled = r.Known == r.To && (r.End == EndCanceled || r.End == EndUpdated)
 	return w, w.Candles > 0
 }
 

@@ -1,4 +1,4 @@
-package assumptions
+package orders
 
 import (
 	"math"

@@ -1,4 +1,4 @@
-package assumptions
+package orders
 
 import (
 	"cmp"
@@ -7,8 +7,6 @@ import (
 	"math"
 	"slices"
 	"text/tabwriter"
-
-	"github.com/tidemark-trading/tidemark/bot/rerun/orders"
 )
 
 // The quantiles that are shown.
@@ -139,7 +137,7 @@ func (m *Measured) printGaps(w io.Writer) error {
 	return nil
 }
 
-func spanOf(g *orders.Hole) string {
+func spanOf(g *Hole) string {
 	switch {
 	case g.From == 0 && g.To == 0:
 		return "throughout"

@@ -1,4 +1,4 @@
-package assumptions
+package orders
 
 import (
 	"errors"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/tidemark-trading/tidemark/bot/rerun/orders"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
@@ -35,7 +34,7 @@ type Measured struct {
 	ThroughAll int             // … and filled it whole
 	Interval   market.Interval // the shortest of the markets' candles; 0: there are no orders
 	LeftOut    []Count         // orders that say nothing, by reason
-	Gaps       []orders.Hole
+	Gaps       []Hole
 }
 
 // Count is a number of orders.
@@ -51,8 +50,8 @@ type Range struct{ From, To market.Time }
 var ErrPaper = errors.New("these are paper orders: their fills are assumptions themselves; assumptions are " +
 	"measured from live ones")
 
-// Measure measures the orders of a log. An order log of paper mode is ErrPaper.
-func Measure(log *orders.Log, in Range) (*Measured, error) {
+// MeasureAssumptions measures the orders of a log. An order log of paper mode is ErrPaper.
+func MeasureAssumptions(log *Log, in Range) (*Measured, error) {
 	if log.Paper {
 		return nil, ErrPaper
 	}
@@ -97,7 +96,7 @@ const (
 var reasons = []string{notSent, refused, unanswered, timeless, triggered, quoteless, untouched}
 
 // add measures an order. It returns why the order is left out; empty: it is not.
-func (m *Measured) add(of *market.Market, o *orders.Order) (why string) {
+func (m *Measured) add(of *market.Market, o *Order) (why string) {
 	place := o.Place()
 	switch {
 	case o.Accepted != 0:
