@@ -361,8 +361,8 @@ func TestASignalDecidesAndACloseDoesNot(t *testing.T) {
 	s.hears(s.next+1, buy, want)
 	s.hears(s.next+2, buy) // its buy is open
 	s.Drop(1)
-	s.hears(s.next+3, sell)                                          // there is nothing to sell
-	s.hears(s.next+4, market.Signal{Action: market.ActBuy, Time: 5}) // a revision of the past
+	s.hears(s.next+3, market.Signal{Action: market.ActSell, Time: 5}) // a revision of the past: buy holds
+	s.hears(s.next+4, sell)                                           // there is nothing to sell
 	s.hears(s.next+5, buy, want)
 	s.fill(2, market.Buy, 101, 9_40)
 	s.hears(s.next+40*60e9, buy, "close all (exit: minute 40 == 40, bars_since_entry 0 == 0)")
