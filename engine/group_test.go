@@ -64,6 +64,21 @@ func TestAGroupIsHandedOverOnceAfterItsLastCandle(t *testing.T) {
 		s.calls)
 }
 
+// A market that is only read belongs to the group; without its candle it is not missing, for it has
+// nothing to be traded.
+func TestAGroupHasTheMarketsThatAreRead(t *testing.T) {
+	s := &gatherer{}
+	b := newBench(t, setup{markets: 3, slots: []engine.StrategyConfig{{Strategy: s, Markets: []market.ID{2},
+		Reads: []market.ID{2, 3}, Warmup: []int{0}}}})
+	b.arrive(1, 0, 1) // neither
+	b.arrive(2, 0, 2)
+	b.arrive(3, 0, 4)
+	b.arrive(2, 1, 2)
+	b.arrive(3, 2, 2) // ends the group before
+	require.Equal(t, journal{"candle 2 of minute 0", "candle 3 of minute 0", "group of minute 0: 2 3, missing []",
+		"candle 2 of minute 1", "group of minute 1: 2, missing []", "candle 3 of minute 2"}, s.calls)
+}
+
 func TestAMarketThatIsLateOrHadNoTradeIsMissing(t *testing.T) {
 	s := &gatherer{}
 	b := threeMarkets(t, s, 0)
