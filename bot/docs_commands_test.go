@@ -159,6 +159,7 @@ var unplayed = map[string]string{
 	"bot recording list":                         "the same",
 	"bot recording export --folder recordings/btc --from 2026-11-23 --kind trade": "the same",
 	"bot recording export --folder recordings/btc --csv tables":                   "the same",
+	"bot recording export --folder bots/sandbox --kind signal --csv tables":       "needs signals: bot/runner plays it",
 	"bot trials unseal":         "needs a seal; testdata/script/trials.txtar plays it",
 	"bot sweep --lock-last 20%": "a seal would end the other runs; the same",
 

@@ -106,10 +106,11 @@ func recordingCommand(a *app) *cobra.Command {
 	export := &cobra.Command{
 		Use: "export", Short: "Write a recording as JSON lines or CSV", Args: onlyFlags,
 		Long: "Write a recording as JSON lines, or with --csv as tables: tickers.csv, books.csv with a row for each " +
-			"level, trades.csv, candles.csv, statuses.csv, others.csv. Prices and amounts are exact decimals. Holes " +
-			"are named on standard error.",
+			"level, trades.csv, candles.csv, statuses.csv, others.csv, and signals-NAME.csv for bot backtest. " +
+			"Prices and amounts are exact decimals. Holes are named on standard error.",
 		Example: "  bot recording export --folder recordings/btc --from 2026-11-23 > day.jsonl\n" +
-			"  bot recording export --folder recordings/btc --kind ticker,trade --csv tables",
+			"  bot recording export --folder recordings/btc --kind ticker,trade --csv tables\n" +
+			"  bot recording export --folder bots/sandbox --kind signal --csv tables",
 		RunE: a.enter(func(ctx context.Context, _ []string) error { return a.exportRecording(ctx, f) }),
 	}
 	flags := export.Flags()

@@ -17,6 +17,7 @@ import (
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/bot/rerun/reader"
 	"github.com/tidemark-trading/tidemark/internal/clutter"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
@@ -46,6 +47,10 @@ type play struct {
 	paper bool          // in paper mode, on the prices of that exchange
 	hears string        // as stage.hears; "": the stage's
 	shut  func(now market.Time, path string) bool
+	// advice are the objects that a sender gives the source model in the calm second of a minute of
+	// trading; nil: there is none. FILE in strategies is what the bot has recorded of them.
+	advice   func(minute int) []string
+	exported string // folder of that file
 }
 
 // calmSecond is in the last part of a minute, when its price stands and everything that happened is
@@ -116,6 +121,9 @@ func (p *play) both(t *testing.T) (live, tested *trail, all []*series) {
 	if p.live = "[poll]\ntickers = \"2s\"\n"; p.quiet {
 		p.hush()
 	}
+	if p.advice != nil {
+		p.exported = memoryFolder(t)
+	}
 	var from, to market.Time
 	synctest.Test(t, func(t *testing.T) { live, all, from, to = p.traded(t) })
 	var candles []stored
@@ -172,12 +180,19 @@ func (p *play) traded(t *testing.T) (live *trail, all []*series, from, to market
 	time.Sleep(time.Duration(p.late)*time.Minute + p.into)
 	b := s.trade(live, p.slow)
 	from = market.Interval1m.Floor(b.began) // the candle that is open then is the first to be traded on
-	for _, minute := range p.kills {
+	for minute := range p.minutes {
+		killed := slices.Contains(p.kills, minute)
+		if !killed && p.advice == nil {
+			continue
+		}
 		time.Sleep(begin.Add(time.Duration(p.late+minute)*time.Minute + calmSecond*time.Second).Sub(s.ex.Clock().Now()))
-		b.kill()
-		s.observer.(*ear).deaf.Store(true)
-		defer b.bury()
-		b = s.trade(live, 0)
+		p.advise(b, minute)
+		if killed {
+			b.kill()
+			s.observer.(*ear).deaf.Store(true)
+			defer b.bury()
+			b = s.trade(live, 0)
+		}
 	}
 	time.Sleep(to.Sub(s.ex.Clock().Now()) - 2*time.Second)
 	require.NoError(t, b.end())
@@ -188,7 +203,22 @@ func (p *play) traded(t *testing.T) (live *trail, all []*series, from, to market
 	}
 	p.sameCandles(s, all, from, to)
 	require.Zero(t, s.replayed().Unchecked)
+	if p.advice != nil {
+		_, _, err := reader.CSV(t.Context(), p.exported, s.Folder, reader.Choice{Kinds: []string{"signal"}})
+		require.NoError(t, err)
+	}
 	return live, all, from, to
+}
+
+// advise gives a bot the signals of a minute. In the last one a sale would wait for the end of its
+// exit until after the end of the run.
+func (p *play) advise(b *process, minute int) {
+	if p.advice == nil || minute == p.minutes-1 || !b.listening.trades.Load() {
+		return
+	}
+	for _, body := range p.advice(180 + p.late + minute) {
+		require.Empty(b.stage.T, b.hears("%s", body).Refused)
+	}
 }
 
 // trade starts a bot whose observer is the trail.
@@ -263,7 +293,8 @@ func (p *play) testedBy(t *testing.T, all []stored, from, to market.Time, want n
 		}
 	}
 	require.NoError(t, store.Close())
-	c, err := config.LoadBacktest(&config.Source{File: "backtest.toml", Text: text + p.strategies})
+	c, err := config.LoadBacktest(&config.Source{File: "backtest.toml", Text: text +
+		strings.ReplaceAll(p.strategies, "FILE", filepath.Join(p.exported, "signals-model.csv"))})
 	require.NoError(t, err)
 	planned, err := plan.NewBacktest(c, append(shipped.Definitions(), fickleKind, leaverKind, trailerKind, slicerKind))
 	require.NoError(t, err)

@@ -10,7 +10,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -45,6 +44,7 @@ type listening struct {
 	sources map[string]*source
 	seen    map[statedir.SignalKey]statedir.SeenSignal
 	queues  [2][]statedir.SignalKey // of seen, by Until: bodies, ids
+	known   market.Time             // when the latest one counted
 	dirty   bool                    // figures have changed since they were saved
 }
 
@@ -166,10 +166,6 @@ func (h *listening) judge(s *source, a *signals.Arrival) (m *market.Market, verd
 		return nil, "old", fmt.Sprintf("its time %s is %s ago, max_age is %s; where the times are starts of candles, "+
 			"set stamped = %q", a.Sent, age.Round(time.Millisecond), longest, signals.StampedOpen)
 	}
-	if exchange, _, named := strings.Cut(a.Market, ":"); named &&
-		(strings.HasSuffix(exchange, "_DL") || strings.HasSuffix(exchange, "_DLY")) {
-		return nil, "delayed", fmt.Sprintf("the prices of %s are delayed; use a chart in real time", exchange)
-	}
 	m, err := s.options.On(a.Market, h.plan.Catalog)
 	if err != nil {
 		return nil, "market", err.Error()
@@ -245,13 +241,14 @@ func (h *listening) minute(at market.Time, all bool) {
 func (h *listening) accept(s *source, a *signals.Arrival, m *market.Market, at market.Time,
 	key statedir.SignalKey) (signals.Heard, []market.Command) {
 	entry, signal := entryOf(a), a.Signal
-	signal.Source, signal.Number, signal.Known, signal.Arrived = s.name, h.journal.nextEntry(), at, a.Came
+	h.known = max(at, h.known+1) // no two at once: a file of them keeps their order
+	signal.Source, signal.Number, signal.Known, signal.Arrived = s.name, h.journal.nextEntry(), h.known, a.Came
 	signal.Time = cmp.Or(signal.Time, at)
 	if entry.Market = ""; m != nil {
 		signal.Market, entry.Market = m.ID, m.Name
 	}
 	if s.options.MaxAge > 0 {
-		signal.Until = at.Add(s.options.MaxAge)
+		signal.Until = signal.Known.Add(s.options.MaxAge)
 	}
 	last, known := h.engine.LatestSignal(s.name, signal.Market)
 	entry.Lost = known && a.Was != 0 && last.Stance != 0 && last.Stance != a.Was

@@ -124,7 +124,6 @@ func TestASignalThatDoesNotCountIsRefusedInWords(t *testing.T) {
 			{`{"action":"bye"}`, `column "action": "bye" is none of buy, sell, exit`},
 			{`{"action":"buy","market":"XBTC"}`, `"XBTC" is no market; map it: markets = { XBTC = "BTC-EUR" }`},
 			{`{"action":"buy","market":"ETH-EUR"}`, `"ETH-EUR" is no market that is traded here; the nearest is BTC-EUR`},
-			{`{"action":"buy","market":"KRAKEN_DLY:BTC-EUR"}`, `the prices of KRAKEN_DLY are delayed; use a chart in real time`},
 			{`{"action":"buy","time":"` + ago(61*time.Second) + `"}`, `is 1m1s ago, max_age is 1m0s; where the times are starts ` +
 				`of candles, set stamped = "open"`},
 			{`{"action":"buy","time":"` + ago(-7*time.Second) + `"}`, `is 7s ahead of the exchange's clock`},
@@ -149,9 +148,9 @@ func TestASignalThatDoesNotCountIsRefusedInWords(t *testing.T) {
 		for _, e := range all {
 			told = append(told, fmt.Sprintf("%s %d %v %s", e.Verdict, e.Count, e.Short, e.Market))
 		}
-		require.Equal(t, []string{"malformed 1 false ", "market 1 false XBTC", "delayed 1 false KRAKEN_DLY:BTC-EUR",
+		require.Equal(t, []string{"malformed 1 false ", "market 1 false XBTC",
 			"old 1 false ", "future 1 false ", "price 1 false XBT", " 0 false ", " 0 true BTC-EUR", " 0 false BTC-EUR",
-			"delayed 1 false KRAKEN_DLY:BTC-EUR", "future 1 false ", "malformed 1 false ", "market 3 false ETH-EUR",
+			"future 1 false ", "malformed 1 false ", "market 3 false ETH-EUR",
 			"old 1 false ", "price 1 false XBT"}, told)
 		s.agree(p)
 	})

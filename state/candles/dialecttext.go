@@ -126,7 +126,7 @@ func (l *csvLayout) number(text []byte) ([]byte, error) {
 }
 
 // splitLine cuts a line into fields without surrounding blanks and quotes, and appends them. A
-// separator inside quotes is part of its field.
+// separator inside quotes is part of its field, and a quote stands there twice.
 func splitLine(fields [][]byte, line []byte, separator byte) [][]byte {
 	quoted := bytes.IndexByte(line, '"') >= 0
 	for more := true; more; {
@@ -138,7 +138,7 @@ func splitLine(fields [][]byte, line []byte, separator byte) [][]byte {
 		}
 		field = bytes.TrimSpace(field)
 		if n := len(field); n >= 2 && field[0] == '"' && field[n-1] == '"' {
-			field = bytes.TrimSpace(field[1 : n-1])
+			field = bytes.ReplaceAll(bytes.TrimSpace(field[1:n-1]), []byte(`""`), []byte(`"`))
 		}
 		fields = append(fields, field)
 	}

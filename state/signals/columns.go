@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
@@ -197,7 +198,7 @@ func (r *reader) content(fields [][]byte, row *Row) (says bool, err error) {
 		}
 	}
 	if c.text >= 0 && !candles.IsNull(fields[c.text]) {
-		row.Text = string(fields[c.text])
+		row.Text = plain(fields[c.text])
 	}
 	return row.Action != 0 || row.Stance != 0 || row.HasValue || row.HasTarget, nil
 }
@@ -280,6 +281,16 @@ func number(cell []byte, separator byte, into *float64) (found bool, err error) 
 	}
 	*into = n
 	return true, nil
+}
+
+// plain is a text as a cell of a CSV can hold it.
+func plain(text []byte) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(string(text), "?")))
 }
 
 func clip(text string) string {

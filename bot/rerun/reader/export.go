@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,7 +28,7 @@ type Choice struct {
 
 // Kinds are the kinds of records that an export knows. "other" is all that is no market data: what
 // else entered a bot, its turns and its starts.
-var Kinds = []string{"ticker", "book", "trade", "candle", "status", "other"}
+var Kinds = []string{"ticker", "book", "trade", "candle", "status", "signal", "other"}
 
 // Exported counts the records that an export has written, and lists the holes.
 type Exported struct {
@@ -69,6 +71,15 @@ type line struct {
 	Volume   string `json:"volume,omitempty"`
 	Late     bool   `json:"late,omitempty"`
 
+	Source    string      `json:"source,omitempty"` // of a signal, with what it says
+	KnownNS   market.Time `json:"known_ns,omitempty"`
+	ArrivedNS market.Time `json:"arrived_ns,omitempty"`
+	Action    string      `json:"action,omitempty"`
+	Position  string      `json:"position,omitempty"`
+	Target    string      `json:"target,omitempty"`
+	Value     string      `json:"value,omitempty"`
+	Text      string      `json:"text,omitempty"`
+
 	Status   string `json:"status,omitempty"`
 	TickSize string `json:"tick_size,omitempty"`
 }
@@ -90,6 +101,8 @@ func lines(ctx context.Context, path string, c *Choice, each func(*line) error) 
 		l := line{Number: r.Number, At: r.At.String(), AtNS: r.At, Kind: "other", What: r.Kind.String()}
 		switch ev := r.Data(); {
 		case r.Kind != recording.KindInput:
+		case r.Input.Kind == market.InputSignal:
+			l.signal(r.Catalog, r.Input.Signal)
 		case ev == nil:
 			l.other(r)
 		case ev.Kind == market.KindCandles:
@@ -106,6 +119,21 @@ func lines(ctx context.Context, path string, c *Choice, each func(*line) error) 
 		return visit(&l)
 	})
 	return x, err
+}
+
+func (l *line) signal(of *market.Catalog, s *market.Signal) {
+	l.Kind, l.What, l.Source = "signal", "", s.Source
+	l.TimeNS, l.KnownNS, l.ArrivedNS = s.Time, s.Known, s.Arrived
+	l.Action, l.Position, l.Text = s.Action.String(), s.Stance.String(), s.Text
+	if s.Market != 0 {
+		l.Market = of.Market(s.Market).Name
+	}
+	if s.HasValue {
+		l.Value = strconv.FormatFloat(s.Value, 'g', -1, 64)
+	}
+	if s.HasTarget {
+		l.Target = strconv.FormatFloat(s.Target, 'g', -1, 64)
+	}
 }
 
 func (l *line) candle(of *market.Catalog, c *market.Candle) {
@@ -183,12 +211,14 @@ var tables = map[string][]string{
 	"book":   {"number", "at_ns", "market", "time_ns", "nonce", "side", "level", "price", "amount"},
 	"candle": {"number", "at_ns", "market", "interval", "start_ms", "open", "high", "low", "close", "volume", "late"},
 	"status": {"number", "at_ns", "market", "status", "tick_size"},
+	"signal": {"time", "known_at", "market", "action", "position", "target", "value", "text"}, // of a backtest
 	"other":  {"number", "at_ns", "what", "market", "strategy", "reason"},
 }
 
 // CSV writes the chosen records into files of a folder, one of each kind: tickers.csv, trades.csv,
-// books.csv with a row for each level, candles.csv, statuses.csv, others.csv. Files of that name
-// are an error. Where it fails it leaves none behind.
+// books.csv with a row for each level, candles.csv, statuses.csv, others.csv, and for each source
+// of signals a signals-NAME.csv, which a backtest reads. Files of that name are an error. Where it
+// fails it leaves none behind.
 func CSV(ctx context.Context, dir, path string, c Choice) (x Exported, files []string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return x, nil, err
@@ -208,7 +238,7 @@ func CSV(ctx context.Context, dir, path string, c Choice) (x Exported, files []s
 // tableWriter writes lines into tables.
 type tableWriter struct {
 	dir  string
-	open map[string]*table // by kind
+	open map[string]*table // by the names of their files
 }
 
 // table is a file of a kind.
@@ -218,7 +248,7 @@ type table struct {
 }
 
 func (t *tableWriter) line(l *line) error {
-	at, err := t.table(l.Kind)
+	at, err := t.table(l.Kind, l.Source)
 	if err != nil {
 		return err
 	}
@@ -233,6 +263,8 @@ func (t *tableWriter) line(l *line) error {
 			l.Close, l.Volume, strconv.FormatBool(l.Late))
 	case "status":
 		row = append(row, l.Market, l.Status, l.TickSize)
+	case "signal":
+		row = []string{l.TimeNS.String(), l.KnownNS.String(), l.Market, l.Action, l.Position, l.Target, l.Value, l.Text}
 	case "other":
 		row = append(row, l.What, l.Market, l.Strategy, l.Reason)
 	case "book":
@@ -258,32 +290,34 @@ func (t *table) book(l *line, row []string) error {
 	return nil
 }
 
-// table is the file of a kind, made at its first row.
-func (t *tableWriter) table(kind string) (*table, error) {
-	if have := t.open[kind]; have != nil {
-		return have, nil
-	}
+// table is the file of a kind, of signals that of their source, made at its first row.
+func (t *tableWriter) table(kind, source string) (*table, error) {
 	name := kind + "s.csv"
-	if kind == "status" {
+	switch kind {
+	case "status":
 		name = "statuses.csv"
+	case "signal":
+		name = "signals-" + url.PathEscape(source) + ".csv"
+	}
+	if have := t.open[name]; have != nil {
+		return have, nil
 	}
 	file, err := os.OpenFile(filepath.Join(t.dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return nil, err
 	}
 	made := &table{file: file, csv: csv.NewWriter(bufio.NewWriterSize(file, 1<<16))}
-	t.open[kind] = made
+	t.open[name] = made
 	return made, made.csv.Write(tables[kind])
 }
 
 // close ends the files, and returns their names.
 func (t *tableWriter) close() (files []string, err error) {
-	for _, kind := range Kinds {
-		if one := t.open[kind]; one != nil {
-			one.csv.Flush()
-			err = errors.Join(err, one.csv.Error(), one.file.Close())
-			files = append(files, one.file.Name())
-		}
+	for _, name := range slices.Sorted(maps.Keys(t.open)) {
+		one := t.open[name]
+		one.csv.Flush()
+		err = errors.Join(err, one.csv.Error(), one.file.Close())
+		files = append(files, one.file.Name())
 	}
 	if err != nil {
 		err = fmt.Errorf("write %s: %w", t.dir, err)
