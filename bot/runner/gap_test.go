@@ -190,3 +190,25 @@ func TestARunningBotIsCompared(t *testing.T) {
 		require.Contains(t, r.Short, "the recording ends at event ")
 	})
 }
+
+// A backtest hears the signals of the bot too, and the comparison says what came of them.
+func TestAGapHearsTheSignalsOfTheBot(t *testing.T) {
+	bottest.Unraced(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := advised(t, "")
+		p := s.start().hearing()
+		time.Sleep(70 * time.Second)
+		p.hears(`{"market":"BTC-EUR","time":"NOW","position":"long"}`)
+		require.NotEmpty(t, p.hears(`{"market":"DOGE-EUR","time":"NOW","position":"long"}`).Refused)
+		time.Sleep(2 * time.Minute)
+		p.hears(`{"market":"BTC-EUR","time":"NOW","position":"flat"}`)
+		time.Sleep(time.Minute)
+		require.NoError(t, p.end())
+		r := s.explained()
+		for _, out := range r.Runs {
+			require.Len(t, out.Orders, 2, "%s", out.Facts)
+		}
+		require.Contains(t, strings.Join(r.Assumptions, "\n"),
+			"signals of model: 2 heard, late by 0s in the median and 0s at most; 0 lost; refused: 1 market")
+	})
+}

@@ -130,6 +130,11 @@ func (t *stretch) compare(ctx context.Context, store *journal.Store, v *survey, 
 		}
 	}
 	r := c.report(live)
+	lines, err := v.signalLines(store)
+	if err != nil {
+		return nil, err
+	}
+	r.Assumptions = append(r.Assumptions, lines...)
 	return r, r.episodes()
 }
 

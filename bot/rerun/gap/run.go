@@ -65,6 +65,8 @@ type hearing struct {
 	over    bool        // the record has ended: later asks do not count
 	known   market.Time // close of the latest candle that strategies have
 	caught  market.Time // close of the latest candle that came while the bot was down
+	said    int         // place in the signals, of a run without Data: those before have been heard
+	begun   market.Time // as known, at the beginning
 }
 
 // refusal is a kind of order with the reason for which the gate refused it.
@@ -301,6 +303,7 @@ func (r *run) open(at market.Time, history []market.Candle) error {
 
 // seek finds the first stored candle that strategies do not have yet.
 func (r *run) seek() {
+	r.begun = r.known
 	r.next, _ = slices.BinarySearchFunc(r.survey.candles.all, r.known, func(c market.Candle, t market.Time) int {
 		if c.End() <= t {
 			return -1
@@ -443,11 +446,14 @@ func (r *run) until(at market.Time) error {
 		}
 		r.group = market.Event{Kind: market.KindCandles, At: arrives, Candles: all[r.next:to:to]}
 		r.next = to
+		if err := r.signalsUntil(arrives); err != nil {
+			return err
+		}
 		if err := r.enter(&market.Input{Kind: market.InputEvent, Event: &r.group}); err != nil {
 			return err
 		}
 	}
-	return nil
+	return r.signalsUntil(at)
 }
 
 // reach notes what is offered to the orders that have reached the exchange by now.

@@ -22,6 +22,7 @@ type survey struct {
 	liveOrders
 	inherited []*life // open at a start, asked for before the stretch began
 	candles   series  // that were recorded, or since of a store
+	signals   []heard // by when they were known
 	starts    int
 	notes     []string
 	turnover  market.Money
@@ -72,6 +73,7 @@ func (t *stretch) look(ctx context.Context) (*survey, error) {
 		t.last = v.number // a running bot goes on
 	}
 	v.candles.sort()
+	v.sortSignals()
 	if v.whole == nil && v.err == nil {
 		v.err = fmt.Errorf("%s: %w", t.dir, errIdle)
 	}
@@ -206,6 +208,9 @@ func (v *viewer) inherit() {
 func (v *viewer) input(number uint64, in *market.Input) error {
 	if in.Event != nil && in.Event.Kind == market.KindCandles {
 		v.candles.add(in.Event.Candles)
+	}
+	if in.Kind == market.InputSignal {
+		v.hear(in)
 	}
 	if in.Event != nil {
 		v.candles.price(in.Event)
