@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/market"
 )
 
 // doorTime is how long the door of a running bot may take to answer.
@@ -44,6 +45,7 @@ func (d *doctor) signals(ctx context.Context, now time.Time) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.plan.Config.Signals.Sources)) {
 		s := d.plan.Config.Signals.Sources[name]
+		d.lastSignal(name, &s, market.Time(now.UnixNano()))
 		if s.Live != config.LiveFile {
 			continue
 		}
@@ -53,6 +55,25 @@ func (d *doctor) signals(ctx context.Context, now time.Time) {
 			d.ok("signals", "%s: new rows of %s, which has %d bytes", name, s.File, info.Size())
 		}
 	}
+}
+
+// lastSignal compares the latest signal of a source with how often it is to come.
+func (d *doctor) lastSignal(name string, s *config.SignalSection, now market.Time) {
+	if d.known == nil || s.Live == "" {
+		return
+	}
+	h, came := d.known.signals[name]
+	if !came {
+		return
+	}
+	text := fmt.Sprintf("%s: %d counted, %d refused, %d lost; the latest came at %s", name, h.Received, h.Refused,
+		h.Lost, h.Last)
+	if every := time.Duration(s.Every); every > 0 && now.Sub(h.Last) > every {
+		d.warn("signals", fmt.Sprintf("%s, and every is %s", text, every),
+			"look whether its sender still sends; after a long stop it is as it should be")
+		return
+	}
+	d.ok("signals", "%s", text)
 }
 
 // doorAnswers reports whether a door of signals answers at an address. It asks without a secret.

@@ -13,7 +13,9 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/door"
 	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/internal/bottest"
+	"github.com/tidemark-trading/tidemark/market"
 )
 
 func TestTheDoctorLooksAtTheDoorOfSignals(t *testing.T) {
@@ -55,4 +57,22 @@ func TestTheDoctorLooksAtTheDoorOfSignals(t *testing.T) {
 	require.Contains(t, found(grows)[0], "warn signals: model: stat ")
 	require.NoError(t, os.WriteFile(file, []byte("time,value\n"), 0o600))
 	require.Equal(t, []string{"ok signals: model: new rows of " + file + ", which has 11 bytes"}, found(grows))
+}
+
+// The latest signal of a source is compared with how often it is to come.
+func TestTheDoctorLooksAtTheLatestSignal(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	found := func(last time.Time, every time.Duration) string {
+		d := &doctor{plan: &plan.Live{}, known: &knownState{signals: map[string]statedir.HeardSource{
+			"model": {Received: 7, Refused: 2, Lost: 1, Last: market.Time(last.UnixNano())}}}}
+		s := config.SignalSection{Live: config.LiveDoor, Every: config.Span(every)}
+		d.lastSignal("other", &s, market.Time(now.UnixNano()))
+		d.lastSignal("model", &s, market.Time(now.UnixNano()))
+		require.Len(t, d.findings, 1)
+		return d.findings[0].Level + " " + d.findings[0].Text
+	}
+	want := "model: 7 counted, 2 refused, 1 lost; the latest came at 2023-11-14T21:13:20Z"
+	require.Equal(t, "ok "+want, found(now.Add(-time.Hour), time.Hour))
+	require.Equal(t, "ok "+want, found(now.Add(-time.Hour), 0))
+	require.Equal(t, "warn "+want+", and every is 59m0s", found(now.Add(-time.Hour), 59*time.Minute))
 }

@@ -25,6 +25,7 @@ type knownState struct {
 	resumed  bool                   // an earlier run has booked its deposits
 	orders   map[uuid.UUID]struct{} // open orders, by client id
 	left     map[string][]leftover  // what strategies have that the config lacks, by name
+	signals  map[string]statedir.HeardSource
 }
 
 // leftover is the position and the orders of a strategy in a market.
@@ -102,6 +103,9 @@ func (d *doctor) examine(path string, store *journal.Store) error {
 	}
 	d.known.readable = true
 	if err := d.leftovers(store, open); err != nil {
+		return err
+	}
+	if d.known.signals, err = statedir.ReadHeard(store); err != nil {
 		return err
 	}
 	halts, err := store.Halts()
