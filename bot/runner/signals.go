@@ -118,10 +118,10 @@ func (h *listening) Hear(ctx context.Context, a signals.Arrival) (heard signals.
 	defer h.dog.cancelOnBlock(cancel)()
 	err = h.loop.Do(ctx, func(at market.Time) (commands []market.Command) {
 		heard, commands = h.take(s, &a, at)
+		h.fault("signal taken")
 		return commands
 	})
 	if err == nil {
-		h.fault("signal entered")
 		err = h.loop.Inspect(ctx, func(market.Time) {}) // its turn is committed
 		h.fault("signal kept")
 	}

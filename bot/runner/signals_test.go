@@ -260,3 +260,38 @@ func TestAHaltedStrategyGetsNoSignal(t *testing.T) {
 		s.agree(p)
 	})
 }
+
+// A bot that is killed before the commit of a signal has never heard it, one that is killed before
+// the answer has. The sender has no answer either way and sends again: it counts once.
+func TestASignalCountsOnceAlsoWhereTheBotIsKilledAtIt(t *testing.T) {
+	bottest.Unraced(t)
+	for point, kept := range map[string]bool{"signal taken": false, "signal kept": true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := advised(t, "")
+			var p *process
+			s.faults = func(at string) {
+				if at == point && s.starts == 1 {
+					p.kill()
+				}
+			}
+			p = s.start().hearing()
+			time.Sleep(70 * time.Second)
+			const body = `{"id":"a","market":"BTC-EUR","position":"long"}`
+			_, err := p.listening.Hear(t.Context(), p.arrival(body))
+			require.Equal(t, kept, err == nil)
+			p.bury()
+			p = s.start().hearing()
+			time.Sleep(time.Minute)
+			require.Equal(t, kept, p.hears(body).Again, point)
+			if !kept { // else the kill may have met its order on the way, which then never arrived
+				require.NotZero(t, p.held().Amount)
+			}
+			require.True(t, p.hears(body).Again)
+			require.NoError(t, p.end())
+			_, all := s.journalled()
+			require.Len(t, all, 1)
+			require.Equal(t, []market.OrderID{1}, all[0].Orders)
+			s.agree(p)
+		})
+	}
+}
