@@ -23,7 +23,8 @@ import (
 const gapHelp = `Says why a bot has earned something else than a backtest of the same time. It runs the bot's
 strategies again over what the bot has recorded, each time with one more kind of fact in the place of the model:
 
-  S0  nothing: a backtest on candles and the signals of the bot, with the costs and the latency of -c
+  S0  nothing: a backtest on candles and the bot's signals, with the costs and
+      the latency of -c
   S1  data     recorded data with its times of arrival
   S2  people   halts, restarts, reloads, transfers, allocations
   S3  orders   latency and outcomes of orders
