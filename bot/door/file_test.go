@@ -176,6 +176,7 @@ func TestAFileThatIsWrittenWholeEachTimeCountsItsNewRows(t *testing.T) {
 			}
 			want = append(want, fmt.Sprint("BTC-EUR ", i), fmt.Sprint("ETH-EUR ", i))
 			g.heard(want...)
+			require.Len(t, want, g.ear.calls, "the bot is not asked about rows that it has heard")
 		}
 	})
 }

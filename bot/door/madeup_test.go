@@ -2,6 +2,7 @@ package door
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -34,6 +35,7 @@ type ear struct {
 	mu    sync.Mutex
 	heard []signals.Arrival
 	known map[string]int64
+	calls int
 	err   error         // of each call
 	hold  chan struct{} // a call waits for it, or for the end of its context
 }
@@ -49,9 +51,10 @@ func (e *ear) Hear(ctx context.Context, a signals.Arrival) (signals.Heard, error
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.err != nil {
-		return signals.Heard{}, e.err
+	if err := cmp.Or(e.err, ctx.Err()); err != nil {
+		return signals.Heard{}, err
 	}
+	e.calls++
 	key := a.ID
 	if key == "" {
 		key = fmt.Sprint(a.Hash)
