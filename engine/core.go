@@ -180,6 +180,7 @@ func (e core) CallSignal(id market.StrategyID, heard *market.Signal) bool {
 	s := &e.slots[id-1]
 	awake := !s.halted && !s.past.Starting()
 	if awake && s.onSignal != nil {
+		s.wait.Release(e.now)
 		e.args.signal = heard
 		e.guard(s, CallSignal)
 	}

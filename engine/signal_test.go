@@ -55,6 +55,18 @@ func TestStrategiesHearTheSignalsOfTheirSourcesAndMarkets(t *testing.T) {
 	require.Equal(t, []string{"model 2 in 2: 1 true", "model 5 in 0: 5 true"}, two.heard)
 }
 
+// A signal after the start ends the wait for the first event, as a ticker does.
+func TestASignalIsHeardBeforeTheFirstCandle(t *testing.T) {
+	s := &advised{}
+	b := newBench(t, setup{from: start + 1, slots: []engine.StrategyConfig{{Strategy: s, Signals: []string{"model"}}}})
+	buy := market.Signal{Source: "model", Market: 1, Action: market.ActBuy}
+	b.signal(buy)
+	require.ErrorContains(t, s.asked[0], "warm_up")
+	b.now = start + 1
+	b.signal(buy)
+	require.NoError(t, s.asked[1])
+}
+
 // A signal is advice: what a strategy asks on it passes the gate, and a panic halts that one alone.
 func TestTheGateDecidesWhatFollowsASignal(t *testing.T) {
 	one, two := &advised{}, &advised{}

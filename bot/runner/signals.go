@@ -262,8 +262,12 @@ func (h *listening) accept(s *source, a *signals.Arrival, m *market.Market, at m
 	h.journal.signal(at, &entry)
 	h.remember(key, a, signal.Number, at, s)
 	h.count(s, a, &entry, last.Stance)
-	h.log.Info().Str("source", s.name).Int64("signal", signal.Number).Str("market", entry.Market).
-		Strs("strategies", entry.Heard).Stringer("sent", a.Sent).Msg("signal")
+	line := h.log.Info().Str("source", s.name).Int64("signal", signal.Number).Str("market", entry.Market).
+		Strs("strategies", entry.Heard)
+	if a.Sent != 0 { // else the sender does not say
+		line = line.Stringer("sent", a.Sent)
+	}
+	line.Msg("signal")
 	return signals.Heard{Number: signal.Number}, answer.Commands
 }
 

@@ -105,6 +105,9 @@ func read(p Params, own strategy.Own) (*compiled, error) { return compile(p, own
 func needs(c *compiled) strategy.Needs {
 	n := strategy.Needs{Warmup: c.program.Warmup(), Intervals: strategy.Intervals{}, Signals: c.hears(),
 		Reads: c.program.Reads()}
+	if len(c.on) > 0 { // a decision on a signal reads the last close: also of a bot that has just started
+		n.Warmup = max(n.Warmup, 1)
+	}
 	for interval, candles := range c.program.Intervals() {
 		if interval != 0 {
 			n.Intervals[interval] = candles

@@ -485,3 +485,11 @@ func TestThePositionIsAnAmountOfBase(t *testing.T) {
 	s.fill(2, market.Buy, 100, 1_00)
 	s.bar(100)
 }
+
+// A bot that has just started decides on the first signal: it has the last close.
+func TestADecisionOnASignalNeedsACandle(t *testing.T) {
+	s := start(t, map[string]any{"rules.on": "model", "rules.entry": "model.value > 0.7", "rules.stop": "4%"})
+	needs, err := rules.Definition.Needs(s.values)
+	require.NoError(t, err)
+	require.Equal(t, 1, needs.Warmup)
+}
