@@ -56,7 +56,7 @@ func checkListen(path []string, listen, cert, key string, proxied bool) error {
 		return at("tls_cert", errors.New("is missing: want the certificate of the key"))
 	case !LoopbackHost(name) && cert == "" && !proxied:
 		return at("listen", fmt.Errorf("%s is open to other machines, and secrets would go there in clear; want "+
-			"a certificate (tls-cert and tls-key), or behind-proxy where a proxy does TLS; or want 127.0.0.1, and "+
+			"a certificate (tls_cert and tls_key), or behind_proxy where a proxy does TLS; or want 127.0.0.1, and "+
 			"come from another machine with ssh -L", listen))
 	}
 	return nil

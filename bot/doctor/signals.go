@@ -67,7 +67,7 @@ func (d *doctor) lastSignal(name string, s *config.SignalSection, now market.Tim
 		return
 	}
 	text := fmt.Sprintf("%s: %d counted, %d refused, %d lost; the latest came at %s", name, h.Received, h.Refused,
-		h.Lost, h.Last)
+		h.Lost, market.FloorTo(h.Last, market.Time(time.Second)))
 	if every := time.Duration(s.Every); every > 0 && now.Sub(h.Last) > every {
 		d.warn("signals", fmt.Sprintf("%s, and every is %s", text, every),
 			"look whether its sender still sends; after a long stop it is as it should be")
