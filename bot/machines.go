@@ -2,6 +2,7 @@ package bot
 
 import (
 	"cmp"
+	"debug/buildinfo"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -69,7 +70,23 @@ func (a *app) handOver() error {
 				"go build -o DIR ./cmd/bot ./cmd/bot-farm", farmProgram)
 		}
 	}
+	if err := sameVersion(path, version.Of(debug.ReadBuildInfo())); err != nil {
+		return err
+	}
 	return become(path, append([]string{path}, a.Args...))
+}
+
+// sameVersion refuses a program of Tidemark that was built from other code than this one.
+func sameVersion(path, own string) error {
+	info, err := buildinfo.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("read the version of %s: %w", path, err)
+	}
+	if its := version.Of(info, true); its != own {
+		return fmt.Errorf("%s is version %s, and this program is %s; build both from one checkout: "+
+			"go build -o DIR ./cmd/bot ./cmd/bot-farm", path, its, own)
+	}
+	return nil
 }
 
 // program describes this program to other machines.

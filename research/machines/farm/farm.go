@@ -131,7 +131,7 @@ func check(d *machines.Door, listens bool) error {
 			return fmt.Errorf("the token and all results would travel readable to %s; want tls://, or --tls-cert",
 				u.Hostname())
 		}
-		return nil
+		return checkToken(d.Token, u.Hostname())
 	}
 	host, _, err := hostPort(d.Address)
 	switch {
@@ -146,7 +146,19 @@ func check(d *machines.Door, listens bool) error {
 	if listens && (d.Cert == "") != (d.Key == "") {
 		return errors.New("--tls-cert and --tls-key go together")
 	}
-	return nil
+	return checkToken(d.Token, host)
+}
+
+// leastToken is the least length of a token that other machines may try.
+const leastToken = 32
+
+// checkToken refuses a token that can be guessed, where other machines may try it.
+func checkToken(token, host string) error {
+	if token == "" || len(token) >= leastToken || local(host) {
+		return nil
+	}
+	return fmt.Errorf("the token has %d characters, and machines other than this one may try it: want at least %d; "+
+		"make one: openssl rand -hex 32", len(token), leastToken)
 }
 
 // hostPort reads HOST:PORT, or a PORT of this machine.

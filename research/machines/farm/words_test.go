@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 )
 
 func TestADoorThatIsOpenToOthersIsRefused(t *testing.T) {
+	long := strings.Repeat("x", leastToken)
 	for _, c := range []struct {
 		door    machines.Door
 		listens bool
@@ -28,10 +30,13 @@ func TestADoorThatIsOpenToOthersIsRefused(t *testing.T) {
 		{machines.Door{Address: "0.0.0.0:4222", Token: "t"}, true, "can be reached from other machines"},
 		{machines.Door{Address: "10.0.0.7:4222", Cert: "c", Key: "k"}, true,
 			"want --tls-cert, --tls-key and --token-file"},
-		{machines.Door{Address: "10.0.0.7:4222", Cert: "c", Key: "k", Token: "t"}, true, ""},
+		{machines.Door{Address: "10.0.0.7:4222", Cert: "c", Key: "k", Token: long}, true, ""},
+		{machines.Door{Address: "10.0.0.7:4222", Cert: "c", Key: "k", Token: "t"}, true, "the token has 1 characters"},
+		{machines.Door{Address: "4222", Token: "t"}, true, ""},
+		{machines.Door{URL: "tls://nats.example.com:4222", Token: "t"}, false, "want at least 32"},
 		{machines.Door{Address: "4222", Cert: "c"}, true, "--tls-cert and --tls-key go together"},
 		{machines.Door{Address: "10.0.0.7:4222"}, false, "is another machine: want --token-file"},
-		{machines.Door{Address: "10.0.0.7:4222", Token: "t"}, false, ""},
+		{machines.Door{Address: "10.0.0.7:4222", Token: long}, false, ""},
 		{machines.Door{Address: ":4222"}, true, "is no address; want HOST:PORT"},
 		{machines.Door{Address: "a:b"}, true, "is no address"},
 		{machines.Door{Address: "70000"}, true, "is no address"},
