@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy/rules/rulestest"
 )
 
 // A row has the values that Push and Eval have candle by candle, whatever its length and however
@@ -15,8 +16,8 @@ import (
 func TestRowsHaveTheValuesOfSingleCandles(t *testing.T) {
 	compared, trues, unknowns := 0, 0, 0
 	for seed := range uint64(1000) {
-		r := author{rand.New(rand.NewPCG(seed, 29))}
-		rules := []Rule{{"a", r.condition(3), Condition}, {"b", r.condition(2), Condition}}
+		r := rulestest.Author{Rand: rand.New(rand.NewPCG(seed, 29))}
+		rules := []Rule{{"a", r.Condition(3), Condition}, {"b", r.Condition(2), Condition}}
 		if seed%8 == 0 {
 			rules[1].Text = "sma(3) crosses above sma(8) or na(ema(5)) or (close > open ? (log(close / open - 1) > " +
 				"-8 ? close : low) : (close < open ? high : open)) > 1.001 * ema(2) + atr(2)"
