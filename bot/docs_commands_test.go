@@ -42,6 +42,7 @@ var plays = []struct {
 	{"bot completion", sceneAlone},
 	{"bot strategies", sceneAlone},
 	{"bot rules check", sceneAlone},
+	{"bot rules eject", sceneAlone},
 	{"bot init", sceneAlone},
 	{"bot candles export", sceneAlone},
 	{"bot candles import", sceneAlone},

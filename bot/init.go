@@ -54,36 +54,45 @@ type project struct {
 }
 
 func (a *app) initModule(dir, module, replace string) error {
+	p, err := newProject(dir, module, replace)
+	if err != nil {
+		return err
+	}
+	files, err := p.files()
+	if err != nil {
+		return err
+	}
+	if err := writeNew(p.dir, files); err != nil {
+		return err
+	}
+	return a.printNext(dir, files, p, "  go run . backtest\n  go run . backtest -c config.toml\n  go run . run -c "+
+		"sandbox.toml     # while another terminal has: go run . exchange\n")
+}
+
+// newProject is a module in a folder.
+func newProject(dir, module, replace string) (*project, error) {
 	if dir == "" {
-		return config.Usagef("the name of the folder is empty; name one, like ../mybot")
+		return nil, config.Usagef("the name of the folder is empty; name one, like ../mybot")
 	}
 	absolute, err := filepath.Abs(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if module == "" {
 		module = filepath.Base(absolute)
 	}
 	if !validModule(module) {
-		return config.Usagef("%q is no name for a module; name one with --module, like example.com/mybot",
+		return nil, config.Usagef("%q is no name for a module; name one with --module, like example.com/mybot",
 			config.Clip(module))
 	}
 	from, err := findDependency(replace)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	from.Replace = modPath(from.Replace)
 	name := module[strings.LastIndex(module, "/")+1:]
-	p := &project{Name: name, Package: packageOf(name), Module: module, Tidemark: version.Module, Go: from.goVersion,
-		dependency: *from, dir: absolute}
-	files, err := p.files()
-	if err != nil {
-		return err
-	}
-	if err := writeNew(absolute, files); err != nil {
-		return err
-	}
-	return a.printNext(dir, files, from)
+	return &project{Name: name, Package: packageOf(name), Module: module, Tidemark: version.Module, Go: from.goVersion,
+		dependency: *from, dir: absolute}, nil
 }
 
 // modPath is a path for go.mod: in quotes if it has other than plain characters.
@@ -148,21 +157,27 @@ func (p *project) files() (files []newFile, err error) {
 		if err != nil {
 			return err
 		}
-		filled, err := template.New(path).Parse(string(text))
-		if err != nil {
-			return err
-		}
-		var out bytes.Buffer
+		filled, err := filledWith(string(text), p)
 		name := strings.TrimSuffix(strings.TrimPrefix(path, "template/"), ".tmpl")
 		if name == "gitignore" {
 			name = ".gitignore" // which go:embed leaves out
 		}
 		name = strings.Replace(name, "mine/", p.Package+"/", 1)
-		err = filled.Execute(&out, p)
-		files = append(files, newFile{path: name, text: out.Bytes()})
+		files = append(files, newFile{path: name, text: filled})
 		return err
 	})
 	return files, err
+}
+
+// filledWith is a template with its values.
+func filledWith(text string, values any) ([]byte, error) {
+	t, err := template.New("").Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	err = t.Execute(&out, values)
+	return out.Bytes(), err
 }
 
 // writeNew writes all files, or none where one of them is there already.
@@ -189,18 +204,17 @@ func writeNew(dir string, files []newFile) error {
 	return nil
 }
 
-func (a *app) printNext(dir string, files []newFile, from *dependency) error {
+// printNext lists the files, and what to type next.
+func (a *app) printNext(dir string, files []newFile, p *project, more string) error {
 	fmt.Fprintf(a.Stdout, "Written to %s:\n", dir)
 	for _, f := range files {
 		fmt.Fprintf(a.Stdout, "  %s\n", f.path)
 	}
 	tidy := ""
-	if from.Replace == "" { // its own sum is missing
+	if p.Replace == "" { // its own sum is missing
 		tidy = "  go mod tidy\n"
 	}
-	_, err := fmt.Fprintf(a.Stdout,
-		"Next:\n  cd %s\n%s  go test ./...\n  go run . backtest\n  go run . backtest -c config.toml\n  go run . run "+
-			"-c sandbox.toml     # while another terminal has: go run . exchange\n", shellWord(dir), tidy)
+	_, err := fmt.Fprintf(a.Stdout, "Next:\n  cd %s\n%s  go test ./...\n%s", shellWord(dir), tidy, more)
 	return err
 }
 

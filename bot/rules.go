@@ -19,7 +19,7 @@ It names the first mistake with its file, line, key and column. Else it shows wh
 candles they need before the first decision, and what --vary can search.`
 
 func rulesCommand(a *app) *cobra.Command {
-	c := &cobra.Command{Use: "rules", Short: "Check strategies that stand in a config"}
+	c := &cobra.Command{Use: "rules", Short: "Check strategies that stand in a config, or write them in Go"}
 	var sets []string
 	check := &cobra.Command{
 		Use: "check FILE", Short: "Compile the rules of a config", Long: rulesHelp, Args: cobra.ExactArgs(1),
@@ -30,7 +30,7 @@ func rulesCommand(a *app) *cobra.Command {
 		}),
 	}
 	check.Flags().StringArrayVar(&sets, "set", nil, "change one setting: `a.b.c=value`; may be repeated")
-	c.AddCommand(check)
+	c.AddCommand(check, ejectCommand(a))
 	return c
 }
 

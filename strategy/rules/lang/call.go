@@ -97,7 +97,7 @@ func (c *checker) result(n *node, f *function, args []*node, params []string, na
 			sources = append(sources, e)
 			s.from = append(s.from, e.cell)
 		} else if e.op == opConst && !oneOf(p, figures) {
-			s.args = append(s.args, e.num)
+			s.args, s.given = append(s.args, e.num), append(s.given, e)
 		}
 	}
 	if c.ordered(n, f, s.args); f.daily {
@@ -134,11 +134,18 @@ func (c *checker) argument(f *function, n *node, name string) *expr {
 	case oneOf(name, figures):
 		return c.figure(n, f.name)
 	case oneOf(name, numbers):
-		return c.number(c.constant(n, "an argument of "+f.name))
+		return c.again(c.constant(n, "an argument of "+f.name))
 	case name == "ago":
-		return c.number(float64(c.whole(n, "how many times before", 0, maxPast)))
+		return c.again(c.whole(n, "how many times before", 0, maxPast))
 	}
-	return c.number(float64(c.whole(n, "a length", max(f.least, 1), maxLength)))
+	return c.again(c.whole(n, "a length", max(f.least, 1), maxLength))
+}
+
+// again is a number that takes a dimension anew.
+func (c *checker) again(e *expr) *expr {
+	number := c.number(e.num)
+	number.origin = e.origin
+	return number
 }
 
 // ordered refuses lengths in the wrong order: Pine's supertrend has the factor first.
@@ -294,6 +301,7 @@ func (c *checker) indicator(n *node, f *function, at int, s series, sources []*e
 		if e.dim.kind != condition || i == len(sources)-1 {
 			d = e.dim // of valuewhen the series
 		}
+		s.of = append(s.of, e.dim)
 		if scales[i] = e.dim.steps(s.longest()); c.ofCandle(e.cell) || e.dim.kind == condition {
 			scales[i] = 1
 		}
@@ -305,7 +313,7 @@ func (c *checker) indicator(n *node, f *function, at int, s series, sources []*e
 		}
 	}
 	warm = c.warmer(warm, where, c.tried(n, &s).warmup())
-	cell := c.unit(n, fmt.Sprint(f.name, s.from, s.args, where), where, s)
+	cell := c.unit(n, fmt.Sprint(f.name, s.from, s.args, where, s.symbols()), where, s)
 	e := &expr{op: opCell, cell: cell + at, dim: f.lines[at].dim.of(d), where: where, warm: warm}
 	high, line := c.program.streams[c.stream].fields+1, f.name+f.lines[at].name
 	switch line {
@@ -353,6 +361,14 @@ func (d dim) of(series dim) dim {
 		return series
 	}
 	return d
+}
+
+// symbols are the arguments as they were written with params.
+func (s *series) symbols() (all string) {
+	for _, e := range s.given {
+		all += "," + e.symbol()
+	}
+	return strings.Trim(all, ",")
 }
 
 // unit is the cell of the first line of a series, which is made if it is new.

@@ -31,6 +31,31 @@ type expr struct {
 	where    int    // the stream it moves with, or one of the following
 	warm     []int  // candles needed of each stream
 	text     string // as written
+	origin
+}
+
+// origin is how a number, or what a let name stands for, was written: package eject writes that.
+type origin struct {
+	param  string // the number is this param
+	folded *expr  // the number was computed from numbers
+	part   bool   // of opConst: it was in percent, and is divided by 100
+	let    string // the expression is this let name
+}
+
+// symbol is the number as it was written with params, "" where it has none: a series over a param
+// is another one than a series over a number that is as large today.
+func (e *expr) symbol() string {
+	text := e.param
+	if e.folded != nil {
+		for _, k := range e.folded.kids {
+			if s := k.symbol(); s != "" {
+				text = fmt.Sprint(e.folded.op, text, s, k.num)
+			} else if text != "" {
+				text = fmt.Sprint(text, k.num)
+			}
+		}
+	}
+	return text
 }
 
 // What an expression moves with, if not with one stream.
@@ -134,6 +159,7 @@ func (e *expr) bind(d dim) {
 		e.kids[2].bind(d)
 	} else if e.dim.kind == freePart && d.kind != percent && d.kind != scale {
 		e.num /= 100
+		e.part = true
 	}
 	e.dim = d
 }
@@ -204,7 +230,9 @@ func (c *checker) name(n *node) *expr {
 	}
 	if x, ok := c.params[n.text]; ok && c.scope == nil {
 		c.used[n.text] = true
-		return c.number(x)
+		e := c.number(x)
+		e.param = n.text
+		return e
 	}
 	if l := c.lets[n.text]; l != nil && c.scope == nil {
 		c.used[n.text] = true
@@ -239,7 +267,7 @@ func (c *checker) let(n *node, l *let) (e *expr) {
 	if err != nil {
 		panic(err)
 	}
-	e.text = n.text
+	e.text, e.let = n.text, n.text
 	return e
 }
 
@@ -433,7 +461,7 @@ func (c *checker) fold(n *node, e *expr) *expr {
 		fail(n.begin, "%s has no result", c.source(n))
 	}
 	folded := c.number(x)
-	folded.dim = e.dim
+	folded.dim, folded.folded = e.dim, e
 	return folded
 }
 
@@ -498,7 +526,7 @@ func (c *checker) cross(n, x, y *node, above bool) *expr {
 		if e.where == nowhere {
 			return e
 		}
-		return c.before(kid, e, 1, true)
+		return c.before(kid, e, c.number(1), true)
 	}
 	o := opCrossUp
 	if !above {
@@ -509,31 +537,33 @@ func (c *checker) cross(n, x, y *node, above bool) *expr {
 
 // past checks x[k].
 func (c *checker) past(n *node) *expr {
-	k := c.whole(n.kids[1], "the number of candles ago", 0, maxPast)
+	ago := c.whole(n.kids[1], "the number of candles ago", 0, maxPast)
 	e := c.expr(n.kids[0])
-	if k == 0 || e.where == nowhere {
+	if ago.num == 0 || e.where == nowhere {
 		return e
 	}
-	return c.before(n.kids[0], e, k, false)
+	return c.before(n.kids[0], e, ago, false)
 }
 
 // before is an expression k candles ago, of its own stream or of the main one.
-func (c *checker) before(n *node, e *expr, k int, main bool) *expr {
+func (c *checker) before(n *node, e, ago *expr, main bool) *expr {
 	e = c.series(n, e)
+	k, symbol := int(ago.num), ago.symbol()
 	where := e.where
 	if main && where != 0 {
 		where = several
 	}
-	key := fmt.Sprint("[", e.cell, k, where)
+	key := fmt.Sprint("[", e.cell, k, where, symbol)
 	old, known := c.known[key]
 	switch {
 	case known:
-	case k == 1 && where == e.where && where != several:
+	case k == 1 && symbol == "" && where == e.where && where != several:
 		old = c.slot(n, key, 1)
 		of := &c.program.streams[where]
 		of.shifts = slices.Insert(of.shifts, 0, shifted{e.cell, old})
 	default:
-		old = c.unit(n, key, where, series{from: []int{e.cell}, args: []float64{float64(k)}})
+		old = c.unit(n, key, where, series{from: []int{e.cell}, args: []float64{ago.num},
+			given: []*expr{ago}})
 	}
 	return &expr{op: opCell, cell: old, dim: e.dim, where: where, warm: c.warmer(e.warm, where, k+1)}
 }
@@ -547,8 +577,9 @@ func (c *checker) warmer(warm []int, where, n int) []int {
 }
 
 // whole checks a node that must be a whole number that never changes.
-func (c *checker) whole(n *node, what string, least, most int) int {
-	x := c.constant(n, what)
+func (c *checker) whole(n *node, what string, least, most int) *expr {
+	e := c.constant(n, what)
+	x := e.num
 	if x != math.Trunc(x) || x < float64(least) || x > float64(most) {
 		is := ""
 		if n.kind != nodeNumber {
@@ -556,17 +587,20 @@ func (c *checker) whole(n *node, what string, least, most int) int {
 		}
 		fail(n.begin, "%s must be a whole number from %d to %d%s", what, least, most, is)
 	}
-	return int(x)
+	if e.param != "" {
+		c.program.lengths[e.param] = true
+	}
+	return e
 }
 
 // constant checks a node that must be a number that never changes.
-func (c *checker) constant(n *node, what string) float64 {
+func (c *checker) constant(n *node, what string) *expr {
 	e := c.expr(n)
 	if e.op != opConst || e.dim.kind == condition {
 		fail(n.begin, "%s must be a number or a param, %s changes with the market", what, c.source(n))
 	}
 	e.bind(dim{kind: ratio})
-	return e.num
+	return e
 }
 
 // series puts the values of an expression into a cell that a unit can read.

@@ -245,7 +245,7 @@ func (g *generator) value(e *expr, t int) int {
 	case e.op == opConst:
 		if e.cell == 0 {
 			e.cell = g.constant(constant{num: e.num, price: e.dim.price, volume: e.dim.volume, market: e.market,
-				converts: e.converts})
+				converts: e.converts, symbol: e.symbol()})
 		}
 		return e.cell
 	case e.op == opInput:

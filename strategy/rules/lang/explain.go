@@ -167,7 +167,7 @@ func (x *explanation) show(e *expr) string {
 		}
 		return n
 	}
-	if _, err := strconv.ParseFloat(strings.TrimSuffix(strings.ReplaceAll(e.text, "_", ""), "%"), 64); err == nil {
+	if isNumber(e.text) {
 		return e.text
 	}
 	return e.text + " " + n
@@ -185,6 +185,12 @@ func (s *State) Shown(rule int, in *Inputs) (v float64, price bool) {
 		return v, true
 	}
 	return v / math.Pow10(int(d.price)*int(s.main.PriceDigits)+int(d.volume)*int(s.main.VolumeDigits)), false
+}
+
+// isNumber reports whether a text of a rule is a number.
+func isNumber(text string) bool {
+	_, err := strconv.ParseFloat(strings.TrimSuffix(strings.ReplaceAll(text, "_", ""), "%"), 64)
+	return err == nil
 }
 
 // number writes a figure as a person would.

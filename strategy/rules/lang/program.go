@@ -96,7 +96,8 @@ type Program struct {
 	mixed     []step // of all series that read several streams
 	cells     int
 	names     []string
-	daily     bool // a unit needs the main interval
+	lengths   map[string]bool // params that are a length: whole numbers
+	daily     bool            // a unit needs the main interval
 }
 
 // rule is a compiled Rule.
@@ -134,6 +135,7 @@ type constant struct {
 	price, volume int8
 	market        int
 	converts      conversion
+	symbol        string // of a number that was written with params
 }
 
 // conversion is what a constant turns into something else, where it is a factor of units.
@@ -148,7 +150,7 @@ const (
 // *Error, joined where there are several.
 func Compile(rules []Rule, params map[string]float64, lets []Let, main market.Interval, signals ...string) (*Program,
 	error) {
-	p := &Program{cells: temporaries}
+	p := &Program{cells: temporaries, lengths: map[string]bool{}}
 	c := &checker{program: p, params: params, lets: map[string]*let{}, signals: signals, used: map[string]bool{},
 		known: map[string]int{}}
 	c.stream = c.streamOf(0, main)

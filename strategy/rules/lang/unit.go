@@ -15,6 +15,8 @@ type series struct {
 	to    int    // cell of its first line
 	name  string // of the function that makes its unit, "" for the past: a func would not be copied with a run
 	args  []float64
+	given []*expr // the arguments as they were written
+	of    []dim   // of the series that it reads
 	scale float64 // steps of the fixed point into which a series is cut; 1 for whole numbers
 	other float64 // that of a second series
 	ticks []bool  // lines that come in these steps
@@ -41,21 +43,25 @@ type unit interface {
 // fields are those of a candle in the cells: open, high, low, close, volume.
 const fields = 5
 
-// steps is the fixed point of a series that is no field of a candle: as fine as sums over n values
-// allow where the series is as large as its dimension lets expect.
-func (d dim) steps(n int) float64 {
-	largest := 20 // bits of a ratio, a percentage, a count
+// largest is the bits of the largest figure that a dimension lets expect.
+func (d dim) largest() int {
 	switch {
 	case d.kind == scale:
-		largest = 8
+		return 8
 	case d.price == 1 && d.volume == 0:
-		largest = 44
+		return 44
 	case d.price == 0 && d.volume == 1:
-		largest = 56
+		return 56
 	case !d.bare():
-		largest = 66 // a volume times a price
+		return 66 // a volume times a price
 	}
-	return math.Ldexp(1, min(62-bits.Len(uint(2*n))-largest, 40))
+	return 20 // a ratio, a percentage, a count
+}
+
+// steps is the fixed point of a series that is no field of a candle: as fine as sums over n values
+// allow.
+func (d dim) steps(n int) float64 {
+	return math.Ldexp(1, min(62-bits.Len(uint(2*n))-d.largest(), 40))
 }
 
 // figure is an indicator of package indicator.
