@@ -44,7 +44,7 @@ func Taken(name string) bool {
 		panic(err)
 	}
 	names := strings.Fields("trade counts figures moment needs bits errors fmt indicator math slices strconv strings " +
-		"newFigures zz")
+		"time newFigures zone zz")
 	for _, found := range declared().FindAllStringSubmatch(string(text), -1) {
 		names = append(names, found[2])
 	}
@@ -54,6 +54,13 @@ func Taken(name string) bool {
 // Eject writes rules as a package of Go code. It trades the same to the last unit, for the same
 // reasons in the same words. Its parameters are the numbers of the rules, and its sizes and rates.
 func Eject(e Ejection) (*Ejected, error) {
+	for _, key := range slices.Sorted(maps.Keys(e.Values)) {
+		name, of := strings.CutPrefix(key, "rules.")
+		if of && !strings.HasPrefix(name, "let.") && !slices.Contains(strings.Fields(writtenKeys), name) {
+			return nil, mistake(name, "it is not written in Go yet: take it out of the rules, eject them, and add it "+
+				"in Go")
+		}
+	}
 	x := &ejecting{Ejection: e}
 	catch := strategy.DefineWritten(Definition.Name, Definition.Doc, example, words,
 		func(p Params, own strategy.Own) (*compiled, error) {
@@ -77,6 +84,10 @@ func Eject(e Ejection) (*Ejected, error) {
 	return x.written()
 }
 
+// writtenKeys are the keys of rules that Eject writes in Go.
+const writtenKeys = "entry exit size at stop target trail raise break_even exit_after cooldown add on signals zone " +
+	"plot tag"
+
 // ejecting has what the templates read.
 type ejecting struct {
 	Ejection
@@ -88,6 +99,7 @@ type ejecting struct {
 	needs        *strategy.Needs         // where the rules name the main interval, which counts by itself then
 	methods      map[string]*lang.Method // by key of the rule
 	Rules, Lets  []method
+	Plots        []method
 	Whys         []whyMethod
 	Longer       []string
 	MomentFields []lang.Field
@@ -98,7 +110,8 @@ type field struct{ Field, Type, Tags string }
 
 type method struct {
 	*lang.Method
-	Doc string
+	Doc  string
+	Text string // of what is drawn
 }
 
 type whyMethod struct {
@@ -111,7 +124,7 @@ type whyMethod struct {
 func (x *ejecting) ruleTexts() map[string]string {
 	p := &x.compiled.Params
 	return map[string]string{"entry": p.Entry, "exit": p.Exit, "at": p.At, "stop": p.Stop, "target": p.Target,
-		"trail": p.Trail, "raise": p.Raise}
+		"trail": p.Trail, "raise": p.Raise, "plot": p.Plot}
 }
 
 // read makes the code of the rules, and the names that the templates use.
@@ -125,14 +138,18 @@ func (x *ejecting) read() error {
 	for i := range code.Rules {
 		m := &code.Rules[i]
 		m.Body = wrapped(m.Body)
+		if at := slices.IndexFunc(x.plots, func(p plot) bool { return p.rule == i }); at >= 0 {
+			x.Plots = append(x.Plots, method{m, ": " + comment(x.plots[at].name), x.plots[at].name})
+			continue
+		}
 		x.methods[m.Name] = m
-		x.Rules = append(x.Rules, method{m, ": " + comment(texts[m.Name])})
+		x.Rules = append(x.Rules, method{m, ": " + comment(texts[m.Name]), ""})
 	}
 	for i := range code.Lets {
 		m := &code.Lets[i]
 		m.Body = wrapped(m.Body)
 		of := slices.IndexFunc(x.own.Let, func(l strategy.Setting) bool { return l.Name == m.Doc })
-		x.Lets = append(x.Lets, method{m, comment(x.own.Let[of].Text)})
+		x.Lets = append(x.Lets, method{m, comment(x.own.Let[of].Text), ""})
 	}
 	for _, key := range []string{"entry", "exit"} {
 		if m := x.methods[key]; m != nil {
@@ -149,7 +166,7 @@ func (x *ejecting) read() error {
 
 // takenNames are those of the struct around the figures, and of package functions.
 const takenNames = "count counts recall live waits decided whyEntry whyExit priceDigits volumeDigits inPrice named " +
-	"plain clipped trade needs adopt extend remember resting forget step"
+	"plain clipped trade needs adopt extend remember resting forget step draw"
 
 // comment is a rule in comment lines.
 func comment(text string) string {
@@ -286,8 +303,8 @@ func code(text string) string {
 func (x *ejecting) imports(text string) string {
 	text = code(text)
 	var standard, own []string
-	for _, path := range []string{"errors", "fmt", "math", "math/bits", "slices", "strconv", "strings", "market",
-		"strategy", "strategy/indicator"} {
+	for _, path := range []string{"errors", "fmt", "math", "math/bits", "slices", "strconv", "strings", "time",
+		"market", "strategy", "strategy/indicator"} {
 		name := path[strings.LastIndex(path, "/")+1:]
 		if !regexp.MustCompile(`(^|[^.\w])` + name + `\.\w`).MatchString(text) {
 			continue

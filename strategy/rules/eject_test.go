@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -120,13 +122,14 @@ func (f *farm) play() map[string]fills {
 	return played
 }
 
+// written are rules to eject, and other values of params to play.
+type written struct {
+	name, interval string
+	values, vary   map[string]any
+}
+
 // ours are strategies with each rule, and words of each kind.
-var ours = []struct {
-	name     string
-	interval string
-	values   map[string]any
-	vary     map[string]any
-}{
+var ours = []written{
 	{"configs/rules.toml", "4h", map[string]any{"enter": int64(20), "leave": int64(10), "rules.size": "up to 1% risk",
 		"rules.entry": `close > highest(high, enter)[1] and close > sma(50, "1d")`, "rules.exit": "close < lowest(low, leave)[1]",
 		"rules.trail": "3 * atr(14)"}, map[string]any{"enter": int64(31), "leave": int64(7)}},
@@ -139,6 +142,21 @@ var ours = []struct {
 		"rules.exit": "in_position and close < ema(20)", "rules.size": "25 quote"}, nil},
 	{"clock", "1h", map[string]any{"rules.entry": `hour == 3 and weekday <= 5 and minute == 0 and day > 2 and month > 0 ` +
 		`and between("01:00", "16:30")`, "rules.exit": `between("22:00", "02:00")`}, nil},
+	{"zone", "4h", map[string]any{"rules.entry": "hour == 5 and minute == 0 and weekday <= 5 and month < 4 or " +
+		"hour == 6 and day > 3", "rules.exit": `between("13:30", "23:00")`, "rules.zone": "Europe/Amsterdam"}, nil},
+	{"zone that is not read", "1h", map[string]any{"rules.entry": "rsi(5) < 30", "rules.exit": "rsi(5) > 60",
+		"rules.zone": "Asia/Kolkata"}, nil},
+	{"zone at signals", "1h", map[string]any{"rules.on": "model", "rules.entry": "minute >= 30",
+		"rules.exit": "hour > 12",
+		"rules.zone": "Asia/Kolkata"}, nil},
+	{"plot", "1h", map[string]any{"rules.entry": "close > median(n)", "rules.exit": "close < sma(7)", "n": int64(8),
+		"rules.plot": `ema(300), rsi(14), profit, close - sma(9), close[1] - 1, (close - sma(9)) * volume, ` +
+			`sma(30, "1d"), close > open ? high : low, sum(close - close("4h"), 3), max(n, 9), exp(rsi(14) * 20)`},
+		map[string]any{"n": int64(7)}},
+	{"powers", "1h", map[string]any{"n": int64(5), "rules.let.root": "pow(close / close[n], 0.5)",
+		"rules.entry":      "root > 1 and hour % 3 == 0 and rsi(9) > pow(n, 2) % 7 and pow(volume / volume[1], 9) > 1",
+		"rules.exit":       "position > 0.01 and close % 2 > 1 and close > sma(median(close[3], 4), 2)",
+		"rules.exit_after": int64(9)}, map[string]any{"n": int64(3)}},
 	{"limit", "1h", map[string]any{"rules.entry": "close < sma(20)", "rules.at": "close - 0.2 * atr(14)",
 		"rules.exit_after": int64(9), "rules.stop": "3%", "rules.target": "5%", "rules.break_even": "1%"},
 		nil},
@@ -257,6 +275,22 @@ func wordGroups(t *testing.T) (all []map[string]any) {
 	}
 	flush()
 	return all
+}
+
+// TestEachKeyOfRulesIsPlayedOrRefused holds that no key of rules is left out of the Go code in
+// silence.
+func TestEachKeyOfRulesIsPlayedOrRefused(t *testing.T) {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[rules.Params]()) {
+		key := f.Tag.Get("toml")
+		played := slices.ContainsFunc(ours, func(one written) bool { return one.values[key] != nil })
+		_, err := rules.Eject(rules.Ejection{Package: "x", Interval: market.Interval1h, Values: map[string]any{key: 1}})
+		refused := err != nil && strings.Contains(err.Error(), "is not written in Go yet")
+		require.NotEqual(t, played, refused, "%s: add it to writtenKeys and to a strategy of ours, or leave both", key)
+	}
+	_, err := rules.Eject(rules.Ejection{Package: "x", Interval: market.Interval1h, Values: map[string]any{
+		"rules.entry": "true", "rules.exit": "false", "rules.new": "x"}})
+	require.EqualError(t, err,
+		"rules.new: it is not written in Go yet: take it out of the rules, eject them, and add it in Go")
 }
 
 // TestRulesOverOtherMarketsAreNotEjectedYet holds the words of the refusal.

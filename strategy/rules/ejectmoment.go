@@ -29,8 +29,10 @@ func momentWords() map[string]momentWord {
 		"barsSinceExit": {false, []string{"now.barsSinceExit = math.MaxFloat64 // before the first, more than any",
 			"if x.Left != 0 {",
 			"now.barsSinceExit = float64(s.interval.Index(c.Start) - s.interval.Index(x.Left) + 1)", "}"}},
-		"equity":  {false, []string{"now.equity = float64(m.Equity())"}},
-		"cash":    {false, []string{"now.cash = float64(m.Cash())"}},
+		"equity": {false, []string{"now.equity = float64(m.Equity())"}},
+		"cash":   {false, []string{"now.cash = float64(m.Cash())"}},
+		"position": {false, []string{"of := m.Market()", "now.position = float64(m.Position().Amount) * " +
+			"math.Pow10(int(of.VolumeDigits)-int(of.AmountDigits))"}},
 		"hour":    {false, []string{"now.hour = float64(c.End().Std().Hour())"}},
 		"minute":  {false, []string{"now.minute = float64(c.End().Std().Minute())"}},
 		"weekday": {false, []string{"now.weekday = float64((c.End().Std().Weekday()+6)%7 + 1)"}},
@@ -92,6 +94,9 @@ func (x *ejecting) moment() {
 		"func (s *" + x.Package + ") now(m strategy.MarketDesk, x *trade, c market.Candle) moment {",
 		"now := moment{" + strings.Join(unknown, ", ") + "}"}, always, held, []string{"return now", "}"})
 	x.MomentCode = strings.Join(lines, "\n")
+	if x.Clock() != "" {
+		x.MomentCode = strings.ReplaceAll(x.MomentCode, "c.End().Std()", "c.End().Std().In(s.zone)")
+	}
 	if x.On() { // the clock is that of the signal
 		x.MomentCode = strings.Replace(strings.ReplaceAll(x.MomentCode, "c.End()", "at"), "c market.Candle)",
 			"c market.Candle, at market.Time)", 1)

@@ -30,6 +30,19 @@ func (x *ejecting) Entered() bool {
 	return x.Left() || x.Extremes() || x.Paid() || x.ExitAfter() || x.Add() || x.Raise() || x.has("barsSinceEntry")
 }
 
+// Clock is the zone of a clock that the rules read, "" where it is UTC.
+func (x *ejecting) Clock() string {
+	if !x.has("hour", "minute", "weekday", "day", "month") {
+		return ""
+	}
+	return x.compiled.Zone
+}
+
+// PlotMoment reports whether what is drawn reads the moment.
+func (x *ejecting) PlotMoment() bool {
+	return slices.ContainsFunc(x.Plots, func(m method) bool { return m.Moment })
+}
+
 // Fills reports whether fills are heard.
 func (x *ejecting) Fills() bool { return x.Entered() }
 
@@ -192,10 +205,8 @@ func (x *ejecting) Compares(lines []string) bool {
 // everything is the code of the figures.
 func (x *ejecting) everything() string {
 	var all []string
-	for _, list := range [][]method{x.Rules, x.Lets} {
-		for _, m := range list {
-			all = append(all, m.Body)
-		}
+	for _, m := range slices.Concat(x.Rules, x.Plots, x.Lets) {
+		all = append(all, m.Body)
 	}
 	for _, y := range x.Whys {
 		all = append(all, y.Lines...)

@@ -67,7 +67,7 @@ func (x *ejecting) readers(name string) string {
 	reads := regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`)
 	texts := x.ruleTexts()
 	var all []string
-	for _, key := range []string{"entry", "exit", "at", "stop", "target", "trail", "raise"} {
+	for _, key := range []string{"entry", "exit", "at", "stop", "target", "trail", "raise", "plot"} {
 		if reads.MatchString(texts[key]) {
 			all = append(all, key)
 		}

@@ -116,7 +116,7 @@ func (c *checker) rule(r Rule) {
 	c.want(n, e, r.Want)
 	g := generator{checker: c}
 	g.rule(e)
-	c.program.rules = append(c.program.rules, rule{r.Key, len(c.program.code), e})
+	c.program.rules = append(c.program.rules, rule{r.Key, len(c.program.code), e, r.Want})
 	c.program.append(g.code)
 	for i, w := range e.warm {
 		if r.Want == Drawn {

@@ -181,11 +181,14 @@ func (s *State) Shown(rule int, in *Inputs) (v float64, price bool) {
 		v = undefined()
 	}
 	d := s.program.rules[rule].expr.dim
-	if d == aPrice || d == (dim{kind: amount, price: 1}) {
+	if d.drawnOnPrices() {
 		return v, true
 	}
 	return v / math.Pow10(int(d.price)*int(s.main.PriceDigits)+int(d.volume)*int(s.main.VolumeDigits)), false
 }
+
+// drawnOnPrices reports whether a figure is drawn on the prices.
+func (d dim) drawnOnPrices() bool { return d == aPrice || d == (dim{kind: amount, price: 1}) }
 
 // isNumber reports whether a text of a rule is a number.
 func isNumber(text string) bool {

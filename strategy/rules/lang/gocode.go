@@ -44,6 +44,7 @@ type Method struct {
 	Body      string   // an expression
 	Why       []string // lines that add to the facts w why the condition is true
 	WhyMoment bool
+	OnPrices  bool // of what is drawn: a price, else it is as a person writes it
 }
 
 // Heard is a part of a signal that a rule reads, and the name of its field.
@@ -98,7 +99,7 @@ const reserved = "break case chan const continue default defer else fallthrough 
 	"error false float64 int len make max min new nil panic print println string true f p m w c is now interval " +
 	"market indicator " +
 	"strategy math push settled pending end figures moment truth number known value pivot over " +
-	"extreme since when past pairs floats units unknown quotient pick logarithm sign fill abs whole text why"
+	"extreme median since when past pairs floats units unknown quotient pick logarithm sign fill abs whole text why"
 
 func (w *writer) all() error {
 	for i := range w.program.streams {
@@ -147,7 +148,8 @@ func (w *writer) name(text string) string {
 // signNames are the signs in names.
 func signNames() map[string]string {
 	return map[string]string{"<": "Below", ">": "Above", "<=": "AtMost", ">=": "AtLeast", "==": "Is",
-		"!=": "IsNot", "+": "Plus", "-": "Less", "*": "Times", "/": "Per", "and": "And", "or": "Or", "not": "Not",
+		"!=": "IsNot", "+": "Plus", "-": "Less", "*": "Times", "/": "Per", "%": "Rest", "and": "And", "or": "Or",
+		"not":           "Not",
 		"crosses above": "CrossesAbove", "crosses below": "CrossesBelow", "?": "If", ":": "Else"}
 }
 
@@ -320,7 +322,7 @@ func bounded(value string, e *expr) string {
 	var visit func(e *expr)
 	visit = func(e *expr) {
 		switch {
-		case e.op == opExp, e.op == opConst && math.Abs(e.num) > 1e9:
+		case e.op == opExp, e.op == opPow, e.op == opConst && math.Abs(e.num) > 1e9:
 			grows += 9
 		case e.op == opMul, e.op == opDiv:
 			grows++
@@ -426,6 +428,8 @@ func (w *writer) pushed(s *series, form *form) declaration {
 	case takesExtremes:
 		m.call = fmt.Sprintf("new%s(%s)", strings.ToUpper(s.name[:1])+s.name[1:], w.argument(s, 0, false))
 		m.kind = "extreme"
+	case takesMedian:
+		m.kind, m.call = "median", "newMedian("+w.argument(s, 0, false)+")"
 	case takesPair:
 		m.call = fmt.Sprintf("newPairs(%s, %d, %d, %s)", call, w.bits(s, 0), w.bits(s, 1), length)
 		m.kind = "pairs"
@@ -596,6 +600,9 @@ func goNumber(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 func (w *writer) needs() {
 	all := make([]warm, len(w.program.streams))
 	for i := range w.program.rules {
+		if w.program.rules[i].want == Drawn { // no decision waits for it
+			continue
+		}
 		for stream, sums := range w.warm(w.program.rules[i].expr) {
 			if all[stream] == nil {
 				all[stream] = warm{}

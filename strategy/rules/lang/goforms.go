@@ -29,6 +29,7 @@ const (
 	takesBoth      // when: condition and series
 	takesPair      // pairs
 	takesExtremes  // highest, lowest
+	takesMedian    // a helper of the module: median
 )
 
 // forms are the words that functions makes a unit of.
@@ -85,6 +86,7 @@ var forms = []form{
 	{word: "chandelier", make: "Chandelier 0 1f", lines: []string{"float64($.Long())", "float64($.Short())"}},
 	{word: "highest", make: "Highest 0", kind: takesExtremes},
 	{word: "lowest", make: "Lowest 0", kind: takesExtremes},
+	{word: "median", kind: takesMedian},
 	{word: "pivothigh", make: "Swings 0 1", lines: []string{"pivot($.High())"}},
 	{word: "pivotlow", make: "Swings 0 1", lines: []string{"pivot($.Low())"}},
 	{word: "pivots", make: "PivotPoints day", lines: []string{"float64($.Pivot())", "float64($.Resistance(1))",

@@ -170,6 +170,10 @@ func (w *writer) valueOf(e *expr, least int) string {
 		return "math.Round(" + v(0) + ")"
 	case opSign:
 		return "sign(" + v(0) + ")"
+	case opMod:
+		return "math.Mod(" + v(0) + ", " + v(1) + ")"
+	case opPow:
+		return "math.Pow(" + v(0) + ", " + v(1) + ")"
 	case opFill:
 		return "fill(" + v(0) + ", " + v(1) + ")"
 	case opChoose:
@@ -336,7 +340,7 @@ func (w *writer) folded(e *expr, p string, least int) string {
 	}
 	names := map[op]string{opMin: "min", opMax: "max", opAbs: "math.Abs", opSqrt: "math.Sqrt", opLog: "logarithm",
 		opExp: "math.Exp", opFloor: "math.Floor", opCeil: "math.Ceil", opRound: "math.Round", opSign: "sign",
-		opFill: "fill"}
+		opFill: "fill", opMod: "math.Mod", opPow: "math.Pow"}
 	if names[e.op] == "" {
 		w.missing(e)
 	}

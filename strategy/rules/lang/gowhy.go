@@ -10,12 +10,18 @@ import (
 func (w *writer) rule(r *rule) Method {
 	w.asks, w.moment = false, false
 	m := Method{Name: r.key, Result: "float64"}
+	if r.want == Drawn {
+		m.Name = w.name("drawn " + r.expr.text)
+	}
 	if r.expr.dim.kind == condition {
 		m.Result, m.Body = "bool", w.condition(r.expr, 0)
 	} else {
 		m.Body = w.value(r.expr, 0)
 	}
 	m.Asks, m.Moment = w.asks, w.moment
+	if m.OnPrices = r.expr.dim.drawnOnPrices(); r.want == Drawn && !m.OnPrices && powerOf(r.expr.dim) != "" {
+		m.Body = w.value(r.expr, goesProduct) + " / math.Pow10(" + powerOf(r.expr.dim) + ")"
+	}
 	if m.Result == "bool" {
 		w.moment = false
 		m.Why = w.why(r.expr)

@@ -105,6 +105,7 @@ type rule struct {
 	key   string
 	entry int // of its code
 	expr  *expr
+	want  Want
 }
 
 // stream is a row of candles.
