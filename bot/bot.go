@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	_ "time/tzdata" // zones, where the machine has no files of them: Windows, an image FROM scratch
 
 	"github.com/spf13/cobra"
 
