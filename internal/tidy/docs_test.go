@@ -170,6 +170,37 @@ func TestTheLinesOfDocumentsFitAPage(t *testing.T) {
 	}
 }
 
+// documentBytes is the most that all Markdown documents together may have.
+const documentBytes = 300_000
+
+func TestTheDocumentsAreShort(t *testing.T) {
+	atRoot()
+	all, sizes := 0, map[string]int{}
+	require.NoError(t, filepath.WalkDir(".", func(name string, entry os.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && name != "." && entry.Name()[0] == '.':
+			return filepath.SkipDir
+		case entry.IsDir() || filepath.Ext(name) != ".md":
+			return nil
+		}
+		text, err := os.ReadFile(name)
+		sizes[name] = len(text)
+		all += len(text)
+		return err
+	}))
+	require.Greater(t, len(sizes), 20, "the search found too few documents to be right")
+	if all <= documentBytes {
+		return
+	}
+	names := slices.SortedFunc(maps.Keys(sizes), func(a, b string) int { return sizes[b] - sizes[a] })
+	for _, name := range names[:10] {
+		t.Logf("%6d  %s", sizes[name], name)
+	}
+	t.Errorf("the documents have %d bytes, %d too many: say something shorter, or once", all, all-documentBytes)
+}
+
 // made are files and folders that the documents name but the repository lacks: a run makes them, or
 // the reader has them.
 var made = []string{"live.toml", "config.toml", "sandbox.toml", "mine/strategy.go", "mine/fall_test.go",
