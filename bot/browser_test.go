@@ -234,7 +234,7 @@ func pagesOfSearches(t *testing.T, browser context.Context) {
 	require.Contains(t, text, "open a.html")
 	page := filepath.Join(dir, "a.html")
 	v := open(t, browser, page, true)
-	v.warnsFirst()
+	v.answersFirst()
 	is(v, 1, `[...document.querySelectorAll(".choice > [data-name]")].filter(e => !e.hidden).length`)
 	is(v, "slow × path", `(s => { s.value = 2; s.onchange(); return document.querySelector(`+
 		`".choice > [data-name]:not([hidden])").dataset.name; })(document.querySelector(".choice select"))`)
@@ -256,13 +256,13 @@ func pagesOfSearches(t *testing.T, browser context.Context) {
 	plain.fits()
 }
 
-// warnsFirst checks that the verdict, with its warning, is on the first screen.
-func (v *viewer) warnsFirst() {
+// answersFirst checks that the answer, in its colour, is on the first screen.
+func (v *viewer) answersFirst() {
 	v.Helper()
 	for _, size := range sizes {
 		v.do(chromedp.EmulateViewport(size[0], size[1]))
-		is(v, true, `(e => e.classList.contains("warning") && e.getBoundingClientRect().bottom <= innerHeight)`+
-			`(document.querySelector(".verdict"))`)
+		is(v, true, `(e => e.getBoundingClientRect().bottom <= innerHeight)`+
+			`(document.querySelector(".verdict:is(.bad, .open, .good) > .answer"))`)
 	}
 }
 

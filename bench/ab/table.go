@@ -14,10 +14,10 @@ import (
 
 // sections are the sub-benchmarks of BenchmarkRows: the rows of the bench table that
 // need no other process.
-var sections = []string{"loop", "resting", "store", "live", "sweep"}
+var sections = []string{"loop", "resting", "store", "live", "sweep", "rules", "rulesSweep"}
 
 // newSections is how many of the last sections olderRows does not have.
-const newSections = 1
+const newSections = 3
 
 // olderRows is BenchmarkRows for revisions that have the bench table and not yet that benchmark.
 //

@@ -251,6 +251,9 @@ func (h *listening) accept(s *source, a *signals.Arrival, m *market.Market, at m
 		signal.Until = signal.Known.Add(s.options.MaxAge)
 	}
 	last, known := h.engine.LatestSignal(s.name, signal.Market)
+	if known && inOneSecond(signal.Time, last.Time) {
+		signal.Time = last.Time
+	}
 	entry.Lost = known && a.Was != 0 && last.Stance != 0 && last.Stance != a.Was
 	answer := h.door.Enter(&market.Input{Kind: market.InputSignal, At: at, Signal: &signal})
 	entry.Heard, entry.Deaf = h.namesOf(answer.Heard), h.namesOf(answer.Deaf)
@@ -269,6 +272,12 @@ func (h *listening) accept(s *source, a *signals.Arrival, m *market.Market, at m
 	}
 	line.Msg("signal")
 	return signals.Heard{Number: signal.Number}, answer.Commands
+}
+
+// inOneSecond reports whether a time is written in whole seconds, and another one lies later in its
+// second: the order in which both came decides then.
+func inOneSecond(at, other market.Time) bool {
+	return at < other && at == market.FloorTo(other, market.Time(time.Second))
 }
 
 // count counts a signal that counts.

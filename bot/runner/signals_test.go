@@ -235,6 +235,28 @@ func TestTheLatestSignalsHoldAfterARestart(t *testing.T) {
 	})
 }
 
+// A sender that writes whole seconds is not older than one that writes no time, in the same second.
+func TestTwoSignalsOfOneSecondCountInTheirOrder(t *testing.T) {
+	bottest.Unraced(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := advised(t, "")
+		p := s.start().hearing()
+		time.Sleep(70 * time.Second)
+		for p.trading.Now().Std().Nanosecond() < 6e8 {
+			time.Sleep(50 * time.Millisecond)
+		}
+		p.hears(`{"position":"long","market":"BTC-EUR"}`)
+		time.Sleep(200 * time.Millisecond)
+		p.hears(`{"position":"flat","market":"BTC-EUR","time":%q}`, p.trading.Now().Std().Format(time.RFC3339))
+		time.Sleep(5 * time.Second)
+		var position market.Position
+		p.look(func() { position = p.account.Position(1, 1) })
+		require.Zero(t, position.Amount)
+		require.NoError(t, p.end())
+		s.replayed()
+	})
+}
+
 // A halted strategy does not get a signal; the journal says so.
 func TestAHaltedStrategyGetsNoSignal(t *testing.T) {
 	bottest.Unraced(t)

@@ -39,7 +39,7 @@ var (
 	// driven are of backtests alone.
 	driven = []string{"Await", "CancelEntries", "CloseAll", "SeeFrom", "StartRest", "StepQuiet", "StepTickers"}
 	// opened are called before anything else enters: Enter itself, and the start of a bot.
-	opened = []string{"Enter", "Hold", "Restore", "See"}
+	opened = []string{"Enter", "Hold", "Restore", "See", "Watch"}
 	// accountRead are the methods of the account that loop and runner may call.
 	accountRead = []string{"Balance", "BestPrice", "CanReopen", "Catalog", "Check", "CountPending", "Ended", "Equity",
 		"Expects", "Exposure", "Known", "Last", "Left", "Open", "OpenBy", "Own", "Pending", "Position", "Profit",
