@@ -85,9 +85,10 @@ var agreements = []agreement{
 			`rules.stop = "1%"`+"\n"+`rules.exit = 'profit > 0.05 or close > entry_price + 2 * atr(2)'`+"\n"+
 			`rules.size = "up to 1% risk"`)}},
 	{"rules that read", play{longer: []market.Interval{market.Interval5m},
-		strategies: section("s", "rules", bitcoin, "1m", `rules.entry = 'close("ETH-EUR") > close("ETH-EUR")[1] and close("5m", "ETH-EUR") > 1'`+"\n"+
-			`rules.exit = 'close("ETH-EUR") < close("ETH-EUR")[1] or close("5m", "ETH-EUR") < close("5m", "ETH-EUR")[1]'`+
-			"\n"+`rules.size = "40% cash"`)}},
+		strategies: section("s", "rules", bitcoin, "1m",
+			`rules.entry = 'close("ETH-EUR") > close("ETH-EUR")[1] and close("5m", "ETH-EUR") > 1'`+"\n"+
+				`rules.exit = 'close("ETH-EUR") < close("ETH-EUR")[1] or close("5m", "ETH-EUR") < close("5m", "ETH-EUR")[1]'`+
+				"\n"+`rules.size = "40% cash"`)}},
 	{"follow", play{weather: calm, advice: advice(4), strategies: section("s", "follow", both, "1m",
 		`params = { size = "40% cash", stop = "2%" }`) + modelSection}},
 	{"rules that read a signal", play{weather: calm, advice: advice(5), strategies: section("s", "rules", both, "1m",

@@ -32,7 +32,8 @@ type Options struct {
 	SetLevel func(level string)
 	// Hangup gets a signal that asks for a reload; nil: there is no such signal.
 	Hangup <-chan os.Signal
-	// Ear gets what hears signals from outside, before trading begins; nil: nobody asks.
+	// Ear is called once, before trading begins, with the part of the bot that hears signals; nil:
+	// nothing is called.
 	Ear func(signals.Ear)
 	// Faults is called between two steps of the kill switch, of its booking, and of a reload.
 	Faults func(point string)

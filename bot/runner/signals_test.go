@@ -124,8 +124,8 @@ func TestASignalThatDoesNotCountIsRefusedInWords(t *testing.T) {
 			{`{"action":"bye"}`, `column "action": "bye" is none of buy, sell, exit`},
 			{`{"action":"buy","market":"XBTC"}`, `"XBTC" is no market; map it: markets = { XBTC = "BTC-EUR" }`},
 			{`{"action":"buy","market":"ETH-EUR"}`, `"ETH-EUR" is no market that is traded here; the nearest is BTC-EUR`},
-			{`{"action":"buy","time":"` + ago(61*time.Second) + `"}`, `is 1m1s ago, max_age is 1m0s; where the times are starts ` +
-				`of candles, set stamped = "open"`},
+			{`{"action":"buy","time":"` + ago(61*time.Second) + `"}`,
+				`is 1m1s ago, max_age is 1m0s; where the times are starts of candles, set stamped = "open"`},
 			{`{"action":"buy","time":"` + ago(-7*time.Second) + `"}`, `is 7s ahead of the exchange's clock`},
 			{`{"action":"buy","market":"XBT","price":` + fmt.Sprint(price*1.06) + `}`, `is more than 5 % off the last one, `},
 		} {
@@ -283,8 +283,8 @@ func TestAHaltedStrategyGetsNoSignal(t *testing.T) {
 	})
 }
 
-// A bot that is killed before the commit of a signal has never heard it, one that is killed before
-// the answer has. The sender has no answer either way and sends again: it counts once.
+// A kill before the commit of a signal loses the signal; a kill between commit and answer keeps it.
+// The sender gets no answer in both cases and sends the signal again. The signal counts once.
 func TestASignalCountsOnceAlsoWhereTheBotIsKilledAtIt(t *testing.T) {
 	bottest.Unraced(t)
 	for point, kept := range map[string]bool{"signal taken": false, "signal kept": true} {

@@ -12,9 +12,9 @@ import (
 // Core is the engine as its signals see it.
 type Core interface {
 	port.Strategies
-	// CallSignal calls OnSignal of a strategy, if it has one, and reports whether the strategy may
-	// be called: one that is halted, or not started yet, is not.
-	CallSignal(id market.StrategyID, s *market.Signal) bool
+	// CallSignal calls OnSignal of a strategy that has it. A strategy that is halted or not started
+	// yet is not awake, and is not called.
+	CallSignal(id market.StrategyID, s *market.Signal) (awake bool)
 }
 
 // Set is the signals of an engine. It is a plain value owned by the engine's goroutine.

@@ -52,7 +52,8 @@ func filled(t *testing.T, path string) {
 			Cost: market.ValueOf(1 << 60), Worth: Worth{Known: true, Value: 5}}},
 		Money: []AdoptedMoney{{Asset: 3, Money: 12_34, Worth: Worth{Known: true, Value: 12_34}}}})
 	b.Journal(9_500_000, &Signal{Source: "model", ID: "BTC-1", Hash: [32]byte{1, 31: 2},
-		Body: []byte(`{"id":"BTC-1"}`), Sent: 9_480_000, Came: 9_490_000, Address: "10.0.0.7", Proof: "hmac", Market: "BTC-EUR", Heard: []string{"grid"},
+		Body: []byte(`{"id":"BTC-1"}`), Sent: 9_480_000, Came: 9_490_000, Address: "10.0.0.7",
+		Proof: "hmac", Market: "BTC-EUR", Heard: []string{"grid"},
 		Deaf: []string{"trend"}, Short: true, Lost: true, Orders: []market.OrderID{3}})
 	b.Journal(9_600_000, &Signal{Source: "model", Body: []byte("x"), Came: 9_600_000, Proof: "path", Market: "BTCEUR",
 		Verdict: "market", Reason: `"BTCEUR" is no market`, Count: 7, First: 9_550_000})

@@ -137,8 +137,8 @@ func (c *columns) findValues(t *candles.Table, o *Options) error {
 	return fmt.Errorf("line 1: which column is the value? say value = one of %s", strings.Join(names, ", "))
 }
 
-// onlyKnown refuses a name that no column has: a name with a slip says nothing, and nobody would
-// see that.
+// onlyKnown refuses a name that is none of a signal's. Otherwise a misspelt name would be ignored
+// without a word.
 func (c *columns) onlyKnown(t *candles.Table) error {
 	names := slices.Concat(timeNames, knownNames, marketNames, actionNames, stanceNames, valueNames, targetNames,
 		textNames, idNames, wasNames, priceNames, ignored, slices.Collect(maps.Keys(markNames)))

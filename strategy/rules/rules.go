@@ -24,9 +24,9 @@
 // A candle of another interval is seen from its close on. Where it is due and late, the decision
 // waits for it; a next close of the main interval before it ends the wait, without a decision.
 //
-// Rules that read other markets are decided when the candles of all markets that closed at the
-// instant are in, which strategy.GroupHandler says; one that is late, or does not come for want of
-// a trade, is awaited for strategy.GroupGrace.
+// Rules that read other markets wait until all candles that closed at the same time are there:
+// see strategy.GroupHandler. They wait at most strategy.GroupGrace, because a candle may be late,
+// and a market without a trade has none.
 //
 // With on, exit and entry are decided when a signal of these sources comes, and not at the close;
 // exit_after and raise stay with the close. The prices are those of the last closed candle. Where a
@@ -82,7 +82,7 @@ type Params struct {
 	ExitAfter int           `toml:"rules.exit_after" default:"0" min:"0" max:"1000000" doc:"candles after which to sell; 0: none"`
 	Cooldown  int           `toml:"rules.cooldown" default:"0" min:"0" max:"1000000" doc:"closes after the end of a position at which nothing is bought"`
 	Add       int           `toml:"rules.add" default:"0" min:"0" max:"1000000" doc:"buys that are allowed while a position is held"`
-	On        string        `toml:"rules.on" default:"" doc:"names of [signals.NAME], with commas: decides when one comes, not at the close"`
+	On        string        `toml:"rules.on" default:"" doc:"names of [signals.NAME], with commas: decides at a signal, not at a close"`
 	Signals   string        `toml:"rules.signals" default:"" doc:"names of [signals.NAME] that the rules read, with commas between them"`
 	Zone      string        `toml:"rules.zone" default:"" doc:"zone of the clock, such as Europe/Amsterdam; none: UTC"`
 	Plot      string        `toml:"rules.plot" default:"" doc:"figures to draw, with commas: on the prices, or in panes below"`
