@@ -101,22 +101,21 @@ func BenchmarkSignalToOrder(b *testing.B) {
 
 // doorway is a bot at an exchange on loopback, with a door.
 type doorway struct {
-	b       *testing.B
+	benchEnds
 	ordered chan time.Time // when an order came to the exchange
 	door    string
 	nothing string // the address of an empty handler
 	number  int
 	now     atomic.Int64 // of the door, in ns: time that passes lets the source send
 	client  *http.Client
-	file    *os.File
 	wrong   atomic.Int64
-	closes  []func()
 }
 
 const benchPath = "b2f9c0d4e7a1835f6e0d9c8b7a6f5e4d"
 
 func newDoorway(b *testing.B, folder string) *doorway {
-	d := &doorway{b: b, ordered: make(chan time.Time, 16), client: &http.Client{Transport: &http.Transport{}}}
+	d := &doorway{benchEnds: benchEnds{b: b}, ordered: make(chan time.Time, 16),
+		client: &http.Client{Transport: &http.Transport{}}}
 	c := bottest.Exchange(1)
 	c.Markets[0].Source, c.Markets[0].Liquidity = prices.Fixed("30000"), sandbox.Liquidity{}
 	c.Accounts[0].Keys[0].Budget = 1_000_000
@@ -212,15 +211,6 @@ func (d *doorway) empty() time.Duration {
 	return time.Since(began)
 }
 
-// sync is how long a page takes to the disk.
-func (d *doorway) sync() time.Duration {
-	_, err := d.file.WriteAt(make([]byte, 4096), 0)
-	require.NoError(d.b, err)
-	began := time.Now()
-	require.NoError(d.b, d.file.Sync())
-	return time.Since(began)
-}
-
 // flood sends a thousand wrong requests a second until close.
 func (d *doorway) flood() {
 	var all sync.WaitGroup
@@ -246,13 +236,4 @@ func (d *doorway) flood() {
 		})
 	}
 	d.closes = append(d.closes, func() { close(end); all.Wait(); client.CloseIdleConnections() })
-}
-
-// close ends everything, the last first.
-func (d *doorway) close() {
-	slices.Reverse(d.closes)
-	for _, end := range d.closes {
-		end()
-	}
-	require.NoError(d.b, d.file.Close())
 }

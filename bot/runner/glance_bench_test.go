@@ -17,7 +17,8 @@ import (
 func BenchmarkGlance(b *testing.B) {
 	for _, strategies := range []int{1, 20} {
 		b.Run(fmt.Sprint(strategies), func(b *testing.B) {
-			h := &hearing{b: b, heard: make(chan time.Time, 1), idle: idleStrategies(strategies - 1)}
+			h := &hearing{benchEnds: benchEnds{b: b}, heard: make(chan time.Time, 1),
+				idle: idleStrategies(strategies - 1)}
 			h.open(b.TempDir())
 			c := &control{r: h.bot}
 			h.fill()

@@ -102,15 +102,13 @@ func BenchmarkFillHeard(b *testing.B) {
 
 // hearing is a bot at an exchange on loopback, another client of the exchange, and an echo.
 type hearing struct {
-	b      *testing.B
+	benchEnds
 	ex     *sandbox.Exchange
 	other  *rest.Client
 	said   time.Time // when the exchange answered the other's last order
 	heard  chan time.Time
 	left   int // fills of the catcher's order
-	file   *os.File
 	socket *websocket.Conn
-	closes []func()
 	sent   market.OrderID
 	bot    *runner
 	state  string // folder of the bot
@@ -119,7 +117,7 @@ type hearing struct {
 }
 
 func newHearing(b *testing.B, folder string) *hearing {
-	h := &hearing{b: b, heard: make(chan time.Time, 1)}
+	h := &hearing{benchEnds: benchEnds{b: b}, heard: make(chan time.Time, 1)}
 	h.open(folder)
 	return h
 }
@@ -258,20 +256,27 @@ func (h *hearing) echo() time.Duration {
 	return time.Since(began)
 }
 
+// benchEnds is the end of a benchmark's bot and servers, and a file whose sync is the floor.
+type benchEnds struct {
+	b      *testing.B
+	file   *os.File
+	closes []func()
+}
+
 // sync is how long a page takes to the disk.
-func (h *hearing) sync() time.Duration {
-	_, err := h.file.WriteAt(make([]byte, 4096), 0)
-	require.NoError(h.b, err)
+func (e *benchEnds) sync() time.Duration {
+	_, err := e.file.WriteAt(make([]byte, 4096), 0)
+	require.NoError(e.b, err)
 	began := time.Now()
-	require.NoError(h.b, h.file.Sync())
+	require.NoError(e.b, e.file.Sync())
 	return time.Since(began)
 }
 
 // close ends everything, the last first.
-func (h *hearing) close() {
-	slices.Reverse(h.closes)
-	for _, end := range h.closes {
+func (e *benchEnds) close() {
+	slices.Reverse(e.closes)
+	for _, end := range e.closes {
 		end()
 	}
-	require.NoError(h.b, h.file.Close())
+	require.NoError(e.b, e.file.Close())
 }

@@ -20,7 +20,7 @@ import (
 func BenchmarkReload(b *testing.B) {
 	for _, strategies := range []int{1, 20} {
 		b.Run(fmt.Sprint(strategies), func(b *testing.B) {
-			h := &hearing{b: b, heard: make(chan time.Time, 1), idle: averages(strategies, 20)}
+			h := &hearing{benchEnds: benchEnds{b: b}, heard: make(chan time.Time, 1), idle: averages(strategies, 20)}
 			h.open(b.TempDir())
 			h.fill()
 			r := &reloading{hearing: h, next: averages(strategies, 21), was: h.idle}
