@@ -61,7 +61,7 @@ func (a *app) gapRounds(ctx context.Context, f *gapFlags, bot *config.Run, o gap
 			}
 		}
 	}
-	sender := alert.NewSender(receivers, console.Logger(a.Stderr, bot.Bot.Log, a.Getenv))
+	sender := alert.NewSender(receivers, nil, console.Logger(a.Stderr, bot.Bot.Log, a.Getenv))
 	defer sender.Stop(alertsAtEnd)
 	r := rounds.New(rounds.Options{Every: f.every, Out: a.Stdout, Limit: bot.Alerts.Tracking, Alerts: sender,
 		Bot:     (&plan.Live{Access: plan.Access{Config: bot}}).Name(),

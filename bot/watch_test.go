@@ -40,6 +40,7 @@ type busy struct {
 type busyParams struct {
 	Panic   bool `toml:"panic" default:"true" doc:"panic at the fourth price"`
 	Bracket bool `toml:"bracket" default:"false" doc:"buy with exits, and nothing else"`
+	Sell    bool `toml:"sell" default:"false" doc:"sell a part at the third price"`
 }
 
 func (s *busy) OnTicker(d *strategy.Desk, t market.Ticker) {
@@ -55,6 +56,8 @@ func (s *busy) OnTicker(d *strategy.Desk, t market.Ticker) {
 		for range 30 {
 			_, _ = d.In(t.Market).Buy(strategy.Amount(1000*unit), strategy.At(t.Last))
 		}
+	case s.seen == 3 && s.Sell:
+		_, _ = d.In(t.Market).Sell(strategy.Amount(unit / 2000))
 	case s.seen == 4 && s.Panic:
 		panic("enough")
 	}
@@ -91,6 +94,7 @@ type watched struct {
 	t      *testing.T
 	out    output
 	alerts output // a line for each
+	beats  output // of the heartbeat, a line for each
 	notes  output // what systemd would hear, a line for each
 	stop   func() int
 	base   string // of metrics and health
@@ -104,6 +108,10 @@ func watchBot(t *testing.T, p *practice, args ...string) *watched {
 	w := &watched{t: t, env: map[string]string{}}
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
+		if strings.HasPrefix(r.URL.Path, "/beat/") {
+			fmt.Fprintf(&w.beats, "%s %s\n", strings.TrimPrefix(r.URL.Path, "/beat/"+pathSecret), body)
+			return
+		}
 		fmt.Fprintf(&w.alerts, "%s\n", body)
 	}))
 	t.Cleanup(receiver.Close)
@@ -126,12 +134,14 @@ func watchBot(t *testing.T, p *practice, args ...string) *watched {
 		w.env[name] = value
 	}
 	w.env["ALERT_URL"], w.env["NOTIFY_SOCKET"], w.env["WATCHDOG_USEC"] = receiver.URL+"/"+pathSecret, socket, "3000000"
+	w.env["BEAT_URL"] = receiver.URL + "/beat/" + pathSecret
 	ctx, cancel := context.WithCancel(t.Context())
 	code := 0
 	var running sync.WaitGroup
 	running.Go(func() {
 		code = bot.Run(ctx, bot.Process{Args: append([]string{"run", "-c", p.config, "--set",
 			"metrics.listen=127.0.0.1:0", "--set", "alerts.to.me.url_env=ALERT_URL",
+			"--set", "alerts.heartbeat_env=BEAT_URL",
 			"--set", "strategies.trend.kind=busy", "--set", "poll.tickers=500ms", "--set", "exchange.window=60s",
 			"--set", "bot.stop_within=5m"}, args...), Stdin: bytes.NewReader(nil), Stdout: &w.out, Stderr: &w.out,
 			Getenv: func(name string) string { return w.env[name] }, Definitions: append(shipped.Definitions(),
@@ -172,6 +182,10 @@ func TestWhatABotDoesCanBeWatchedFromStartToStop(t *testing.T) {
 	}
 	require.Contains(t, w.alerts.String(), "30 refusals within a minute")
 	require.Regexp(t, `trend is halted: .*enough`, w.alerts.String())
+	require.Regexp(t, `"kind":"halt".*"money":\{"currency":"EUR","equity":"(49|50)\d\d\.\d+","day_result":"-?\d+\.\d+",`+
+		`"open_orders":\d,"positions":\[\{"strategy":"trend","market":"BTC-EUR","amount":"0.001","value":"\d+\.`,
+		w.alerts.String())
+	w.eventually(func() bool { return strings.HasPrefix(w.beats.String(), "/start \n \n") })
 	w.eventually(func() bool { status, _ := w.get("/readyz"); return status == http.StatusOK })
 	w.eventually(func() bool { status, _ := w.get("/healthz"); return status == http.StatusOK })
 	var page string
@@ -215,12 +229,14 @@ func value(t *testing.T, page, name string) float64 {
 
 func TestMetricsMoveWithWhatTheBotDoes(t *testing.T) {
 	t.Parallel()
-	w := watchBot(t, newPractice(t), "--set", "strategies.trend.params.panic=false")
+	w := watchBot(t, newPractice(t), "--set", "strategies.trend.params.panic=false",
+		"--set", "strategies.trend.params.sell=true")
 	var page string
 	is := func(name string, holds func(float64) bool) {
 		t.Helper()
 		w.eventually(func() bool { _, page = w.get("/metrics"); return holds(value(t, page, name)) })
 	}
+	w.eventually(func() bool { return strings.Contains(w.out.String(), `"side":"sell"`) })
 	above := func(least float64) func(float64) bool { return func(v float64) bool { return v > least } }
 	is(`tidemark_orders_total{command="place",outcome="accepted"}`, above(0))
 	is(`tidemark_refusals_total{reason="exchange 216",strategy="trend"}`, above(29))
@@ -242,6 +258,8 @@ func TestMetricsMoveWithWhatTheBotDoes(t *testing.T) {
 	problems, err := promlint.New(strings.NewReader(page)).Lint()
 	require.NoError(t, err)
 	require.Empty(t, problems)
+	require.Zero(t, w.stop(), w.out.String())
+	require.Regexp(t, `trend: sell 0.0005.*trend has earned [+-]\d+\.\d+ with its sales of BTC-EUR`, w.alerts.String())
 }
 
 func TestABotWithoutItsExchangeIsAliveAndNotReady(t *testing.T) {

@@ -37,6 +37,7 @@ const (
 	Tracking    = "tracking" // of bot gap --every: a strategy is far from its backtest
 	Seal        = "seal"
 	Summary     = "summary" // what was earned in a day or a week
+	Daily       = "daily"   // how the money stands, once a day
 	// SignalLost: a sender of signals names another position before than the one that was heard;
 	// SourceSilent: a source has said nothing for longer than its every.
 	SignalLost   = "signal lost"
@@ -46,7 +47,7 @@ const (
 
 // kinds are the kinds that a running bot sends.
 var kinds = []string{Start, Stop, Halt, Resume, Fill, Refusals, Difference, Ban, Stale, Unprotected, Blocked, Tracking,
-	Seal, Summary, SignalLost, SourceSilent}
+	Seal, Summary, Daily, SignalLost, SourceSilent}
 
 // Alert is one message to a person.
 type Alert struct {
@@ -55,6 +56,7 @@ type Alert struct {
 	Bot     string    `json:"bot,omitempty"` // its name
 	Run     string    `json:"run"`
 	Text    string    `json:"text"`
+	Money   *Money    `json:"money,omitempty"`   // nil: not known, or not wanted
 	Dropped int       `json:"dropped,omitempty"` // earlier alerts that were never sent
 }
 
@@ -82,6 +84,8 @@ type Receiver struct {
 // Sender sends alerts to their receivers. A nil Sender sends nothing.
 type Sender struct {
 	places  []*Receiver
+	heart   *Heartbeat // nil: none
+	end     chan struct{}
 	cancel  context.CancelFunc
 	workers sync.WaitGroup
 	log     zerolog.Logger
@@ -130,13 +134,17 @@ func checkURL(text string) error {
 	return nil
 }
 
-// NewSender starts a worker for each receiver. Call stop.
-func NewSender(places []*Receiver, log zerolog.Logger) *Sender {
-	if len(places) == 0 {
+// NewSender starts a worker for each receiver, and for the heartbeat unless it is nil. Call Stop.
+func NewSender(places []*Receiver, heart *Heartbeat, log zerolog.Logger) *Sender {
+	if len(places) == 0 && heart == nil {
 		return nil
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	a := &Sender{places: places, cancel: cancel, log: log}
+	a := &Sender{places: places, heart: heart, end: make(chan struct{}), cancel: cancel, log: log}
+	if heart != nil {
+		heart.place.log = log
+		a.workers.Go(func() { heart.work(ctx, a.end) })
+	}
 	for _, p := range places {
 		p.log = log
 		p.http = p.client()
@@ -165,6 +173,28 @@ func (a *Sender) Tell(one Alert) {
 		if !slices.Contains(p.Skip, one.Kind) {
 			p.add(one)
 		}
+	}
+}
+
+// Begin tells the watchdog service that a run begins. It never waits.
+func (a *Sender) Begin() {
+	if a != nil {
+		a.heart.begin()
+	}
+}
+
+// Beat tells the watchdog service, once a minute, that the caller's loop has turned. Only one
+// goroutine may call it. It never waits.
+func (a *Sender) Beat(now time.Time) {
+	if a != nil {
+		a.heart.beat(now)
+	}
+}
+
+// Fail tells the watchdog service why a run has failed. It never waits.
+func (a *Sender) Fail(why string) {
+	if a != nil {
+		a.heart.fail(why)
 	}
 }
 
@@ -232,6 +262,7 @@ func (a *Sender) Stop(within time.Duration) {
 		p.mu.Unlock()
 		p.nudge()
 	}
+	close(a.end)
 	late := time.AfterFunc(within, a.cancel)
 	a.workers.Wait()
 	late.Stop()
@@ -243,11 +274,14 @@ func (a *Sender) Stop(within time.Duration) {
 	}
 }
 
-// line is the alert as one line of text.
+// line is the alert as text: its own, and a line about the money.
 func (a *Alert) line() string {
 	text := fmt.Sprintf("[%s] %s", a.Kind, a.Text)
 	if a.Bot != "" {
 		text = fmt.Sprintf("[%s] %s: %s", a.Kind, a.Bot, a.Text)
+	}
+	if a.Money != nil {
+		text += "\n" + a.Money.Text()
 	}
 	if a.Dropped > 0 {
 		text += fmt.Sprintf(" (%d alerts before this one were not sent)", a.Dropped)

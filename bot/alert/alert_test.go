@@ -94,7 +94,7 @@ func TestEveryTemplateIsWhatItsReceiverReads(t *testing.T) {
 			}
 		})
 		p.dropped = 2
-		a := NewSender([]*Receiver{p}, zerolog.Nop())
+		a := NewSender([]*Receiver{p}, nil, zerolog.Nop())
 		a.Tell(one)
 		a.Stop(bottest.Patience)
 		require.Len(t, m.got(), 1)
@@ -135,7 +135,7 @@ func (h inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestAnAlertIsSentAgainUntilItIsTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked, taken atomic.Int64
-		a := NewSender([]*Receiver{place(t, "http://127.0.0.1:1", nil)}, zerolog.Nop())
+		a := NewSender([]*Receiver{place(t, "http://127.0.0.1:1", nil)}, nil, zerolog.Nop())
 		p := a.places[0]
 		p.pace, p.http.Timeout = defaultPace(), defaultPace().answer
 		p.http.Transport = inMemory{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -157,6 +157,40 @@ func TestAnAlertIsSentAgainUntilItIsTaken(t *testing.T) {
 	})
 }
 
+func TestTheWaitThatAReceiverAsksForIsKept(t *testing.T) {
+	for name, row := range map[string]struct {
+		header, body string
+		want         time.Duration
+	}{
+		"telegram":               {"", `{"ok":false,"error_code":429,"parameters":{"retry_after":700}}`, 700 * time.Second},
+		"discord":                {"", `{"message":"slow down","retry_after":0.5,"global":false}`, 500 * time.Millisecond},
+		"a header":               {"35", "", 35 * time.Second},
+		"nobody waits for years": {"1e9", "", time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var asked []time.Time
+				a := NewSender([]*Receiver{place(t, "http://127.0.0.1:1", nil)}, nil, zerolog.Nop())
+				p := a.places[0]
+				p.pace = defaultPace()
+				p.http.Transport = inMemory{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if asked = append(asked, time.Now()); len(asked) == 1 {
+						if row.header != "" {
+							w.Header().Set("Retry-After", row.header)
+						}
+						w.WriteHeader(http.StatusTooManyRequests)
+						_, _ = io.WriteString(w, row.body)
+					}
+				})}
+				a.Tell(Alert{Kind: Ban, Text: "once"})
+				a.Stop(2 * time.Hour)
+				require.Len(t, asked, 2)
+				require.Equal(t, row.want, asked[1].Sub(asked[0]))
+			})
+		})
+	}
+}
+
 func TestWhatAReceiverRefusesForEverIsNotSentAgain(t *testing.T) {
 	var log bytes.Buffer
 	asked := 0
@@ -169,7 +203,7 @@ func TestWhatAReceiverRefusesForEverIsNotSentAgain(t *testing.T) {
 		}
 		return false
 	})
-	a := NewSender([]*Receiver{place(t, m.URL+secretPath, nil)}, zerolog.New(&log))
+	a := NewSender([]*Receiver{place(t, m.URL+secretPath, nil)}, nil, zerolog.New(&log))
 	a.Tell(Alert{Kind: Fill, Text: "lost"})
 	a.Tell(Alert{Kind: Fill, Text: "next"})
 	a.Stop(bottest.Patience)
@@ -190,7 +224,7 @@ func TestASlowReceiverHoldsUpNobodyAndLosesTheOldest(t *testing.T) {
 	})
 	quick := newMailbox(t, nil)
 	late := place(t, slow.URL, nil)
-	a := NewSender([]*Receiver{late, place(t, quick.URL, nil)}, zerolog.Nop())
+	a := NewSender([]*Receiver{late, place(t, quick.URL, nil)}, nil, zerolog.Nop())
 	a.Tell(Alert{Kind: Fill, Text: "first"})
 	bottest.Await(t, func() bool { late.mu.Lock(); defer late.mu.Unlock(); return len(late.waiting) == 0 })
 	const more = 3 * maxQueued
@@ -217,7 +251,7 @@ func TestAStopWaitsForAlertsOnlySoLong(t *testing.T) {
 	})
 	p := place(t, m.URL+secretPath, nil)
 	p.pace.total = time.Hour
-	a := NewSender([]*Receiver{p}, zerolog.New(&log))
+	a := NewSender([]*Receiver{p}, nil, zerolog.New(&log))
 	a.Tell(Alert{Kind: Stop, Text: "one"})
 	a.Tell(Alert{Kind: Stop, Text: "two"})
 	began := time.Now()
@@ -231,7 +265,7 @@ func TestNoErrorOfSendingShowsTheURL(t *testing.T) {
 	var log bytes.Buffer
 	p := place(t, "http://127.0.0.1:1"+secretPath, nil)
 	p.pace.total = 20 * time.Millisecond
-	a := NewSender([]*Receiver{p}, zerolog.New(&log))
+	a := NewSender([]*Receiver{p}, nil, zerolog.New(&log))
 	a.Tell(Alert{Kind: Start})
 	a.Stop(bottest.Patience) // it gives up long before
 	require.Contains(t, log.String(), "refused")
@@ -241,7 +275,7 @@ func TestNoErrorOfSendingShowsTheURL(t *testing.T) {
 func TestKindsThatAreSkippedAreNotSent(t *testing.T) {
 	m := newMailbox(t, nil)
 	a := NewSender([]*Receiver{place(t, m.URL, func(s *config.AlertSection) { s.Skip = []string{Fill, Start} })},
-		zerolog.Nop())
+		nil, zerolog.Nop())
 	for _, kind := range kinds {
 		a.Tell(Alert{Kind: kind})
 	}
@@ -250,7 +284,7 @@ func TestKindsThatAreSkippedAreNotSent(t *testing.T) {
 	var none *Sender
 	none.Tell(Alert{})
 	none.Stop(0)
-	require.Nil(t, NewSender(nil, zerolog.Nop()))
+	require.Nil(t, NewSender(nil, nil, zerolog.Nop()))
 }
 
 func TestReceiversOfAConfigAreChecked(t *testing.T) {
@@ -306,7 +340,7 @@ func TestNoErrorOfAReceiverThatEchoesTheURLShowsIt(t *testing.T) {
 				})
 				p := place(t, m.URL+path, nil)
 				p.pace.total = 20 * time.Millisecond
-				a := NewSender([]*Receiver{p}, zerolog.New(&log))
+				a := NewSender([]*Receiver{p}, nil, zerolog.New(&log))
 				a.Tell(Alert{Kind: Start})
 				a.Stop(bottest.Patience)
 				if name != "length" && name != "header" { // an answer of 200 may pass for one

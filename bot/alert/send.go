@@ -32,12 +32,37 @@ func defaultPace() pace {
 	return pace{answer: 10 * time.Second, first: time.Second, longest: time.Minute, total: 10 * time.Minute}
 }
 
-// deliver sends an alert until the receiver takes it, refuses it for good, or pace.total is over.
-func (p *Receiver) deliver(ctx context.Context, one *Alert) {
+// insist calls try until it succeeds, its error is permanent, or total is over. It waits as long as
+// a receiver asks for; these waits do not count.
+func (p *pace) insist(ctx context.Context, try func() error) error {
 	pauses := backoff.NewExponentialBackOff()
-	pauses.InitialInterval, pauses.MaxInterval = p.pace.first, p.pace.longest
-	_, err := backoff.Retry(ctx, func() (struct{}, error) { return struct{}{}, p.send(ctx, one) },
-		backoff.WithBackOff(pauses), backoff.WithMaxElapsedTime(p.pace.total))
+	pauses.InitialInterval, pauses.MaxInterval = p.first, p.longest
+	for {
+		_, err := backoff.Retry(ctx, func() (struct{}, error) {
+			err := try()
+			if busy := (*busyError)(nil); errors.As(err, &busy) && busy.after > 0 {
+				err = backoff.Permanent(err)
+			}
+			return struct{}{}, err
+		}, backoff.WithBackOff(pauses), backoff.WithMaxElapsedTime(p.total))
+		busy := (*busyError)(nil)
+		if !errors.As(err, &busy) || busy.after == 0 {
+			return err
+		}
+		wait := time.NewTimer(busy.after)
+		select {
+		case <-wait.C:
+		case <-ctx.Done():
+			wait.Stop()
+			return err
+		}
+	}
+}
+
+// deliver sends an alert until the receiver takes it, refuses it for good, or pace.total is over.
+// The waits that the receiver asks for do not count.
+func (p *Receiver) deliver(ctx context.Context, one *Alert) {
+	err := p.pace.insist(ctx, func() error { return p.send(ctx, one) })
 	if err != nil {
 		p.mu.Lock()
 		p.dropped += one.Dropped + 1
@@ -60,32 +85,60 @@ func (p *Receiver) send(ctx context.Context, one *Alert) error {
 	if p.Template == "ntfy" {
 		request.Header.Set("Title", strings.TrimSpace("Tidemark "+one.Bot)+": "+one.Kind)
 	}
+	return p.exchange(request)
+}
+
+// exchange sends a request and reads the answer: nil if the receiver took it; a permanent error
+// forbids another attempt.
+func (p *Receiver) exchange(request *http.Request) error {
 	answer, err := p.http.Do(request)
 	if err != nil {
 		return err
 	}
 	defer answer.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<16)) // so that the connection can be used again
-	return verdict(answer)
-}
-
-// verdict reads a receiver's answer: nil if it took the alert; a permanent error forbids another
-// attempt.
-func verdict(answer *http.Response) error {
-	if answer.StatusCode/100 == 2 {
-		return nil
-	}
-	err := fmt.Errorf("the receiver answered %d", answer.StatusCode)
+	body, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<16)) // so that the connection can be used again
+	err = fmt.Errorf("the receiver answered %d", answer.StatusCode)
 	switch {
+	case answer.StatusCode/100 == 2:
+		return nil
 	case answer.StatusCode == http.StatusTooManyRequests:
-		if seconds, failed := strconv.Atoi(answer.Header.Get("Retry-After")); failed == nil && seconds > 0 {
-			return backoff.RetryAfter(min(seconds, 60))
-		}
-		return err
+		return &busyError{after: retryAfter(answer.Header.Get("Retry-After"), body), err: err}
 	case answer.StatusCode >= 500, answer.StatusCode == http.StatusRequestTimeout:
 		return err
 	}
 	return backoff.Permanent(err)
+}
+
+// busyError asks to wait for after before another request; 0: it says no time.
+type busyError struct {
+	after time.Duration
+	err   error
+}
+
+// Error is the text of the cause.
+func (e *busyError) Error() string { return e.err.Error() }
+
+// longestWait is the longest wait that a receiver may ask for.
+const longestWait = time.Hour
+
+// retryAfter is the wait that a receiver asks for: in the header, or in the body as Telegram
+// (parameters.retry_after) and Discord (retry_after) write it, in seconds. 0: it asks for none.
+func retryAfter(header string, body []byte) time.Duration {
+	seconds, err := strconv.ParseFloat(header, 64)
+	if err != nil {
+		var says struct {
+			RetryAfter float64 `json:"retry_after"`
+			Parameters struct {
+				RetryAfter float64 `json:"retry_after"`
+			} `json:"parameters"`
+		}
+		_ = json.Unmarshal(body, &says) // a body that is no JSON asks for no wait
+		seconds = max(says.RetryAfter, says.Parameters.RetryAfter)
+	}
+	if !(seconds > 0) { // not a number, too
+		return 0
+	}
+	return time.Duration(min(seconds, longestWait.Seconds()) * float64(time.Second))
 }
 
 // write writes an alert in the receiver's format.

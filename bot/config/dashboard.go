@@ -119,7 +119,27 @@ type AlertsSection struct {
 	// in hundredths of a per cent of its money; 0: none.
 	Tracking int64                   `toml:"tracking_bps"`
 	Summary  string                  `toml:"summary"` // what was earned, as an alert: off, daily, weekly (on Mondays)
+	Daily    string                  `toml:"daily"`   // when a line tells how the money stands, like "18:00"; empty: never
 	To       map[string]AlertSection `toml:"to"`      // receivers by name
+
+	// The URL of a watchdog service, which is pinged each minute: at most one of heartbeat,
+	// heartbeat_file and heartbeat_env; https, or http to this machine. It is a secret.
+	Heartbeat     string `toml:"heartbeat"`
+	HeartbeatFile string `toml:"heartbeat_file"` // a file that only its owner may read
+	HeartbeatEnv  string `toml:"heartbeat_env"`  // a variable of the environment
+}
+
+// DailyAt is the time of the day of Daily, since midnight. is is false where there is none.
+func (s *AlertsSection) DailyAt() (since time.Duration, is bool, err error) {
+	if s.Daily == "" {
+		return 0, false, nil
+	}
+	at, err := time.Parse("15:04", s.Daily)
+	if err != nil {
+		return 0, false, Keyf([]string{"alerts", "daily"}, "%q is no time of a day; want one like \"18:00\"",
+			Clip(s.Daily))
+	}
+	return time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute, true, nil
 }
 
 // The values of AlertsSection.Summary.

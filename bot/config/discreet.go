@@ -12,7 +12,7 @@ import (
 // secretKeys are the keys of a config whose value is a secret, or may hold one. With the suffix
 // _file or _env they name a file or a variable, but people write the secret itself there.
 var secretKeys = []string{"secret", "key", "token", "url", "base_url", "moved_from", "password", "passphrase",
-	"credential"}
+	"credential", "heartbeat"}
 
 // harmlessKeys look like secret keys but hold no secret.
 var harmlessKeys = []string{"keys", "key_ban", "per_key", "keep"}

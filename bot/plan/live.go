@@ -23,10 +23,11 @@ type Live struct {
 	Plan
 	Access
 	Receivers    []*alert.Receiver
-	Telegram     string   // the token of the chat; empty: it is off
-	Door         Door     // of signals
-	SettingsHash string   // of the settings that decide what is traded; empty until Finish
-	Notes        []string // of Finish, for the log: the members of each universe
+	Heartbeat    *alert.Heartbeat // nil: none
+	Telegram     string           // the token of the chat; empty: it is off
+	Door         Door             // of signals
+	SettingsHash string           // of the settings that decide what is traded; empty until Finish
+	Notes        []string         // of Finish, for the log: the members of each universe
 	// Held are the markets, by strategy, in which an earlier run has left something: a strategy
 	// with a universe trades them too, without buying. Set them before Finish.
 	Held map[string][]string
@@ -92,6 +93,9 @@ func (p *Live) checkSummary() error {
 	if _, err := time.LoadLocation(p.Config.Bot.Zone); err != nil || p.Config.Bot.Zone == "Local" {
 		return config.Keyf([]string{"bot", "zone"}, "%q is no time zone that this machine knows; want UTC, or a name "+
 			"like Europe/Berlin", config.Clip(p.Config.Bot.Zone))
+	}
+	if _, _, err := p.Config.Alerts.DailyAt(); err != nil {
+		return err
 	}
 	return config.OneOf([]string{"alerts", "summary"}, p.Config.Alerts.Summary, config.SummaryOff, config.SummaryDaily,
 		config.SummaryWeekly)
@@ -172,6 +176,9 @@ func (p *Live) checkSections(getenv func(string) string) error {
 // readMessengers checks how the bot speaks to persons.
 func (p *Live) readMessengers(getenv func(string) string) (err error) {
 	if p.Receivers, err = alert.NewReceivers(&p.Config.Alerts, getenv); err != nil {
+		return err
+	}
+	if p.Heartbeat, err = alert.NewHeartbeat(&p.Config.Alerts, getenv); err != nil {
 		return err
 	}
 	p.Telegram, err = p.Config.Telegram.Read(getenv)

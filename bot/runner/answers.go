@@ -146,12 +146,7 @@ func (c *control) statusOfLoop(s *operator.Status) error {
 // bare lists the positions of strategies, nil for all, that should have an exit and have none. Only
 // the loop's goroutine may call it.
 func (r *runner) bare(ids []market.StrategyID) (list []operator.Unprotected) {
-	all := r.engine.Brackets().Bare()
-	for _, u := range r.loop.UnknownExits() {
-		all = append(all, strategy.Unprotected{Strategy: u.Strategy, Market: u.Market, Amount: u.Amount,
-			Cause: strategy.CauseUnknown, Since: u.Since})
-	}
-	for _, u := range all {
+	for _, u := range r.bareExits() {
 		if ids != nil && !slices.Contains(ids, u.Strategy) {
 			continue
 		}
@@ -160,6 +155,17 @@ func (r *runner) bare(ids []market.StrategyID) (list []operator.Unprotected) {
 			Amount: m.FormatQty(u.Amount), Cause: u.Cause.String(), SinceMS: u.Since.Millis()})
 	}
 	return list
+}
+
+// bareExits are the positions that should have an exit and have none. Only the loop's goroutine may
+// call it.
+func (r *runner) bareExits() []strategy.Unprotected {
+	all := r.engine.Brackets().Bare()
+	for _, u := range r.loop.UnknownExits() {
+		all = append(all, strategy.Unprotected{Strategy: u.Strategy, Market: u.Market, Amount: u.Amount,
+			Cause: strategy.CauseUnknown, Since: u.Since})
+	}
+	return all
 }
 
 // opening is the account limit that refuses new positions, as a sentence; empty: none does. A

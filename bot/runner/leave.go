@@ -12,10 +12,13 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
+// stopAsked is the reason of a stop in good order.
+const stopAsked = "asked to stop"
+
 // writeStop journals the end of the run and logs what stays open.
 func (r *runner) writeStop(failed error) error {
 	open := r.account.Open(nil, 0, 0)
-	reason := "asked to stop"
+	reason := stopAsked
 	if failed != nil {
 		reason = failed.Error()
 	}
@@ -40,6 +43,7 @@ func (r *runner) writeStop(failed error) error {
 		}
 	}
 	defer func() {
+		r.watch.look()
 		r.watch.stopped(reason, len(open), r.logAway(r.store, r.plan.Catalog)+r.logUnbooked()+r.logUnknown())
 	}()
 	r.journal.writeDue(r.engine.Now(), true, r.journal.journalRefusal)

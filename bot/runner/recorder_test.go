@@ -20,6 +20,15 @@ func (r *recorder) Tell(one alert.Alert) {
 	r.told = append(r.told, one)
 }
 
+// Begin is of alerts.
+func (r *recorder) Begin() {}
+
+// Beat is of alerts.
+func (r *recorder) Beat(time.Time) {}
+
+// Fail is of alerts.
+func (r *recorder) Fail(string) {}
+
 func (r *recorder) Stop(time.Duration) {}
 
 // got are the alerts as a receiver reads them.

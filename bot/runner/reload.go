@@ -384,7 +384,7 @@ func (s *settingsSwap) settle(at market.Time) (old *alert.Sender) {
 		r.SetLevel(s.next.Config.Bot.Log)
 	}
 	if slices.ContainsFunc(s.change.Settings, func(d config.Difference) bool { return d.Path[0] == "alerts" }) {
-		old = r.watch.realert(s.next, alert.NewSender(s.next.Receivers, r.log))
+		old = r.watch.realert(s.next, alert.NewSender(s.next.Receivers, s.next.Heartbeat, r.log))
 	}
 	return old
 }

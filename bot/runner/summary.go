@@ -170,6 +170,6 @@ func (n *fillSummary) text() string {
 // alertFills raises one alert for the fills of a minute, at once where last is set.
 func (w *watch) alertFills(last bool) {
 	if len(w.fills.lines) > 0 && (last || w.now().Sub(w.fills.since) >= fillsEvery) {
-		w.raise(alert.Fill, "%s", w.fills.text())
+		w.raise(alert.Fill, "%s%s", w.fills.text(), w.earned.text(w.r))
 	}
 }

@@ -21,8 +21,11 @@ type refusalKind struct {
 func (w *watch) turn() {
 	now := w.now()
 	w.turned.Store(max(1, int64(now.Sub(w.began))))
-	if w.trading.Load() { // from then on systemd expects pings
+	if w.trading.Load() { // from then on systemd and the watchdog service expect pings
 		w.notify.ping(now)
+		if w.alerts != nil {
+			w.alerts.Beat(now)
+		}
 	}
 	if w.stopping.Load() {
 		w.notify.extend(now)
@@ -31,10 +34,12 @@ func (w *watch) turn() {
 		return
 	}
 	w.sampled = now
+	w.look()
 	w.checkHalts()
 	w.checkLimits()
 	w.checkSilence()
 	w.alertFills(false)
+	w.checkDaily(now)
 	fresh, worst := w.countRefusals()
 	fresh += w.rejected
 	w.rejected = 0

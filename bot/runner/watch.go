@@ -55,13 +55,22 @@ type watch struct {
 	rejected int64 // by the exchange, since the last sample
 	burst    refusalBurst
 	fills    fillSummary
+	earned   earnings
+	daily    dailyLine
 	name     string // of the bot
+
+	stands atomic.Pointer[moneyView] // the last look at the money; nil: there was none
 }
 
 // alerts sends alerts to persons.
 type alerts interface {
 	// Tell queues an alert. It never waits.
 	Tell(alert.Alert)
+	// Begin, Beat and Fail are the heartbeat: a run begins, the loop has turned, the run has
+	// failed. They never wait. Only the loop's goroutine may call Beat.
+	Begin()
+	Beat(now time.Time)
+	Fail(why string)
 	// Stop waits until every alert is sent, but at most for within.
 	Stop(within time.Duration)
 }
@@ -80,6 +89,15 @@ func newSwitchboard(to *alert.Sender) *switchboard {
 
 // Tell is of alerts.
 func (s *switchboard) Tell(one alert.Alert) { s.sender.Load().Tell(one) }
+
+// Begin is of alerts.
+func (s *switchboard) Begin() { s.sender.Load().Begin() }
+
+// Beat is of alerts.
+func (s *switchboard) Beat(now time.Time) { s.sender.Load().Beat(now) }
+
+// Fail is of alerts.
+func (s *switchboard) Fail(why string) { s.sender.Load().Fail(why) }
 
 // Stop is of alerts.
 func (s *switchboard) Stop(within time.Duration) { s.sender.Load().Stop(within) }
@@ -113,7 +131,7 @@ func (r *runner) openWatch(ctx context.Context) error {
 		w.server = server
 		r.log.Info().Stringer("address", server.Address()).Msg("metrics and health are served")
 	}
-	w.alerts = newSwitchboard(alert.NewSender(p.Receivers, r.log))
+	w.alerts = newSwitchboard(alert.NewSender(p.Receivers, p.Heartbeat, r.log))
 	if notify != nil {
 		w.onStop(ctx)
 	}
@@ -164,6 +182,9 @@ func (w *watch) started() {
 	w.countRefusals() // those of earlier runs raise no alert
 	w.trading.Store(true)
 	w.notify.sendWithin("READY=1", notifyTimeout)
+	w.earned.begin(w.r)
+	w.look()
+	w.alerts.Begin()
 	w.raise(alert.Start, "trading begins on %s", w.r.plan.Config.Exchange.Origin())
 }
 
@@ -174,6 +195,9 @@ func (w *watch) stopped(reason string, open int, left string) {
 	}
 	w.trading.Store(false)
 	w.alertFills(true)
+	if reason != stopAsked && w.alerts != nil {
+		w.alerts.Fail(reason)
+	}
 	reason, _, _ = strings.Cut(reason, "\n") // the log has all of it
 	w.raise(alert.Stop, "trading has ended with %d open orders: %s%s", open, reason, left)
 }
@@ -194,10 +218,15 @@ func (w *watch) close() {
 
 // raise sends an alert. Any goroutine may call it.
 func (w *watch) raise(kind, format string, args ...any) {
-	if w != nil && w.alerts != nil {
-		w.alerts.Tell(alert.Alert{Kind: kind, At: w.now().UTC(), Bot: w.name, Run: w.r.run.String(),
-			Text: fmt.Sprintf(format, args...)})
+	if w == nil || w.alerts == nil {
+		return
 	}
+	one := alert.Alert{Kind: kind, At: w.now().UTC(), Bot: w.name, Run: w.r.run.String(),
+		Text: fmt.Sprintf(format, args...)}
+	if kind != alert.Summary { // it has figures of its own
+		one.Money = w.money()
+	}
+	w.alerts.Tell(one)
 }
 
 // warned reports a warning of the weight budget, in any goroutine.
@@ -230,6 +259,9 @@ func (w *watch) filled(o *state.Order, f *market.Fill) {
 	m := w.r.plan.Catalog.Market(f.Market)
 	w.fills.add(w.now(), fmt.Sprintf("%s: %s %s %s at %s, fee %s", w.r.nameOf(o.Strategy), f.Side,
 		m.FormatQty(f.Amount), m.Name, m.FormatPrice(f.Price), m.FormatValue(f.Fee)))
+	if f.Side == market.Sell && w.earned.sold != nil {
+		w.earned.sold[place{o.Strategy, f.Market}] = true
+	}
 	w.count("fills_total", 1, w.r.nameOf(o.Strategy), m.Name, f.Side.String())
 }
 
@@ -238,6 +270,7 @@ func (w *watch) unprotected(u *strategy.Unprotected) {
 	if w == nil {
 		return
 	}
+	w.look()
 	m := w.r.plan.Catalog.Market(u.Market)
 	w.raise(alert.Unprotected, "%s: %s %s has no exit (%s): %s", w.r.nameOf(u.Strategy), m.FormatQty(u.Amount), m.Name,
 		u.Cause, u.Why)

@@ -276,7 +276,8 @@ var exceptions = map[string]map[string]string{
 	"bot/runner/notify.go":      {"time.Now": "a message to systemd has a deadline"},
 	"bot/rerun/canary/start.go": {"time.AfterFunc": "a child has so long for its last answers"},
 	"bot/alert/alert.go":        {"time.AfterFunc": "a stop waits for alerts only so long"},
-	"bot/alert/send.go":         {"time.Now": "a message that is tried says when"},
+	"bot/alert/send.go": {"time.Now": "a message that is tried says when",
+		"time.NewTimer": "the wait that a receiver asks for"},
 	"bot/record/recorder.go": {"time.NewTicker": "what is recorded is written, and said, again and again; the " +
 		"exchange's " +
 		"clock is measured again"},

@@ -45,7 +45,8 @@ func TestWhatIsFarIsToldOnce(t *testing.T) {
 	var out bytes.Buffer
 	var report *gap.Comparison
 	var failed error
-	o := Options{Every: time.Hour, Out: &out, Bot: "live", Limit: 50, Alerts: alert.NewSender(places, zerolog.Nop()),
+	o := Options{Every: time.Hour, Out: &out, Bot: "live", Limit: 50,
+		Alerts:  alert.NewSender(places, nil, zerolog.Nop()),
 		Compare: func(context.Context) (*gap.Comparison, error) { return report, failed }}
 	r := New(o)
 	for _, row := range []struct {
