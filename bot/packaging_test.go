@@ -85,6 +85,7 @@ func TestTheServicesOfCompose(t *testing.T) {
 			Command     []string
 			NetworkMode string `yaml:"network_mode"`
 			Volumes     []string
+			Restart     string
 			Healthcheck struct {
 				Test    []string
 				Disable bool
@@ -96,6 +97,7 @@ func TestTheServicesOfCompose(t *testing.T) {
 	require.Len(t, file.Services, 2)
 	require.Equal(t, "service:exchange", file.Services["bot"].NetworkMode)
 	for name, s := range file.Services {
+		require.Equal(t, "unless-stopped", s.Restart, name)
 		accepts(t, s.Command...)
 		for _, word := range s.Command {
 			if config, inside := strings.CutPrefix(word, "/configs/"); inside {
@@ -111,6 +113,16 @@ func TestTheServicesOfCompose(t *testing.T) {
 			require.Equal(t, []string{"CMD", "/bot"}, s.Healthcheck.Test[:2], name)
 			accepts(t, s.Healthcheck.Test[2:]...)
 		}
+	}
+}
+
+// A bot that crashes at night is restarted for as long as it takes; a mistake in its arguments or
+// its config is not tried again.
+func TestTheUnitOfSystemdRestartsWithoutEnd(t *testing.T) {
+	unit := "\n" + read(t, "..", "configs", "tidemark.service")
+	for _, line := range []string{"StartLimitIntervalSec=0", "Restart=on-failure", "RestartPreventExitStatus=64 78",
+		"Type=notify", "WatchdogSec=60"} {
+		require.Contains(t, unit, "\n"+line+"\n")
 	}
 }
 
