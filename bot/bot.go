@@ -200,7 +200,8 @@ func branches() []branch {
 		{"trades", tradesCommand}, {"profit", profitCommand}, {"equity", equityCommand}, {"explain", explainCommand},
 		{"canary", canaryCommand}, {"halt", haltCommand}, {"resume", resumeCommand}, {"cancel", cancelCommand},
 		{"cancel-all", cancelAllCommand}, {"flatten", flattenCommand}, {"resolve", resolveCommand},
-		{"reload", reloadCommand}, {"adopt", adoptCommand}, {"dashboard", dashboardCommand}, {"chat", chatCommand}}
+		{"reload", reloadCommand}, {"adopt", adoptCommand}, {"dashboard", dashboardCommand}, {"chat", chatCommand},
+		{"watch", watchCommand}}
 }
 
 // asked is the branch that the first argument names alone, so that a start does not make the flags

@@ -29,6 +29,7 @@ import (
 type directFlags struct {
 	direct, flatten bool
 	log             string
+	by              string // the author in the log; empty: the command
 	sets            []string
 }
 
@@ -132,7 +133,7 @@ func (k *killSwitch) run(ctx context.Context, log *killswitch.Log) (*killswitch.
 	k.names = killswitch.NewNames(k.holdings, log.Lines())
 	s := &killswitch.Switch{Exchange: k.client, Catalog: k.catalog, Log: log, Own: k.own, Foreign: k.flags.foreign,
 		Confirmed: k.names.Confirmed(k.catalog), Operator: k.access.Config.OperatorID(""), Say: k.say, Fault: k.faults}
-	by := "bot cancel-all --direct"
+	by := cmp.Or(k.flags.by, "bot cancel-all --direct")
 	if k.flags.flatten {
 		by += " --flatten"
 	}
@@ -173,6 +174,9 @@ func (k *killSwitch) held(s *killswitch.Switch) ([]killswitch.Want, error) {
 // state file before it sends, so the file's time is that of its last request.
 func (k *killSwitch) awaitWindow(ctx context.Context, s *killswitch.Switch, asked market.Time) error {
 	info, err := os.Stat(filepath.Join(k.access.Config.Bot.State, statedir.StateFile))
+	if err != nil { // bot watch keeps holdings alone, with the time of the bot's last answer
+		info, err = os.Stat(filepath.Join(k.access.Config.Bot.State, killswitch.HoldingsFile))
+	}
 	if err != nil {
 		return nil // no bot has sent anything
 	}

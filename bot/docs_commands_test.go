@@ -154,6 +154,10 @@ var unplayed = map[string]string{
 	"bot dashboard --state state " +
 		"--behind-proxy --host bot.example.com": "the same",
 	"bot chat -c live.toml":                      "goes on until Ctrl-C: chat_test.go plays it",
+	"bot watch -c watch.toml":                    "goes on until Ctrl-C: silent_test.go plays it",
+	"bot watch -c watch.toml --act":              "the same",
+	"bot watch -c configs/watch.toml":            "the same",
+	"bot watch -c configs/watch.toml --act":      "the same",
 	"bot record -c configs/record.toml":          "goes on until Ctrl-C: record_test.go plays it",
 	"bot record":                                 "the same",
 	"bot recording list --folder recordings/btc": "needs a recording: the same",

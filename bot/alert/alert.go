@@ -42,12 +42,15 @@ const (
 	// SourceSilent: a source has said nothing for longer than its every.
 	SignalLost   = "signal lost"
 	SourceSilent = "source silent"
-	Test         = "test" // of bot doctor; no filter drops it
+	// Silent: bot watch has no answer of a bot; Heard: it answers again.
+	Silent = "silent"
+	Heard  = "heard"
+	Test   = "test" // of bot doctor; no filter drops it
 )
 
-// kinds are the kinds that a running bot sends.
+// kinds are the kinds that a running bot and bot watch send.
 var kinds = []string{Start, Stop, Halt, Resume, Fill, Refusals, Difference, Ban, Stale, Unprotected, Blocked, Tracking,
-	Seal, Summary, Daily, SignalLost, SourceSilent}
+	Seal, Summary, Daily, SignalLost, SourceSilent, Silent, Heard}
 
 // Alert is one message to a person.
 type Alert struct {

@@ -66,3 +66,30 @@ func TestTheSampleRecordShowsEveryKey(t *testing.T) {
 	_, err = LoadRecord(source)
 	require.NoError(t, err)
 }
+
+func TestTheSampleWatchShowsEveryKey(t *testing.T) {
+	text, err := os.ReadFile("../../configs/watch.toml")
+	require.NoError(t, err)
+	for _, key := range keys(reflect.TypeFor[WatchConfig]()) {
+		require.Regexp(t, `(?m)^(# )?`+key+` = `, string(text))
+	}
+	secret := func(string) string { return "a token" }
+	c, err := LoadWatch(&Source{File: "watch.toml", Text: string(text)}, secret)
+	require.NoError(t, err)
+	require.Equal(t, []string{"live"}, c.Names())
+	require.Equal(t, "a token", c.Token("live"))
+	for set, want := range map[string]string{
+		"watch.silent=10ms":                    "not in 1s to 1h",
+		"watch.every=15s":                      "half of watch.silent",
+		"watch.listen=0.0.0.0:1":               "open to other machines",
+		"bots.live.url=http://bot.example.com": "in clear",
+		"bots.live.url=bot.example.com":        "want the address",
+		"bots.live.token_file=/x":              "has two of",
+		"bots.two.url=http://127.0.0.1:1":      "bots.two.token_file",
+	} {
+		overrides, err := ParseSets([]string{set})
+		require.NoError(t, err)
+		_, err = LoadWatch(&Source{File: "watch.toml", Text: string(text), Overrides: overrides}, secret)
+		require.ErrorContains(t, err, want, set)
+	}
+}

@@ -29,6 +29,31 @@ type access struct {
 	tries     host.Tries
 }
 
+// Entrance lets those with a token to pages that are not the dashboard's own. Requests with the
+// token of acting may change something.
+type Entrance struct {
+	Look, Act string   // tokens: Token makes them
+	Secure    bool     // browsers come over TLS
+	Proxied   bool     // a proxy that does TLS says in headers who asks
+	Hosts     []string // names to answer for, beside this machine's own
+	Now       func() time.Time
+}
+
+// Handler is next behind the entrance, at an address that it listens on.
+func (e *Entrance) Handler(next http.Handler, listen string) http.Handler {
+	open := http.NewServeMux()
+	open.Handle("/", &access{look: looks(e.Look), act: acts(e.Act), secure: e.Secure, proxied: e.Proxied, now: e.Now,
+		next: next, ask: askToken})
+	open.HandleFunc("GET /dashboard.css", file("text/css; charset=utf-8", Style()))
+	return guarded(open, listen, e.Hosts)
+}
+
+// MayAct reports whether a request behind an Entrance has shown the token of acting.
+func MayAct(r *http.Request) bool { return callerOf(r).acts }
+
+// From is where a request behind an Entrance comes from, for a journal.
+func From(r *http.Request) string { return callerOf(r).from }
+
 // guarded is a handler with what every page has: it answers only requests for the server's own
 // names, from its own pages, small ones, with the headers of a page that nothing may frame or
 // change.

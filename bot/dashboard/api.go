@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/killswitch"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/bot/seal"
@@ -66,6 +67,10 @@ func (d *botPages) questions() []question {
 			}),
 		asked(d, "positions", "what its strategies hold and have earned", nil,
 			func(url.Values) operator.Question[operator.Positions] { return operator.AskPositions() }),
+		{name: "holdings", summary: "what the kill switch would cancel and sell; null: nothing, as in paper mode",
+			answer: reflect.TypeFor[*killswitch.Holdings](), ask: func(context.Context, url.Values) (any, error) {
+				return killswitch.ReadHoldings(d.Of.Folder)
+			}},
 		asked(d, "explain", "the story of an order", []parameter{{name: "order", doc: "its number or an id"}},
 			func(q url.Values) operator.Question[operator.Story] { return operator.AskStory(q.Get("order")) }),
 		asked(d, "refused", "refusals of the last 24 hours", []parameter{aName("strategy")},

@@ -113,7 +113,7 @@ func (s *Server) Handler(listen string) http.Handler {
 	}
 	mux.HandleFunc("GET /dashboard.js", file("text/javascript; charset=utf-8", Script()))
 	site := http.Handler(&access{look: looks(s.Look), act: acts(s.Act), secure: s.Certificate != nil || s.Proxied,
-		proxied: s.Proxied, now: s.Now, next: mux, ask: s.askToken})
+		proxied: s.Proxied, now: s.Now, next: mux, ask: askToken})
 	open := http.NewServeMux()
 	open.Handle("/", site)
 	open.HandleFunc("GET /dashboard.css", file("text/css; charset=utf-8", Style())) // for the form of the token, too
@@ -185,12 +185,12 @@ func (s *Server) write(w http.ResponseWriter, template string, one *Page, status
 func (s *Server) refuse(w http.ResponseWriter, err error) {
 	status := statusOf(err)
 	s.Log.Debug().Err(err).Int("status", status).Msg("a page of the dashboard")
-	s.plain(w, status, "No answer", template.HTML("<p>"+template.HTMLEscapeString(err.Error())+"</p>"))
+	WritePage(w, status, "No answer", template.HTML("<p>"+template.HTMLEscapeString(err.Error())+"</p>"))
 }
 
 // askToken shows the form for the token.
-func (s *Server) askToken(w http.ResponseWriter, status int, says string) {
-	s.plain(w, status, "Token", template.HTML(`<p>`+template.HTMLEscapeString(says)+`</p>
+func askToken(w http.ResponseWriter, status int, says string) {
+	WritePage(w, status, "Token", template.HTML(`<p>`+template.HTMLEscapeString(says)+`</p>
 <form class="confirm enter" method="post" action="/enter"><label>The token, from the file that bot dashboard names
 <input name="token" type="password" required autocomplete="current-password"></label> <button>Enter</button></form>`))
 }
@@ -211,8 +211,8 @@ func (s *Server) answer(w http.ResponseWriter, value any, err error) {
 	_, _ = w.Write(append(text, '\n'))
 }
 
-// plain is a page without the bot's figures.
-func (s *Server) plain(w http.ResponseWriter, status int, title string, body template.HTML) {
+// WritePage writes a page that has no figures of a running bot.
+func WritePage(w http.ResponseWriter, status int, title string, body template.HTML) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	_, _ = fmt.Fprintf(w, `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">
