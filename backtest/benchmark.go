@@ -14,7 +14,7 @@ type benchmark struct {
 	length market.Time     // of a candle
 	known  []market.Candle // candles of the present block, and some before it
 	since  []*heldSince
-	blockSums
+	outline
 }
 
 // heldSince is a hold of the market since a candle: the same in all runs that began with it.
@@ -29,8 +29,8 @@ type heldSince struct {
 }
 
 // step adds the candles of a block.
-func (b *benchmark) step(known []market.Candle, o blockSums) {
-	b.known, b.blockSums = known, o
+func (b *benchmark) step(known []market.Candle, o outline) {
+	b.known, b.outline = known, o
 	for _, h := range b.since {
 		h.add(known, b.length, o)
 	}
@@ -46,13 +46,13 @@ func (b *benchmark) from(c *market.Candle) *heldSince {
 	h := &heldSince{first: c.Start, next: c.Start}
 	h.track.startBought(c.Start+b.length, int64(c.Open), int64(c.Close))
 	h.track.daily = &h.days
-	h.add(b.known, b.length, b.blockSums)
+	h.add(b.known, b.length, b.outline)
 	b.since = append(b.since, h)
 	return h
 }
 
 // add adds those of the candles that are missing.
-func (h *heldSince) add(known []market.Candle, length market.Time, o blockSums) {
+func (h *heldSince) add(known []market.Candle, length market.Time, o outline) {
 	at, _ := slices.BinarySearchFunc(known, h.next,
 		func(c market.Candle, t market.Time) int { return cmp.Compare(c.Start, t) })
 	if known = known[at:]; len(known) > 0 {

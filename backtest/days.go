@@ -108,7 +108,7 @@ func (d *days) closeDay(at market.Time) {
 }
 
 // quiet adds the closes of quiet candles.
-func (d *days) quiet(b balances, series []market.Candle, length market.Time, o blockSums) {
+func (d *days) quiet(b balances, series []market.Candle, length market.Time, o outline) {
 	for len(series) > 0 {
 		last := max(d.end, endOfDay(series[0].Start+length))
 		n := untilStart(series, last-length, length)

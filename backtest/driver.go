@@ -53,7 +53,7 @@ type feedSet struct {
 	alike    bool          // each feed drives and delivers: drive and deliver are the same candles
 	plain    bool          // one feed, and no tickers or books to make: quiet candles need no walk
 	drivenTo []market.Time // by market: until when its path has been walked
-	outline  blockSums     // of the only feed's batch, where many runs step it
+	outline  outline       // of the only feed's batch, where many runs step it
 }
 
 // instant is the candles that close together, and how far the run is.

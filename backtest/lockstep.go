@@ -150,13 +150,21 @@ func (l *lockstep) load() error {
 		}
 	}
 	if len(l.series) == 1 {
-		l.outline.of(l.series[0].candles)
+		l.outline.sumUp(l.series[0].candles)
 	}
 	for k := range l.series {
 		s := &l.series[k]
-		s.bench.step(s.closed(l.until), l.outline)
+		s.bench.step(s.closed(l.until), l.known(0))
 	}
 	return nil
+}
+
+// known is the outline of the block from a candle of the only series on.
+func (l *lockstep) known(at int) outline {
+	if len(l.series) > 1 {
+		return outline{}
+	}
+	return outline{&l.outline, at}
 }
 
 // needed is the number of the first candle of a series that a run still needs.
@@ -199,7 +207,7 @@ func (l *lockstep) advance(ctx context.Context, r *lockstepRun) (err error) {
 		d.feeds[k].give(l.series[k].rest(r.next[k]))
 	}
 	if len(d.feeds) == 1 {
-		d.outline = l.outline.after(int(r.next[0] - l.series[0].before))
+		d.outline = l.known(int(r.next[0] - l.series[0].before))
 	}
 	d.pauseAt = l.until
 	err = d.runOn(ctx)

@@ -16,7 +16,7 @@ type frozenAccount struct {
 
 // MarkQuiet records the account at the closes of consecutive candles, exactly as Mark and Bar for
 // each would.
-func (r *recorder) MarkQuiet(a *frozenAccount, series []market.Candle, length market.Time, o blockSums) error {
+func (r *recorder) MarkQuiet(a *frozenAccount, series []market.Candle, length market.Time, o outline) error {
 	if err := r.markSeries(a, series, length, o); err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func (r *recorder) MarkQuiet(a *frozenAccount, series []market.Candle, length ma
 }
 
 // markSeries is Mark for the closes.
-func (r *recorder) markSeries(a *frozenAccount, series []market.Candle, length market.Time, o blockSums) error {
+func (r *recorder) markSeries(a *frozenAccount, series []market.Candle, length market.Time, o outline) error {
 	if a.base != 0 && a.rest >= a.cash && !r.curve.kept() {
 		return r.markDays(a, series, length, o)
 	}
@@ -55,11 +55,11 @@ func (r *recorder) quietBars(series []market.Candle, length market.Time) {
 	if r.hold.joint != nil {
 		return
 	}
-	price.addDays(series, length, blockSums{})
+	price.addDays(series, length, outline{})
 }
 
 // addDays is roll and add for consecutive candles.
-func (t *track) addDays(series []market.Candle, length market.Time, o blockSums) {
+func (t *track) addDays(series []market.Candle, length market.Time, o outline) {
 	for len(series) > 0 {
 		if at := series[0].Start + length; at > t.dayEnd {
 			t.roll(at)
@@ -84,7 +84,7 @@ func untilStart(series []market.Candle, last, length market.Time) int {
 }
 
 // addCloses is add for consecutive candles.
-func (t *track) addCloses(series []market.Candle, length market.Time, o blockSums) {
+func (t *track) addCloses(series []market.Candle, length market.Time, o outline) {
 	for i := 0; ; i++ {
 		rest := o.after(i)
 		if i += rest.within(priceRange{market.Price(t.low), market.Price(t.peak) - 1}, series[i:]); i == len(series) {
@@ -116,7 +116,7 @@ func (r *recorder) markFlat(series []market.Candle, length market.Time, s sample
 
 // markDays is MarkQuiet with a position, without a curve: only days, and closes that turn the track
 // of the equity, cost more than comparisons.
-func (r *recorder) markDays(a *frozenAccount, series []market.Candle, length market.Time, o blockSums) error {
+func (r *recorder) markDays(a *frozenAccount, series []market.Candle, length market.Time, o outline) error {
 	t := turningCloses{frozenAccount: a, track: &r.equity, length: length}
 	t.begin()
 	r.marks += int64(len(series))
@@ -159,7 +159,7 @@ func (t *turningCloses) begin() {
 
 // day passes the closes of a day, and returns the account at the last one; latest: there are no
 // more after them.
-func (t *turningCloses) day(series []market.Candle, o blockSums, latest bool) (s sample, err error) {
+func (t *turningCloses) day(series []market.Candle, o outline, latest bool) (s sample, err error) {
 	for {
 		n := o.within(t.band, series)
 		t.invested += int64(n)
@@ -199,7 +199,7 @@ func (t *turningCloses) add(s sample, price market.Price) {
 }
 
 // markLong is MarkQuiet with a position. A close inside the calm band costs two comparisons.
-func (r *recorder) markLong(a *frozenAccount, series []market.Candle, length market.Time, o blockSums) error {
+func (r *recorder) markLong(a *frozenAccount, series []market.Candle, length market.Time, o outline) error {
 	for len(series) > 0 {
 		n := 0
 		if r.last.cash == a.cash {

@@ -64,11 +64,11 @@ func TestQuietCandlesAreMarkedAsOneByOne(t *testing.T) {
 }
 
 // outlined is the outline of a block that ends with the candles, or that of none.
-func outlined(t *rapid.T, series []market.Candle) (o blockSums) {
+func outlined(t *rapid.T, series []market.Candle) (o outline) {
 	if rapid.Bool().Draw(t, "outline") {
 		before := rapid.IntRange(0, 40).Draw(t, "before")
-		o.of(append(make([]market.Candle, before), series...))
-		o.at = before
+		o = outline{&blockSums{}, before}
+		o.of.sumUp(append(make([]market.Candle, before), series...))
 	}
 	return o
 }

@@ -193,16 +193,14 @@ func (e *Engine) skip(s *strategyState) {
 	if len(rest) == 0 {
 		return
 	}
-	e.beginCall(s, CallSkip)
-	e.calls.at.set(int64(rest[0].Start + r.delay))
+	e.calls.begin(s.id, CallSkip, rest[0].Start+r.delay) // Skip has no desk: the rest of beginCall holds
 	e.calls.skips = true
 	used := s.skipper.Skip(rest[:len(rest):len(rest)])
 	if used < 0 || used > len(rest) {
 		panic(fmt.Sprintf("Skip of strategy %s used %d of %d candles", s.Name, used, len(rest)))
 	}
 	r.stepped += used
-	e.calls.skips = false
-	e.beginCall(s, CallCandle)
+	e.calls.begin(s.id, CallCandle, e.now)
 }
 
 // learn lets clock, account and brackets know of the first n candles of the row.

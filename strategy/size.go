@@ -250,7 +250,8 @@ func partOf(amount market.Qty, share market.Rate) market.Qty {
 func (m MarketDesk) share(o *market.Order, of unit, share market.Rate) (market.Qty, error) {
 	var money market.Money
 	if of == unitCash {
-		money = m.Cash() + m.desk.freed()
+		money, _ = m.desk.engine.Book().Balance(m.desk.id, m.facts().Quote)
+		money += m.desk.freed()
 	} else {
 		money = m.Equity()
 	}
@@ -277,7 +278,7 @@ func (m MarketDesk) decision(o *market.Order) market.Price {
 	case o.TriggerAmount != 0:
 		return o.TriggerAmount
 	}
-	return m.Last()
+	return m.desk.engine.Book().Last(m.id)
 }
 
 // atRisk is the amount that loses the budget between the worst entry and the stop.

@@ -14,10 +14,10 @@ import (
 
 // sections are the sub-benchmarks of BenchmarkRows: the rows of the bench table that
 // need no other process.
-var sections = []string{"loop", "resting", "store", "live", "sweep", "rules", "rulesSweep"}
+var sections = []string{"loop", "resting", "store", "live", "sweep", "rules", "rulesSweep", "dense"}
 
 // newSections is how many of the last sections olderRows does not have.
-const newSections = 3
+const newSections = 4
 
 // olderRows is BenchmarkRows for revisions that have the bench table and not yet that benchmark.
 //

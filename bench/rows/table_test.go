@@ -47,6 +47,7 @@ func BenchmarkTable(b *testing.B) {
 		t.rules()
 		t.resting()
 		t.sweep()
+		t.dense()
 		t.walk()
 		t.placebo()
 		t.store()
@@ -70,7 +71,8 @@ func BenchmarkRows(b *testing.B) {
 		name    string
 		measure func(*table)
 	}{{"loop", (*table).loop}, {"resting", (*table).resting}, {"store", (*table).store}, {"live", (*table).live},
-		{"sweep", (*table).sweep}, {"rules", (*table).rules}, {"rulesSweep", (*table).rulesSweep}} {
+		{"sweep", (*table).sweep}, {"rules", (*table).rules}, {"rulesSweep", (*table).rulesSweep},
+		{"dense", (*table).dense}} {
 		b.Run(section.name, func(b *testing.B) {
 			for b.Loop() {
 				t := &table{b: b}

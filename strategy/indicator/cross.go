@@ -81,8 +81,8 @@ func (x *Cross) pushRare(close, is market.Price) (direction Direction) {
 // report a cross or panic; before the first difference it takes none. It returns how many it took.
 func (x *Cross) Skip(series []market.Candle) (taken int) {
 	for taken < len(series) {
-		taken += x.fours(series[taken:])
-		rest := series[taken:min(taken+4, len(series))]
+		taken += x.straight(series[taken:])
+		rest := series[taken:min(taken+1, len(series))]
 		n := x.ones(rest)
 		if taken += n; n < len(rest) {
 			break
@@ -111,34 +111,28 @@ func (x *Cross) ones(series []market.Candle) (taken int) {
 	return taken
 }
 
-// fours takes candles, four at a time, while the difference stays strictly on its side. Where the
-// places of the three closes wrap, or fewer than four candles are left, it ends.
-func (x *Cross) fours(series []market.Candle) (taken int) {
-	if x.was == 0 || x.fast < 4 {
+// straight takes candles while the difference stays strictly on its side. Where the place of one of
+// the three closes wraps, it ends.
+func (x *Cross) straight(series []market.Candle) (taken int) {
+	was, side, calm := x.was, x.was>>63|1, x.calm
+	if was == 0 {
 		return 0
 	}
 	last := uint(len(x.ring) - 1)
 	at, middle, oldest := x.next&last, (x.next-x.fast)&last, (x.next-x.slow)&last
-	n := uint(min(len(series), len(x.ring)-int(max(at, middle, oldest)))) &^ 3
-	into, middles, olds := x.ring[at:at+n], x.ring[middle:middle+n], x.ring[oldest:oldest+n]
-	was, byBoth, byFast, calm := x.was, x.byBoth, x.byFast, x.calm
-	flip, one := was>>63, was>>63+1 // (d^flip)-one is negative where d is zero or on the other side
-	for len(series) >= 4 && len(into) >= 4 && len(middles) >= 4 && len(olds) >= 4 {
-		a, b, c, d := series[0].Close, series[1].Close, series[2].Close, series[3].Close
-		isA := was + (a-middles[0])*byBoth + (olds[0]-middles[0])*byFast
-		isB := isA + (b-middles[1])*byBoth + (olds[1]-middles[1])*byFast
-		isC := isB + (c-middles[2])*byBoth + (olds[2]-middles[2])*byFast
-		isD := isC + (d-middles[3])*byBoth + (olds[3]-middles[3])*byFast
-		sides := ((isA ^ flip) - one) | ((isB ^ flip) - one) | ((isC ^ flip) - one) | ((isD ^ flip) - one)
-		if sides|(calm-a)|(calm-b)|(calm-c)|(calm-d) < 0 {
+	n := min(len(series), len(x.ring)-int(max(at, middle, oldest)))
+	series = series[:n]
+	into, middles, olds := x.ring[at:][:n], x.ring[middle:][:n], x.ring[oldest:][:n]
+	was, byBoth, byFast := was*side, x.byBoth*side, x.byFast*side // the loop knows one side: above zero
+	for ; taken < n; taken++ {
+		close, leaves := series[taken].Close, middles[taken]
+		is := was + (close-leaves)*byBoth + (olds[taken]-leaves)*byFast
+		if (is-1)|(calm-close) < 0 {
 			break
 		}
-		into[0], into[1], into[2], into[3] = a, b, c, d
-		was = isD
-		taken += 4
-		series, into, middles, olds = series[4:], into[4:], middles[4:], olds[4:]
+		into[taken], was = close, is
 	}
-	x.was, x.next = was, x.next+uint(taken)
+	x.was, x.next = was*side, x.next+uint(taken)
 	return taken
 }
 
