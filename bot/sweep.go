@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -28,6 +29,9 @@ same command goes on with it after a kill.
 Methods: grid tries all sets; random and sobol try --sets of them; halving tries many on a part of the range and keeps
 the best third for a longer part; cma-es moves to where the objective is higher.
 
+--within 10m measures for some seconds how long the search takes. Where it cannot end in that time, it takes the method
+and the number of sets that can, and names both: they alone shape the result, and give the same again.
+
 Each set counts as a try: see bot trials. --lock-last keeps the end of the candles out of the search and of all
 backtests, until bot trials unseal.`
 
@@ -45,6 +49,7 @@ type sweepFlags struct {
 	doorFlags
 	out              string
 	table, tableDays string
+	within           time.Duration
 	json             bool
 }
 
@@ -66,6 +71,8 @@ func sweepCommand(a *app) *cobra.Command {
 		"let workers on other machines run the sets: `HOST:PORT`, or a port of this machine alone; see bot worker")
 	f.doorFlags.add(c.Flags())
 	c.Flags().StringVar(&f.key, "tls-key", "", "`FILE` with the secret key of --tls-cert")
+	c.Flags().DurationVar(&f.within, "within", 0,
+		"`TIME`, like 10m, in which the sweep is to end: where not all sets fit, it takes fewer by sobol or halving")
 	c.Flags().StringVar(&f.table, "export", "", fmt.Sprintf(exportHint, "all sets with their figures"))
 	c.Flags().StringVar(&f.tableDays, "export-days", "", fmt.Sprintf(exportHint, "the daily returns of all sets"))
 	c.Flags().BoolVar(&f.json, "json", false, "print the outcome as JSON, and nothing else")
@@ -74,7 +81,8 @@ func sweepCommand(a *app) *cobra.Command {
 
 // sweep runs the command.
 func (a *app) sweep(ctx context.Context, f *sweepFlags, given func(flag string) bool) error {
-	err := cmp.Or(checkTable("export", f.table), checkTable("export-days", f.tableDays))
+	err := cmp.Or(checkTable("export", f.table), checkTable("export-days", f.tableDays),
+		f.checkWithin(given("within")))
 	if err == nil && f.machines() {
 		err = a.readyForWorkers()
 	}
@@ -86,15 +94,11 @@ func (a *app) sweep(ctx context.Context, f *sweepFlags, given func(flag string) 
 		return err
 	}
 	defer found.close()
-	if found.trials != nil {
-		err = found.trials.count(found, a)
-	}
-	if err != nil {
+	screen := a.newSweepScreen(f.json)
+	if given, err = f.ready(ctx, a, found, screen, given); err != nil {
 		return err
 	}
 	c, base, job := found.config, found.base, found.job
-	job.File = cmp.Or(f.out, c.Sweep.Out, filepath.Join("out", "sweep-"+c.Source.Label()+"-*.sweep"))
-	screen := a.newSweepScreen(f.json)
 	job.Began, job.Trial, job.Progress = screen.start, screen.trial, screen.progress
 	if err = a.coordinate(f, found, &job); err != nil {
 		return err
@@ -132,6 +136,23 @@ func (a *app) sweep(ctx context.Context, f *sweepFlags, given func(flag string) 
 		more = append(more, "The best again in full:", "  "+again[0])
 	}
 	return a.document(doc, strings.TrimSuffix(outcome.File, ".sweep")+".html", outcome, f.json, more...)
+}
+
+// ready names the file of a sweep, chooses what --within leaves open, and lets the sets count as
+// tries. It returns which flags are given from then on.
+func (f *sweepFlags) ready(ctx context.Context, a *app, s *search, screen *sweepScreen,
+	given func(flag string) bool) (func(flag string) bool, error) {
+	s.job.File = cmp.Or(f.out, s.config.Sweep.Out, filepath.Join("out", "sweep-"+s.config.Source.Label()+"-*.sweep"))
+	if given("within") {
+		if err := f.fit(ctx, a, s, screen); err != nil {
+			return nil, searchError(ctx, s.base, err)
+		}
+		given = f.settled(given, &s.job)
+	}
+	if s.trials == nil {
+		return given, nil
+	}
+	return given, s.trials.count(s, a)
 }
 
 // commands run the sets of the top again in full; the words come first in each.

@@ -35,10 +35,6 @@ const (
 // none of them has ended.
 const trialLasts = time.Second
 
-// statisticsCost is the time that the statistics of a set and day take, on the machine of
-// docs/performance.md. They are a small part of a sweep, unless its runs are short.
-const statisticsCost = 190 * time.Nanosecond
-
 func (a *app) newSweepScreen(quiet bool) *sweepScreen {
 	s := &sweepScreen{out: a.Stderr}
 	if quiet {
@@ -109,7 +105,7 @@ func (s *sweepScreen) start(b research.Start) {
 		s.line("%d of them are in the file already", b.Done)
 	}
 	s.began, s.sets = time.Now(), b.Sets-b.Done
-	s.after = statisticsCost * time.Duration(b.Sets) * time.Duration(b.Days) / time.Duration(max(s.workers, 1))
+	s.after = research.JudgingTime(b.Sets, b.Days, s.workers)
 }
 
 // trial says how long the sweep will take, when its first groups have shown it.

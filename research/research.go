@@ -154,15 +154,7 @@ func newSweep(job Job) (*sweep, error) {
 	if job.Workers <= 0 {
 		job.Workers = runtime.GOMAXPROCS(0)
 	}
-	id := &job.Identity
-	id.Version, id.Method, id.Sets, id.Seed, id.Figures = fileVersion, job.Method, job.Sets, job.Seed, FigureNames()
-	id.Space, id.Objective = nil, ""
-	for _, d := range job.Space.dims {
-		id.Space = append(id.Space, d.Key+"="+strings.Join(d.Values, ","))
-	}
-	if job.Method.Adaptive() {
-		id.Objective = job.Objective.String()
-	}
+	job.identify()
 	s := &sweep{job: job, runner: job.Runner}
 	if s.runner == nil {
 		s.runner = &pool{space: job.Space, worker: job.Worker, workers: job.Workers, to: job.To, watch: job.Watch}
@@ -172,6 +164,19 @@ func newSweep(job Job) (*sweep, error) {
 	sampler, err := newSampler(job.Method, s.chooser, job.Sets, job.Seed)
 	s.sampler = sampler
 	return s, err
+}
+
+// identify fills in the identity, but for the candles.
+func (job *Job) identify() {
+	id := &job.Identity
+	id.Version, id.Method, id.Sets, id.Seed, id.Figures = fileVersion, job.Method, job.Sets, job.Seed, FigureNames()
+	id.Space, id.Objective = nil, ""
+	for _, d := range job.Space.dims {
+		id.Space = append(id.Space, d.Key+"="+strings.Join(d.Values, ","))
+	}
+	if job.Method.Adaptive() {
+		id.Objective = job.Objective.String()
+	}
 }
 
 // begin chooses the first batch and the instant from which all sets count.

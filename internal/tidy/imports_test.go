@@ -266,6 +266,8 @@ var exceptions = map[string]map[string]string{
 	"bot/candles/import.go": {"time.Now": "candles of the future are refused"},
 	"research/random.go":    {"math/rand/v2": "random and cma-es draw sets from a PCG seeded by the sweep's seed"},
 	"bot/ledger.go":         {"time.Now": "a try says when it was made; nothing depends on it"},
+	"bot/within.go": {"time.Now": "how fast this machine is decides the method and the number of sets of --within; " +
+		"both are then as if they had been given, and the result names them", "time.Since": "the same"},
 	"bot/sweepscreen.go": {"time.Now": "a person reads how fast a sweep is and how long it will take; nothing " +
 		"depends on it"},
 	"bot/stress.go": {"time.Now": "a person reads how long the runs will take; nothing depends on it",
