@@ -1,9 +1,12 @@
 package bot_test
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -64,15 +67,16 @@ func (l leakless) Run() int {
 
 // TestCommandsDoWhatTheTranscriptsSay runs the transcripts of testdata/script. Beside testscript's
 // own commands they know `exits CODE COMMAND…`, which wants that very code, `flip FILE`, which
-// damages a store, `livestate FOLDER`, which leaves there what a bot that ran does, and `awaits
-// FILE TEXT`, which waits until a command beside it has written the text. With -short, which is
+// damages a store, `livestate FOLDER`, which leaves there what a bot that ran does, `momentum FILE
+// SHARE`, which makes up candles, and `awaits FILE TEXT`, which waits until a command beside it has
+// written the text. With -short, which is
 // for the race detector, it runs transcripts of commands with goroutines.
 func TestCommandsDoWhatTheTranscriptsSay(t *testing.T) {
 	t.Parallel()
 	p := testscript.Params{
 		Dir: "testdata/script", RequireExplicitExec: true, RequireUniqueNames: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "flip": flip,
-			"livestate": liveState, "awaits": awaits},
+			"livestate": liveState, "awaits": awaits, "momentum": momentum},
 	}
 	if testing.Short() {
 		p.Dir = ""
@@ -115,6 +119,26 @@ func awaits(ts *testscript.TestScript, negated bool, args []string) {
 			ts.Fatalf("%s has no %q after a minute: %s", args[0], args[1], text)
 		}
 	}
+}
+
+// momentum writes three years of made-up days, as CSV. A share of a usual day's move goes where the
+// moves of the twenty days before went.
+func momentum(ts *testscript.TestScript, _ bool, args []string) {
+	const day, usual = 86_400_000, 0.03
+	share, err := strconv.ParseFloat(args[1], 64)
+	ts.Check(err)
+	var rows bytes.Buffer
+	random, went, open := rand.New(rand.NewPCG(1, 1)), 0.0, 20_000.0
+	for n := range int64(1100) {
+		move := usual * (share*math.Copysign(1, went) + random.NormFloat64())
+		went += (move - went) / 20
+		end := open * math.Exp(move)
+		fmt.Fprintf(&rows, "%d,%.2f,%.2f,%.2f,%.2f,1000\n", 1_609_459_200_000+n*day, open, max(open, end)*1.001,
+			min(open, end)*0.999, end)
+		open = math.Round(end*100) / 100
+	}
+	ts.Check(os.MkdirAll(filepath.Dir(ts.MkAbs(args[0])), 0o755))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), rows.Bytes(), 0o644))
 }
 
 // flip damages every page of a candle store but the first two, which say where the others are.

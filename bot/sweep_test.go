@@ -3,11 +3,14 @@ package bot_test
 import (
 	"bufio"
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -108,6 +111,42 @@ func killWhen(t *testing.T, dir string, holds func() bool, args ...string) {
 	bottest.Await(t, holds)
 	_ = cmd.Process.Kill() // it may have ended
 	_ = cmd.Wait()
+}
+
+// TestEachRowOfTheTableIsASingleBacktest runs the sets of an exported table one by one.
+func TestEachRowOfTheTableIsASingleBacktest(t *testing.T) {
+	bottest.Unraced(t)
+	t.Parallel()
+	dir := t.TempDir()
+	text, err := command(t, dir, "sweep", "--vary", "strategies.trend.params.fast=20,60", "--vary",
+		"account.taker_fee=0.1%,0.25%", "--export", "sets.csv")
+	require.NoError(t, err, text)
+	from := regexp.MustCompile(`(?m)^  bot backtest .* --from (\S+)$`).FindStringSubmatch(text)
+	require.NotNil(t, from, text)
+	table, err := os.Open(filepath.Join(dir, "sets.csv"))
+	require.NoError(t, err)
+	defer table.Close()
+	rows, err := csv.NewReader(table).ReadAll()
+	require.NoError(t, err)
+	require.Len(t, rows, 1+4)
+	for _, row := range rows[1:] {
+		args := []string{"backtest", "--json", "--from", from[1]}
+		for i, name := range rows[0] {
+			if strings.Contains(name, ".") {
+				args = append(args, "--set", name+"="+row[i])
+			}
+		}
+		text, err := command(t, dir, args...)
+		require.NoError(t, err, text)
+		var result backtest.Result
+		require.NoError(t, json.Unmarshal([]byte(text), &result))
+		figures := research.FiguresOf(&result)
+		for i, name := range research.FigureNames() {
+			want, err := strconv.ParseFloat(row[slices.Index(rows[0], name)], 64)
+			require.NoError(t, err)
+			require.InDelta(t, want, figures[i], 0, "%s of %v", name, args)
+		}
+	}
 }
 
 // TestThePrintedCommandShowsTheFiguresOfTheSweep runs what the end of a sweep prints.
