@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -27,12 +28,24 @@ type paperRecord struct {
 	open   []exchange.WireOrder
 }
 
-// record is what the ledger is read of; nil: the exchange of paper mode is closed.
-func (p *player) record() *bottest.Books {
+// books is what the record is read of; nil: the exchange of paper mode is closed.
+func (p *player) books() *bottest.Books {
 	if p.life.Setup.Paper {
 		return p.simulated.books
 	}
 	return &p.Books
+}
+
+// record reads the open orders of the bot's account and the exchange's ledger.
+func (p *player) record() ([]exchange.WireOrder, map[string]lives.Ledger) {
+	if !p.life.Setup.Paper {
+		open := p.OpenAtTheExchange()
+		return open, p.readsOf(&p.Books, open)
+	}
+	p.simulated.turn.Lock()
+	defer p.simulated.turn.Unlock()
+	p.simulated.read(p)
+	return p.simulated.open, maps.Clone(p.simulated.ledger)
 }
 
 // orders are the open orders of the bot's account.
@@ -40,10 +53,8 @@ func (p *player) orders() []exchange.WireOrder {
 	if !p.life.Setup.Paper {
 		return p.OpenAtTheExchange()
 	}
-	p.simulated.turn.Lock()
-	defer p.simulated.turn.Unlock()
-	p.simulated.read(p)
-	return p.simulated.open
+	open, _ := p.record()
+	return open
 }
 
 // every are all orders of the bot's account; on paper none while its exchange is closed.
@@ -52,7 +63,7 @@ func (p *player) every() map[uuid.UUID]exchange.WireOrder {
 		p.simulated.turn.Lock()
 		defer p.simulated.turn.Unlock()
 	}
-	if of := p.record(); of != nil {
+	if of := p.books(); of != nil {
 		return of.OrdersAtTheExchange()
 	}
 	return nil

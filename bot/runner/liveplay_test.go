@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -184,10 +183,10 @@ func (p *player) play() {
 	p.begin()
 	for i := range p.life.Events {
 		e := &p.life.Events[i]
-		p.looksUntil(p.begun.Add(e.At), 3*time.Second)
+		p.looksUntil(p.begun.Add(e.At))
 		p.happens(e)
 	}
-	p.looksUntil(p.around.until(time.Now().Add(45*time.Second)), 3*time.Second)
+	p.looksUntil(p.around.until(time.Now().Add(45 * time.Second)))
 	p.mend()
 	calm := p.calm
 	if !slices.ContainsFunc(p.life.Setup.Markets(), func(name string) bool { return !p.life.Setup.Bare(name) }) {
@@ -201,7 +200,8 @@ func (p *player) play() {
 // long as the bot has time.
 func (p *player) rests(calm time.Duration) {
 	for until, quiet := time.Now().Add(calm), time.Now(); time.Now().Before(until); {
-		p.looksUntil(time.Now().Add(20*time.Second), 20*time.Second)
+		time.Sleep(20 * time.Second)
+		p.restore(false)
 		if look := p.look(); !look.Up || !p.guard.Quiet(look) {
 			quiet = time.Now()
 		}
@@ -250,7 +250,7 @@ func (p *player) happens(e *lives.Event) {
 }
 
 // looksUntil looks again and again until a time. Changes of rules and statuses end on the way.
-func (p *player) looksUntil(until time.Time, every time.Duration) {
+func (p *player) looksUntil(until time.Time) {
 	for {
 		p.restore(false)
 		p.look()
@@ -258,7 +258,7 @@ func (p *player) looksUntil(until time.Time, every time.Duration) {
 		if left <= 0 {
 			return
 		}
-		time.Sleep(min(every, left))
+		time.Sleep(min(3*time.Second, left))
 	}
 }
 
@@ -267,20 +267,22 @@ func (p *player) look() *lives.Look {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.died()
+	open, ledger := p.record()
 	look := &lives.Look{At: time.Since(p.begun), Up: p.bot != nil && !p.busy, Blind: p.around.isBlind(),
-		Dead: p.bot == nil && p.killed, Stopped: p.stopped && p.bot == nil, Ledger: p.reads()}
-	for _, o := range p.own("") {
-		look.Orders = append(look.Orders, o.Order.ClientOrderID.String())
-		if o.Order.CodGroupID != 0 {
-			look.Grouped++
+		Dead: p.bot == nil && p.killed, Stopped: p.stopped && p.bot == nil, Ledger: ledger}
+	for i := range open {
+		o := &open[i].Order
+		grouped := 0
+		if o.CodGroupID != 0 {
+			grouped = 1
 		}
-	}
-	for _, o := range p.orders() {
-		if o.Order.CodGroupID != 0 {
-			look.Strange++
+		if p.ledger.owns(o.ClientOrderID) {
+			look.Strange += grouped
+			continue
 		}
+		look.Grouped += grouped
+		look.Orders = append(look.Orders, o.ClientOrderID.String())
 	}
-	look.Strange -= look.Grouped
 	if p.life.Setup.Groups > 0 && (!look.Up || look.Blind) {
 		p.lonely = append(p.lonely, p.ex.Clock().Now())
 	}
@@ -308,15 +310,10 @@ func (p *player) died() {
 	}
 }
 
-// reads reads the exchange's record.
+// reads reads the exchange's ledger.
 func (p *player) reads() map[string]lives.Ledger {
-	if p.life.Setup.Paper {
-		p.simulated.turn.Lock()
-		defer p.simulated.turn.Unlock()
-		p.simulated.read(p)
-		return maps.Clone(p.simulated.ledger)
-	}
-	return p.readsOf(&p.Books, p.OpenAtTheExchange())
+	_, ledger := p.record()
+	return ledger
 }
 
 func (p *player) readsOf(from *bottest.Books, open []exchange.WireOrder) map[string]lives.Ledger {
