@@ -58,8 +58,8 @@ type Result struct {
 	Definitions []Definition `json:"definitions"`
 	Files       []string     `json:"files"` // names within Dir
 
-	Trades []Trade `json:"-"` // in the order of their ends; with Options.Keep
-	Fills  []Fill  `json:"-"` // in their order; with Options.Keep
+	Trades []RoundTrip `json:"-"` // in the order of their ends; with Options.Keep
+	Fills  []Fill      `json:"-"` // in their order; with Options.Keep
 
 	Tries []string `json:"-"` // what Options.Tried said
 	Dir   string   `json:"-"` // the folder of the files
@@ -252,7 +252,7 @@ type Definition struct {
 	Formula string `json:"formula"`
 }
 
-// Amount is money of the account's currency with its decimals; of a Trade or a Fill also a price
+// Amount is money of the account's currency with its decimals; of a RoundTrip or a Fill also a price
 // or an amount of base. It is written as a decimal string. The zero Amount without decimals prints
 // as "0".
 type Amount struct {

@@ -10,8 +10,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Trade is a round trip, a row of trades.csv: a sale, with the buys of what it sold.
-type Trade struct {
+// RoundTrip is a row of trades.csv: a sale, with the buys of what it sold.
+type RoundTrip struct {
 	Strategy string // its name; empty: base that the run began with
 	Market   string
 	Entered  market.Time // the position's first fill
@@ -28,7 +28,7 @@ type Trade struct {
 }
 
 // Return is the profit as a part of what was paid, fees left out.
-func (t *Trade) Return() Figure {
+func (t *RoundTrip) Return() Figure {
 	return Figure(t.Profit.Float() / (t.Entry.Float() * t.Amount.Float()))
 }
 
@@ -46,13 +46,13 @@ type Fill struct {
 
 // kept are the trades and fills of a run.
 type kept struct {
-	trades []Trade
+	trades []RoundTrip
 	fills  []Fill
 }
 
 func (k *kept) trade(strategy string, m *market.Market, t *trip, pnl market.Value) {
 	worst, best := t.excursions(m)
-	k.trades = append(k.trades, Trade{Strategy: strategy, Market: m.Name, Entered: t.entered, Exited: t.exited,
+	k.trades = append(k.trades, RoundTrip{Strategy: strategy, Market: m.Name, Entered: t.entered, Exited: t.exited,
 		Amount: base(m, t.amount), Entry: averageOf(m, t.cost, t.amount), Exit: averageOf(m, t.proceeds, t.amount),
 		Fees: quote(m, t.fees), Profit: quote(m, pnl), Reason: t.tag(),
 		Worst: Figure(worst), Best: Figure(best), Part: t.part})

@@ -14,7 +14,7 @@ import (
 
 func TestTablesOfTheBooksFit80Columns(t *testing.T) {
 	list := &profit.TradeList{Zone: "Europe/Amsterdam", Sums: []profit.TradeSum{{Currency: "EUR", Trips: 1,
-		Profit: "-0.3536", Fees: "0.3105"}}, Trades: []profit.Trade{{Order: 123456, Strategy: "trendfilter",
+		Profit: "-0.3536", Fees: "0.3105"}}, Trades: []profit.RoundTrip{{Order: 123456, Strategy: "trendfilter",
 		Market: "BTC-EUR", EnteredMS: 1, ExitedMS: time.Hour.Milliseconds() * 30, Amount: "0.00109688",
 		Entry: "91221.26", Exit: "91182.00",
 		Fees: "0.3105", Profit: "-1230.35361", Part: -0.0035, Currency: "EUR", Reason: "rung above", Awaited: true}}}

@@ -183,7 +183,7 @@ type (
 	}
 	orders struct {
 		Running bool
-		Orders  []operator.Order
+		Orders  []operator.OrderRow
 	}
 	positions struct {
 		Positions []struct{ Amount, Worth string }
@@ -341,7 +341,7 @@ func TestTheStoryOfAnOrderIsToldByAnyNameAndAfterTheEnd(t *testing.T) {
 	at := -1
 	bottest.Await(t, func() bool { // the first order may end without a fill
 		b.ask("orders --all", &list)
-		at = slices.IndexFunc(list.Orders, func(o operator.Order) bool {
+		at = slices.IndexFunc(list.Orders, func(o operator.OrderRow) bool {
 			return o.State == "filled" && o.Side == "buy"
 		})
 		return at >= 0

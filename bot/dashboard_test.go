@@ -391,7 +391,7 @@ func wasActedFromThePage(b *trader, cancelled string) {
 	require.Equal(b.t, confirmed, have)
 	orders, err := operator.OrdersOf(store, true)
 	require.NoError(b.t, err)
-	at := slices.IndexFunc(orders.Orders, func(o operator.Order) bool { return fmt.Sprint(o.Number) == cancelled })
+	at := slices.IndexFunc(orders.Orders, func(o operator.OrderRow) bool { return fmt.Sprint(o.Number) == cancelled })
 	require.GreaterOrEqual(b.t, at, 0)
 	require.Equal(b.t, "canceled", orders.Orders[at].State)
 }

@@ -72,7 +72,7 @@ func (a *advised) find() {
 }
 
 // orders are those of the strategy, ended ones too.
-func (a *advised) orders() (list []operator.Order) {
+func (a *advised) orders() (list []operator.OrderRow) {
 	var all operator.Orders
 	a.ask("orders --all", &all)
 	for _, o := range all.Orders {

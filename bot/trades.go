@@ -125,7 +125,7 @@ func tradesCommand(a *app) *cobra.Command {
 				f.query.Latest = latestTrades
 			}
 			return askBooks(ctx, a, f, operator.AskTrades(&f.query),
-				func(list *profit.TradeList) []profit.Trade { return list.Trades },
+				func(list *profit.TradeList) []profit.RoundTrip { return list.Trades },
 				func(w io.Writer, list *profit.TradeList) error { return printTrades(w, list, a.terminal().Width) })
 		}),
 	}

@@ -61,7 +61,7 @@ func Run(ctx context.Context, a *Ask) (r *Changes, err error) {
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	h := handing{Ask: a, store: store, report: &Changes{From: a.From, To: a.To, Check: a.Check, Positions: []Position{},
-		Orders: []Order{}, Money: []Money{}, Notes: []string{}}}
+		Orders: []HandedOrder{}, Money: []Money{}, Notes: []string{}}}
 	err = h.run()
 	return h.report, err
 }

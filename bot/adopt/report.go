@@ -14,22 +14,22 @@ import (
 
 // Changes lists the changes that a handover has made, or would make.
 type Changes struct {
-	From      string     `json:"from"`
-	To        string     `json:"to"`
-	Check     bool       `json:"check"`  // nothing was written
-	Before    bool       `json:"before"` // it was done by an earlier call: By, AtMS and Entry are of that one
-	By        string     `json:"by,omitempty"`
-	AtMS      int64      `json:"at_ms,omitempty"`
-	Entry     uint64     `json:"entry,omitempty"` // of the journal
-	Positions []Position `json:"positions"`
-	Orders    []Order    `json:"orders"`
-	Exits     int        `json:"exits"`   // brackets
-	Tactics   int        `json:"tactics"` // under way
-	Closes    int        `json:"closes"`  // under way
-	Money     []Money    `json:"money"`   // of its own, in no position
-	Memory    bool       `json:"memory"`  // To is From under another name: it has its saved state and its halt
-	Halt      string     `json:"halt,omitempty"`
-	Notes     []string   `json:"notes"`
+	From      string        `json:"from"`
+	To        string        `json:"to"`
+	Check     bool          `json:"check"`  // nothing was written
+	Before    bool          `json:"before"` // it was done by an earlier call: By, AtMS and Entry are of that one
+	By        string        `json:"by,omitempty"`
+	AtMS      int64         `json:"at_ms,omitempty"`
+	Entry     uint64        `json:"entry,omitempty"` // of the journal
+	Positions []Position    `json:"positions"`
+	Orders    []HandedOrder `json:"orders"`
+	Exits     int           `json:"exits"`   // brackets
+	Tactics   int           `json:"tactics"` // under way
+	Closes    int           `json:"closes"`  // under way
+	Money     []Money       `json:"money"`   // of its own, in no position
+	Memory    bool          `json:"memory"`  // To is From under another name: it has its saved state and its halt
+	Halt      string        `json:"halt,omitempty"`
+	Notes     []string      `json:"notes"`
 }
 
 // Position is a position that goes over. Amounts are plain decimals.
@@ -43,8 +43,8 @@ type Position struct {
 	SumCost  string `json:"sum_cost"` // likewise
 }
 
-// Order is an order that goes over.
-type Order struct {
+// HandedOrder is an order that goes over.
+type HandedOrder struct {
 	Order  int64  `json:"order"`
 	Market string `json:"market"`
 	Side   string `json:"side"`
@@ -82,7 +82,7 @@ func (h *handing) describe() error {
 		if err != nil {
 			return err
 		}
-		r.Orders = append(r.Orders, Order{Order: int64(id), Market: catalog.Market(row.Market).Name,
+		r.Orders = append(r.Orders, HandedOrder{Order: int64(id), Market: catalog.Market(row.Market).Name,
 			Side: row.Side.String(), State: row.State.String()})
 	}
 	for _, m := range b.Money {

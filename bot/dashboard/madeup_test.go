@@ -55,7 +55,7 @@ func madeUp() *Documents {
 func madeUpOrders() *operator.Orders {
 	all := &operator.Orders{Answer: profit.Answer{Running: true}}
 	for i, state := range []string{"filled", "canceled", "filled", "open", "awaitingTrigger", "unknown"} {
-		o := operator.Order{Number: int64(i + 1), Strategy: "trend", Market: "BTC-EUR", Side: "buy", Type: "limit",
+		o := operator.OrderRow{Number: int64(i + 1), Strategy: "trend", Market: "BTC-EUR", Side: "buy", Type: "limit",
 			State: state, Amount: "0.02501", Price: "91500", Filled: "0", Fee: "0", Tag: "entry",
 			CreatedMS: madeUpNow - 9_000_000}
 		if state == "awaitingTrigger" {
@@ -96,7 +96,7 @@ func madeUpProfit() (*profit.ProfitReport, *profit.TradeList) {
 			Fees:     "1.05",
 			Realised: fmt.Sprintf("%.2f", 40*math.Sin(float64(i)*1.1)), Unrealised: "2.9", Flows: "0", Trips: 3, Won: 2,
 			Return: &gain, Drawdown: &fall})
-		t.Trades = append(t.Trades, profit.Trade{Order: int64(i + 20), Strategy: "trend", Market: "BTC-EUR",
+		t.Trades = append(t.Trades, profit.RoundTrip{Order: int64(i + 20), Strategy: "trend", Market: "BTC-EUR",
 			EnteredMS: madeUpNow - int64(20-i)*7_200_000, ExitedMS: madeUpNow - int64(20-i)*7_200_000 + 3_000_000,
 			Amount: "0.02501", Entry: "92411.2", Exit: "92931.7", Fees: "1.1521", Currency: "EUR", Reason: "target",
 			Profit: fmt.Sprintf("%.2f", 21*math.Cos(float64(i)*1.3))})

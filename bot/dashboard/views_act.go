@@ -45,7 +45,7 @@ func (a *action) confirm(of, name string) string {
 }
 
 // cancelTable is the table of open orders, each with the link that cancels it.
-func cancelTable(d *Documents, open []operator.Order) Table {
+func cancelTable(d *Documents, open []operator.OrderRow) Table {
 	cancel := actionOf("cancel")
 	t := orderTable("Open orders", "No order is open.")
 	t.Head = append(t.Head, "Action")
@@ -84,7 +84,7 @@ func (d *botPages) asks(on *subject) []Ask {
 
 // confirmOf makes the confirmation of an action: the sentences of its action, and the orders and
 // positions that it concerns.
-func (d *botPages) confirmOf(one *confirmation, docs *Documents, open []operator.Order) *ConfirmView {
+func (d *botPages) confirmOf(one *confirmation, docs *Documents, open []operator.OrderRow) *ConfirmView {
 	view := &ConfirmView{Does: one.do.title + ": " + strings.TrimSuffix(one.on.name, ","), Confirmation: one.id,
 		Asks: d.asks(one.on), Says: slices.Clone(one.do.says)}
 	view.Says[0] = fmt.Sprintf(view.Says[0], one.on.name)

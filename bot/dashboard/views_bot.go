@@ -301,7 +301,7 @@ func OrdersOf(all *operator.Orders, zone *time.Location) Parts {
 }
 
 // standing sorts an order under open, closed or unresolved.
-func standing(o *operator.Order) string {
+func standing(o *operator.OrderRow) string {
 	switch {
 	case o.InFlight != "" && !o.Waits || o.State == "unknown":
 		return "unresolved"
@@ -321,7 +321,7 @@ func orderCell(number int64) Cell {
 	return Cell{Text: fmt.Sprint(number), Path: fmt.Sprintf("order?order=%d", number), Class: "left"}
 }
 
-func orderRow(o *operator.Order, zone *time.Location) Row {
+func orderRow(o *operator.OrderRow, zone *time.Location) Row {
 	return row(orderCell(o.Number),
 		left(o.Strategy), text(o.Market), left(o.Terms()), text(o.StateText()), text(o.Filled),
 		text(profit.Brief(o.Fee)), left(o.Tag), text(moment(o.Updated(), zone)))

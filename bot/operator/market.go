@@ -47,7 +47,7 @@ type Market struct {
 	SpanMS  int64        `json:"span_ms,omitempty"`
 	Candles []Candle     `json:"candles"`
 	Fills   []MarketFill `json:"fills"`  // own ones in the time
-	Orders  []Order      `json:"orders"` // own open ones, now
+	Orders  []OrderRow   `json:"orders"` // own open ones, now
 	Watched []Watched    `json:"watched,omitempty"`
 	Plots   []Plot       `json:"plots,omitempty"`
 	Book    *Book        `json:"book,omitempty"` // the latest, where a strategy needs books
@@ -193,7 +193,7 @@ func (v *Market) addRecorded(q *MarketQuery, m *market.Market, recorded Recorded
 
 // Choose sets market and interval as they were asked for. Series must be set.
 func (v *Market) Choose(q *MarketQuery) error {
-	v.Candles, v.Fills, v.Orders = []Candle{}, []MarketFill{}, []Order{}
+	v.Candles, v.Fills, v.Orders = []Candle{}, []MarketFill{}, []OrderRow{}
 	if len(v.Series) == 0 && q.Market == "" {
 		return nil
 	}

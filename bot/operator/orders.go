@@ -8,8 +8,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// Order is an own order as a program reads it.
-type Order struct {
+// OrderRow is an own order as a program reads it.
+type OrderRow struct {
 	Number        int64  `json:"number"`
 	ClientOrderID string `json:"client_order_id"`
 	OrderID       string `json:"order_id,omitempty"` // the exchange's
@@ -34,7 +34,7 @@ type Order struct {
 }
 
 // Terms describes an order for a person.
-func (o *Order) Terms() string {
+func (o *OrderRow) Terms() string {
 	text := o.Side + " " + o.Type + " " + o.Amount
 	if o.AmountQuote != "" {
 		text += "for " + o.AmountQuote
@@ -49,7 +49,7 @@ func (o *Order) Terms() string {
 }
 
 // StateText describes the state of an order for a person.
-func (o *Order) StateText() string {
+func (o *OrderRow) StateText() string {
 	if o.Waits {
 		return o.InFlight + " waits to be sent"
 	}
@@ -60,12 +60,12 @@ func (o *Order) StateText() string {
 }
 
 // Updated is the time of the exchange's last report on the order, else of its creation.
-func (o *Order) Updated() int64 { return max(o.UpdatedMS, o.CreatedMS) }
+func (o *OrderRow) Updated() int64 { return max(o.UpdatedMS, o.CreatedMS) }
 
 // OrderOf converts an order of a state file, own or foreign, with the units of a catalog.
-func OrderOf(c *market.Catalog, o *journal.OrderRow) Order {
+func OrderOf(c *market.Catalog, o *journal.OrderRow) OrderRow {
 	m := c.Market(o.Market)
-	info := Order{Number: int64(o.ID), ClientOrderID: o.ClientOrderID.String(), Strategy: o.StrategyName,
+	info := OrderRow{Number: int64(o.ID), ClientOrderID: o.ClientOrderID.String(), Strategy: o.StrategyName,
 		Market: m.Name, Side: o.Side.String(), Type: o.Type.String(),
 		State: o.State.String(), Filled: m.FormatQty(o.FilledAmount), FilledQuote: m.FormatValue(o.FilledAmountQuote),
 		Fee: m.FormatValue(o.FeePaid), Tag: o.Tag,
@@ -96,8 +96,8 @@ func OrderOf(c *market.Catalog, o *journal.OrderRow) Order {
 // Orders is a list of orders.
 type Orders struct {
 	profit.Answer
-	AsOfMS int64   `json:"as_of_ms,omitempty"` // of a stopped bot: when its file was last written
-	Orders []Order `json:"orders"`
+	AsOfMS int64      `json:"as_of_ms,omitempty"` // of a stopped bot: when its file was last written
+	Orders []OrderRow `json:"orders"`
 }
 
 // MaxOrders is the largest number of orders in a list. A list keeps the latest.
@@ -105,7 +105,7 @@ const MaxOrders = 10_000
 
 // OrdersOf lists the open orders of a state file, or all, the oldest first.
 func OrdersOf(store *journal.Store, all bool) (*Orders, error) {
-	list := &Orders{Orders: []Order{}}
+	list := &Orders{Orders: []OrderRow{}}
 	if !all {
 		rows, err := store.OpenOrders()
 		for i := range rows {

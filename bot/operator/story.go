@@ -13,9 +13,9 @@ import (
 // Story is an order with all its journal entries, as a program reads it.
 type Story struct {
 	profit.Answer
-	Order Order  `json:"order"`
-	Steps []Step `json:"steps"`
-	Fills []any  `json:"fills"` // journal.Fields
+	Order OrderRow `json:"order"`
+	Steps []Step   `json:"steps"`
+	Fills []any    `json:"fills"` // journal.Fields
 }
 
 // Step is an entry of the journal.

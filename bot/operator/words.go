@@ -99,13 +99,13 @@ func OrdersText(n int) string {
 
 // ActResult is the result of a command of the operator.
 type ActResult struct {
-	Done       bool     `json:"done"` // everything was confirmed
-	Strategies []string `json:"strategies"`
-	Unchanged  []string `json:"unchanged"`  // those of Strategies that were halted, or not halted, before
-	Cancelled  int      `json:"cancelled"`  // orders that have ended
-	Open       []Order  `json:"open"`       // orders that should have ended and are open
-	Protecting []Order  `json:"protecting"` // exits of brackets: a halt leaves them, and a cancelled one has a successor
-	Sold       int      `json:"sold"`       // orders by which flatten sold
+	Done       bool       `json:"done"` // everything was confirmed
+	Strategies []string   `json:"strategies"`
+	Unchanged  []string   `json:"unchanged"`  // those of Strategies that were halted, or not halted, before
+	Cancelled  int        `json:"cancelled"`  // orders that have ended
+	Open       []OrderRow `json:"open"`       // orders that should have ended and are open
+	Protecting []OrderRow `json:"protecting"` // exits of brackets: a halt leaves them, a cancelled one has a successor
+	Sold       int        `json:"sold"`       // orders by which flatten sold
 	// Sales are those by the orders that Sold counts, and by open orders of an earlier flatten.
 	Sales  []Sale     `json:"sales"`
 	Held   []Position `json:"held"`   // after flatten
@@ -122,8 +122,9 @@ type ActResult struct {
 // NewReport returns an empty report of a command for these strategies. Its lists are empty, not
 // null.
 func NewReport(names []string) *ActResult {
-	return &ActResult{Strategies: names, Unchanged: []string{}, Open: []Order{}, Protecting: []Order{}, Sales: []Sale{},
-		Held: []Position{}, Unsold: []string{}, Trading: []string{}}
+	return &ActResult{Strategies: names, Unchanged: []string{}, Open: []OrderRow{}, Protecting: []OrderRow{},
+		Sales: []Sale{},
+		Held:  []Position{}, Unsold: []string{}, Trading: []string{}}
 }
 
 // WrittenOff is a position in a market that has gone, taken out of the books.

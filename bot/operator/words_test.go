@@ -15,7 +15,7 @@ func TestOrdersAreCountedAsAPersonWouldSayIt(t *testing.T) {
 func TestAReportSaysWhatWasDoneThenWhatIsLeft(t *testing.T) {
 	r := NewReport([]string{"maker", "trend"})
 	r.Cancelled, r.Unchanged = 2, []string{"trend"}
-	r.Protecting = []Order{{Number: 7, Strategy: "trend", Market: "BTC-EUR", Side: "sell", Type: "stopLoss",
+	r.Protecting = []OrderRow{{Number: 7, Strategy: "trend", Market: "BTC-EUR", Side: "sell", Type: "stopLoss",
 		Amount: "0.5", Trigger: "90000"}}
 	require.Equal(t, "halted: maker, trend (halted before: trend); 2 orders cancelled\n"+
 		"left to protect: 7 trend BTC-EUR sell stopLoss 0.5 when 90000\n", r.Words(PathHalt, &Request{}))

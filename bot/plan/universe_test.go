@@ -253,7 +253,7 @@ func TestADelistedMarketStaysAtItsLastPriceLessTheHaircut(t *testing.T) {
 	require.Len(t, r.Delisted, 1)
 	d := r.Delisted[0]
 	require.Equal(t, "DEAD-EUR 2024-03-21 10 5", fmt.Sprint(d.Market, " ", d.At.Date(), " ", d.Last, " ", d.Worth))
-	exit := slices.IndexFunc(r.Trades, func(t backtest.Trade) bool { return t.Reason == "delisted" })
+	exit := slices.IndexFunc(r.Trades, func(t backtest.RoundTrip) bool { return t.Reason == "delisted" })
 	require.GreaterOrEqual(t, exit, 0)
 	require.Equal(t, "DEAD-EUR", r.Trades[exit].Market)
 	u := r.Universes[0]

@@ -67,7 +67,7 @@ func TestAnAdoptedPositionIsSoldAtItsCost(t *testing.T) {
 	for _, name := range []string{"grid", "trend", "swing"} {
 		alone, err := Trades(s, &Query{Strategy: name}, 0)
 		require.NoError(t, err)
-		var want []Trade
+		var want []RoundTrip
 		for _, one := range list.Trades {
 			if one.Strategy == name {
 				want = append(want, one)

@@ -7,9 +7,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Trade is a round trip: what one closing order sold of a position. Money is in Currency, exact,
+// RoundTrip is what one closing order sold of a position. Money is in Currency, exact,
 // as a plain decimal; prices are averages without fees.
-type Trade struct {
+type RoundTrip struct {
 	Order     int64   `json:"order"` // number of the closing order
 	Strategy  string  `json:"strategy"`
 	Market    string  `json:"market"`
@@ -39,11 +39,11 @@ type TradeSum struct {
 // TradeList is a list of round trips, the earliest exit first.
 type TradeList struct {
 	Answer
-	AsOfMS int64      `json:"as_of_ms,omitempty"` // of a stopped bot: when its file was last written
-	Zone   string     `json:"zone"`               // in which a person reads the times
-	Trades []Trade    `json:"trades"`
-	Before int        `json:"before,omitempty"` // trips of the range that Query.Latest left out
-	Sums   []TradeSum `json:"sums"`             // over all trips of the range
+	AsOfMS int64       `json:"as_of_ms,omitempty"` // of a stopped bot: when its file was last written
+	Zone   string      `json:"zone"`               // in which a person reads the times
+	Trades []RoundTrip `json:"trades"`
+	Before int         `json:"before,omitempty"` // trips of the range that Query.Latest left out
+	Sums   []TradeSum  `json:"sums"`             // over all trips of the range
 }
 
 // trip is a round trip in exact numbers.
@@ -133,7 +133,7 @@ func Trades(from Source, q *Query, now market.Time) (*TradeList, error) {
 	slices.SortStableFunc(list, func(a, b trip) int {
 		return cmp.Or(cmp.Compare(a.exit, b.exit), cmp.Compare(a.order, b.order))
 	})
-	answer := &TradeList{Zone: zone.String(), Trades: []Trade{}}
+	answer := &TradeList{Zone: zone.String(), Trades: []RoundTrip{}}
 	if answer.Sums, err = l.sumTrips(list); err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func Trades(from Source, q *Query, now market.Time) (*TradeList, error) {
 		answer.Before = len(list) - q.Latest
 		list = list[answer.Before:]
 	}
-	answer.Trades = make([]Trade, 0, len(list))
+	answer.Trades = make([]RoundTrip, 0, len(list))
 	for i := range list {
 		one, err := l.trade(&list[i])
 		if err != nil {
@@ -155,17 +155,17 @@ func Trades(from Source, q *Query, now market.Time) (*TradeList, error) {
 // reason is the tag of a closing order; an order without one follows a signal.
 func (l *timeline) reason(tag uint32) string { return cmp.Or(l.names[tag], "signal") }
 
-func (l *timeline) trade(t *trip) (Trade, error) {
+func (l *timeline) trade(t *trip) (RoundTrip, error) {
 	m := t.holding.market
 	fees, err := t.fees()
 	if err != nil {
-		return Trade{}, err
+		return RoundTrip{}, err
 	}
 	paid, err := t.proceeds.Sub(t.profit) // with all fees
 	if err != nil {
-		return Trade{}, err
+		return RoundTrip{}, err
 	}
-	one := Trade{Order: int64(t.order), Strategy: l.names[t.holding.strategy], Market: m.Name,
+	one := RoundTrip{Order: int64(t.order), Strategy: l.names[t.holding.strategy], Market: m.Name,
 		EnteredMS: t.entered.Millis(), ExitedMS: t.exit.Millis(), Amount: m.FormatQty(t.amount),
 		Entry: m.FormatPrice(m.PriceFor(t.cost, t.amount)), Exit: m.FormatPrice(m.PriceFor(t.proceeds, t.amount)),
 		Fees: m.FormatValue(fees), Profit: m.FormatValue(t.profit), Currency: l.catalog.Asset(m.Quote).Symbol,

@@ -135,8 +135,8 @@ func (c *control) ended(ctx context.Context, ids []market.OrderID, report *opera
 func (c *control) enter(in *market.Input) []market.Command { return c.r.door.Enter(in).Commands }
 
 // describe lists own open orders. Call it in the loop's goroutine.
-func (c *control) describe(ids []market.OrderID) []operator.Order {
-	list := []operator.Order{}
+func (c *control) describe(ids []market.OrderID) []operator.OrderRow {
+	list := []operator.OrderRow{}
 	for _, id := range ids {
 		if o := c.r.account.Own(id); o != nil {
 			list = append(list, operator.OrderOf(c.r.plan.Catalog, c.row(o)))

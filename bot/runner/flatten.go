@@ -74,7 +74,7 @@ type flatProgress struct {
 func (f *flattening) step(at market.Time) (commands []market.Command, done bool) {
 	r, done := f.r, true
 	report := f.report
-	report.Open, report.Protecting, report.Held = []operator.Order{}, []operator.Order{}, []operator.Position{}
+	report.Open, report.Protecting, report.Held = []operator.OrderRow{}, []operator.OrderRow{}, []operator.Position{}
 	report.Cancelled = 0
 	for i, id := range f.ids {
 		s := &f.progress[i]

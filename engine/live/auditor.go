@@ -172,12 +172,12 @@ func (j *auditor) audit(own *state.Order, r *reply) (problem string, ok bool) {
 }
 
 // knownOf is the state of an order before an answer.
-func (j *auditor) knownOf(own *state.Order, r *reply) *verify.Order {
+func (j *auditor) knownOf(own *state.Order, r *reply) *verify.OwnOrder {
 	fills, kept := j.fills[own.ID]
 	if !kept && j.FillsOf != nil && own.FilledAmount > 0 { // the account has forgotten it
 		fills = j.FillsOf(own.ID)
 	}
-	known := &verify.Order{Order: &own.Order, Ended: own.State.Terminal(), Fills: fills,
+	known := &verify.OwnOrder{Order: &own.Order, Ended: own.State.Terminal(), Fills: fills,
 		Counted: max(own.BookedAmount(), sumOf(fills))}
 	if own.InFlight == market.CommandUpdate {
 		known.Change = j.changeOf(own, r)
@@ -240,7 +240,7 @@ func (j *auditor) named(id market.ID, name uuid.UUID) market.OrderID {
 }
 
 // tradesBroken checks trades against an order: their names, then their fills.
-func tradesBroken(check *verify.Check, known *verify.Order, trades []exchange.Trade) []verify.Broken {
+func tradesBroken(check *verify.Check, known *verify.OwnOrder, trades []exchange.Trade) []verify.Broken {
 	fills := make([]market.Fill, len(trades))
 	for i := range trades {
 		t := &trades[i]

@@ -33,7 +33,7 @@ const byOthers = " changed by someone else"
 
 // restated decides about a record that breaks rules because someone else may have changed the
 // order. is reports whether that may be.
-func (j *auditor) restated(own *state.Order, r *reply, known *verify.Order, check *verify.Check,
+func (j *auditor) restated(own *state.Order, r *reply, known *verify.OwnOrder, check *verify.Check,
 	broken []verify.Broken) (problem string, ok, is bool) {
 	if r.from != fromQuery && r.from != fromNotice || r.trusted {
 		return "", false, false

@@ -41,8 +41,8 @@ type Prices struct {
 	Approximate bool // not of that moment
 }
 
-// Order is the state of an own order before an answer.
-type Order struct {
+// OwnOrder is the state of an own order before an answer.
+type OwnOrder struct {
 	*market.Order
 	Ended bool          // in the account
 	Fills []market.Fill // booked, oldest first
@@ -74,11 +74,11 @@ func (v *Verdict) Holds() bool { return len(v.Broken) == 0 && !v.Short }
 // Missing fields, and fields that do not apply to the order, are set in the record to what is
 // known. A record that holds can be booked. A Short record can be booked once its fills are
 // complete.
-func (c *Check) Record(o *Order, kind market.CommandKind, r *exchange.WireOrder) Verdict {
+func (c *Check) Record(o *OwnOrder, kind market.CommandKind, r *exchange.WireOrder) Verdict {
 	return c.record(o, kind, r, false)
 }
 
-func (c *Check) record(o *Order, kind market.CommandKind, r *exchange.WireOrder, event bool) Verdict {
+func (c *Check) record(o *OwnOrder, kind market.CommandKind, r *exchange.WireOrder, event bool) Verdict {
 	x := c.examine(o)
 	x.event = event
 	if c.Coarse && o.ByQuote() {
@@ -109,10 +109,10 @@ func (c *Check) record(o *Order, kind market.CommandKind, r *exchange.WireOrder,
 // Event checks an order event of the account channel with its fills, as Record checks the answer to
 // a query. The hold of an event may be that of another moment (websocket-facts 6): one that cannot
 // be true is set to the nearest that can.
-func (c *Check) Event(o *Order, r *exchange.WireOrder) Verdict { return c.record(o, 0, r, true) }
+func (c *Check) Event(o *OwnOrder, r *exchange.WireOrder) Verdict { return c.record(o, 0, r, true) }
 
 // Fills checks fills that came without a record: trades of the market's list, or settled fees.
-func (c *Check) Fills(o *Order, fills []market.Fill) []Broken {
+func (c *Check) Fills(o *OwnOrder, fills []market.Fill) []Broken {
 	x := c.examine(o)
 	x.since = x.sinceOf(nil)
 	x.fillsOf(fills)
@@ -123,7 +123,7 @@ func (c *Check) Fills(o *Order, fills []market.Fill) []Broken {
 // examination is the check of one answer.
 type examination struct {
 	*Check
-	order  *Order
+	order  *OwnOrder
 	broken []Broken
 	short  bool
 	event  bool        // the answer is an event
@@ -147,7 +147,7 @@ type totals struct {
 	unsettled int
 }
 
-func (c *Check) examine(o *Order) *examination {
+func (c *Check) examine(o *OwnOrder) *examination {
 	x := &examination{Check: c, order: o, limit: limitOf(o.Order), maxAmount: o.Amount, maxQuote: o.AmountQuote,
 		step: step(c.Market), booked: make(map[uuid.UUID]*market.Fill, len(o.Fills))}
 	if n := o.Change; n != nil {

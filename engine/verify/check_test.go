@@ -17,7 +17,7 @@ import (
 // fee of 0.25 %.
 const began = market.Time(1_700_000_000_000_000_000)
 
-func example(t *testing.T) (*verify.Check, *verify.Order, *exchange.WireOrder) {
+func example(t *testing.T) (*verify.Check, *verify.OwnOrder, *exchange.WireOrder) {
 	catalog := &market.Catalog{}
 	_, err := catalog.AddAsset("EUR", 2)
 	require.NoError(t, err)
@@ -46,7 +46,7 @@ func example(t *testing.T) (*verify.Check, *verify.Order, *exchange.WireOrder) {
 	record.Fills = []market.Fill{{ID: uuid.UUID{3}, Market: 1, Side: market.Buy, Taker: true, Settled: true,
 		FeeCurrency: 1, Price: 4_000_000, Amount: 110_000,
 		Fee: market.ValueOf(11 * 1e8), Time: began.Add(time.Second)}}
-	return check, &verify.Order{Order: &own}, record
+	return check, &verify.OwnOrder{Order: &own}, record
 }
 
 // million is 1,000,000 EUR at ten decimals.
@@ -56,114 +56,114 @@ func TestEachRuleHasAnAnswerThatBreaksIt(t *testing.T) {
 	type told = exchange.WireOrder
 	for name, c := range map[string]struct {
 		rule verify.Rule // empty: the answer holds
-		tell func(o *verify.Order, r *told)
+		tell func(o *verify.OwnOrder, r *told)
 	}{
-		"as sent": {"", func(*verify.Order, *told) {}},
+		"as sent": {"", func(*verify.OwnOrder, *told) {}},
 		"a fill of 0.5 for a buy of 0.0011": {verify.RuleFilled,
-			func(_ *verify.Order, r *told) { r.Fills[0].Amount = 50_000_000 }},
+			func(_ *verify.OwnOrder, r *told) { r.Fills[0].Amount = 50_000_000 }},
 		"price 0": {verify.RuleFillPrice,
-			func(_ *verify.Order, r *told) { r.Fills[0].Price = 0 }},
+			func(_ *verify.OwnOrder, r *told) { r.Fills[0].Price = 0 }},
 		"ten times the limit of a buy": {verify.RuleFillPrice,
-			func(_ *verify.Order, r *told) { r.Fills[0].Price *= 10 }},
+			func(_ *verify.OwnOrder, r *told) { r.Fills[0].Price *= 10 }},
 		"a tick above the limit": {verify.RuleFillPrice,
-			func(_ *verify.Order, r *told) { r.Fills[0].Price++ }},
+			func(_ *verify.OwnOrder, r *told) { r.Fills[0].Price++ }},
 		"a tenth of the market's price": {verify.RuleFillPrice,
-			func(_ *verify.Order, r *told) { r.Fills[0].Price /= 10 }},
+			func(_ *verify.OwnOrder, r *told) { r.Fills[0].Price /= 10 }},
 		"a fee of a million": {verify.RuleFillFee,
-			func(_ *verify.Order, r *told) { r.Fills[0].Fee = million[0] }},
+			func(_ *verify.OwnOrder, r *told) { r.Fills[0].Fee = million[0] }},
 		"a rebate of a million": {verify.RuleFillFee,
-			func(_ *verify.Order, r *told) { r.Fills[0].Fee = million[0].Neg() }},
+			func(_ *verify.OwnOrder, r *told) { r.Fills[0].Fee = million[0].Neg() }},
 		"a fee in BTC": {verify.RuleFillCurrency,
-			func(_ *verify.Order, r *told) { r.Fills[0].FeeCurrency = 2 }},
+			func(_ *verify.OwnOrder, r *told) { r.Fills[0].FeeCurrency = 2 }},
 		"a fill id of another order": {verify.RuleFillID,
-			func(_ *verify.Order, r *told) { r.Fills[0].ID = uuid.UUID{5} }},
+			func(_ *verify.OwnOrder, r *told) { r.Fills[0].ID = uuid.UUID{5} }},
 		"a fill without an id": {verify.RuleFillID,
-			func(_ *verify.Order, r *told) { r.Fills[0].ID = uuid.Nil }},
+			func(_ *verify.OwnOrder, r *told) { r.Fills[0].ID = uuid.Nil }},
 		"a fill of another market": {verify.RuleFillMarket,
-			func(_ *verify.Order, r *told) { r.Fills[0].Market = 2 }},
+			func(_ *verify.OwnOrder, r *told) { r.Fills[0].Market = 2 }},
 		"a fill that sells": {verify.RuleFillSide,
-			func(_ *verify.Order, r *told) { r.Fills[0].Side = market.Sell }},
+			func(_ *verify.OwnOrder, r *told) { r.Fills[0].Side = market.Sell }},
 		"a fill of nothing": {verify.RuleFillAmount,
-			func(_ *verify.Order, r *told) { r.Fills[0].Amount = 0 }},
+			func(_ *verify.OwnOrder, r *told) { r.Fills[0].Amount = 0 }},
 		"a fill before the order": {verify.RuleFillTime,
-			func(_ *verify.Order, r *told) { r.Fills[0].Time = began.Add(-time.Hour) }},
+			func(_ *verify.OwnOrder, r *told) { r.Fills[0].Time = began.Add(-time.Hour) }},
 		"a fill in the future": {"",
-			func(_ *verify.Order, r *told) { r.Fills[0].Time = began.Add(time.Hour) }},
+			func(_ *verify.OwnOrder, r *told) { r.Fills[0].Time = began.Add(time.Hour) }},
 		"an orderId that another order has": {verify.RuleOrderID,
-			func(_ *verify.Order, r *told) { r.Order.ExchangeID = uuid.UUID{6} }},
+			func(_ *verify.OwnOrder, r *told) { r.Order.ExchangeID = uuid.UUID{6} }},
 		"another orderId than before": {verify.RuleOrderID,
-			func(o *verify.Order, _ *told) { o.ExchangeID = uuid.UUID{9} }},
+			func(o *verify.OwnOrder, _ *told) { o.ExchangeID = uuid.UUID{9} }},
 		"another clientOrderId": {verify.RuleClientOrderID,
-			func(_ *verify.Order, r *told) { r.Order.ClientOrderID = uuid.UUID{9} }},
-		"another market": {verify.RuleMarket, func(_ *verify.Order, r *told) { r.Order.Market = 0 }},
+			func(_ *verify.OwnOrder, r *told) { r.Order.ClientOrderID = uuid.UUID{9} }},
+		"another market": {verify.RuleMarket, func(_ *verify.OwnOrder, r *told) { r.Order.Market = 0 }},
 		"a sell": {verify.RuleSide,
-			func(_ *verify.Order, r *told) { r.Order.Side = market.Sell }},
+			func(_ *verify.OwnOrder, r *told) { r.Order.Side = market.Sell }},
 		"a stop": {verify.RuleType,
-			func(_ *verify.Order, r *told) { r.Order.Type = market.TypeStopLossLimit }},
-		"another limit": {verify.RulePrice, func(_ *verify.Order, r *told) { r.Order.Price++ }},
+			func(_ *verify.OwnOrder, r *told) { r.Order.Type = market.TypeStopLossLimit }},
+		"another limit": {verify.RulePrice, func(_ *verify.OwnOrder, r *told) { r.Order.Price++ }},
 		"another time in force": {verify.RuleTimeInForce,
-			func(_ *verify.Order, r *told) { r.Order.TimeInForce = market.IOC }},
+			func(_ *verify.OwnOrder, r *told) { r.Order.TimeInForce = market.IOC }},
 		"post-only": {verify.RulePostOnly,
-			func(_ *verify.Order, r *told) { r.Order.PostOnly = true }},
+			func(_ *verify.OwnOrder, r *told) { r.Order.PostOnly = true }},
 		"another self-trade prevention": {verify.RuleSelfTrade,
-			func(_ *verify.Order, r *told) { r.Order.SelfTradePrevention = market.CancelBoth }},
-		"a larger amount": {verify.RuleAmount, func(_ *verify.Order, r *told) { r.Order.Amount++ }},
-		"filled with something left": {verify.RuleStatus, func(_ *verify.Order, r *told) {
+			func(_ *verify.OwnOrder, r *told) { r.Order.SelfTradePrevention = market.CancelBoth }},
+		"a larger amount": {verify.RuleAmount, func(_ *verify.OwnOrder, r *told) { r.Order.Amount++ }},
+		"filled with something left": {verify.RuleStatus, func(_ *verify.OwnOrder, r *told) {
 			r.Order.Amount, r.Order.RestatementReason = 110_001, 1
 			r.Order.Amount = 109_999
 		}},
 		"open with nothing left": {verify.RuleStatus,
-			func(_ *verify.Order, r *told) { r.Order.Status = market.StatusPartiallyFilled }},
+			func(_ *verify.OwnOrder, r *told) { r.Order.Status = market.StatusPartiallyFilled }},
 		"waiting for a trigger that there is not": {verify.RuleStatus,
-			func(_ *verify.Order, r *told) { r.Order.Status = market.StatusAwaitingTrigger }},
+			func(_ *verify.OwnOrder, r *told) { r.Order.Status = market.StatusAwaitingTrigger }},
 		"a value that the fills do not have": {verify.RuleFilledQuote,
-			func(_ *verify.Order, r *told) { r.Order.FilledAmountQuote = million[0] }},
+			func(_ *verify.OwnOrder, r *told) { r.Order.FilledAmountQuote = million[0] }},
 		"fees that the fills do not have": {verify.RuleFeePaid,
-			func(_ *verify.Order, r *told) { r.Order.FeePaid = million[0] }},
+			func(_ *verify.OwnOrder, r *told) { r.Order.FeePaid = million[0] }},
 		"the fee of the order in BTC": {verify.RuleFeeCurrency,
-			func(_ *verify.Order, r *told) { r.Order.FeeCurrency = 2 }},
+			func(_ *verify.OwnOrder, r *told) { r.Order.FeeCurrency = 2 }},
 		"a hold in BTC": {verify.RuleHoldCurrency,
-			func(_ *verify.Order, r *told) { r.Order.OnHoldCurrency = 2 }},
+			func(_ *verify.OwnOrder, r *told) { r.Order.OnHoldCurrency = 2 }},
 		"an update in the future": {"",
-			func(_ *verify.Order, r *told) { r.Order.Updated = began.Add(time.Hour) }},
+			func(_ *verify.OwnOrder, r *told) { r.Order.Updated = began.Add(time.Hour) }},
 		"a fill that changes its price": {verify.RuleFillChanged,
-			func(o *verify.Order, r *told) { o.Fills, o.Counted = r.Fills, 110_000; r.Fills = lower(r.Fills) }},
-		"a fill that loses its fee": {"", func(o *verify.Order, r *told) {
+			func(o *verify.OwnOrder, r *told) { o.Fills, o.Counted = r.Fills, 110_000; r.Fills = lower(r.Fills) }},
+		"a fill that loses its fee": {"", func(o *verify.OwnOrder, r *told) {
 			o.Fills, o.Counted = r.Fills,
 				110_000
 			r.Fills = unsettle(r.Fills)
 		}},
 		"a fee that comes late": {"",
-			func(o *verify.Order, r *told) { o.Fills, o.Counted = unsettle(r.Fills), 110_000 }},
-		"a late fee of a million": {verify.RuleFillFee, func(o *verify.Order, r *told) {
+			func(o *verify.OwnOrder, r *told) { o.Fills, o.Counted = unsettle(r.Fills), 110_000 }},
+		"a late fee of a million": {verify.RuleFillFee, func(o *verify.OwnOrder, r *told) {
 			o.Fills, o.Counted = unsettle(r.Fills), 110_000
 			r.Fills[0].Fee = million[0]
 		}},
 		"a fill booked by an earlier process": {"",
-			func(o *verify.Order, r *told) { o.Counted = 110_000; r.Fills[0].ID = uuid.UUID{8} }},
-		"a fee as far as rounding goes": {"", func(_ *verify.Order, r *told) {
+			func(o *verify.OwnOrder, r *told) { o.Counted = 110_000; r.Fills[0].ID = uuid.UUID{8} }},
+		"a fee as far as rounding goes": {"", func(_ *verify.OwnOrder, r *told) {
 			r.Fills[0].Fee = market.ValueOf(111e7)
 			r.Order.FeePaid = market.ValueOf(111e7)
 		}},
-		"more fills than steps": {verify.RuleFillCount, func(_ *verify.Order, r *told) {
+		"more fills than steps": {verify.RuleFillCount, func(_ *verify.OwnOrder, r *told) {
 			for i := range 110_001 {
 				r.Fills = append(r.Fills, market.Fill{ID: uuid.UUID{9, byte(i), byte(i >> 8), byte(i >> 16)}, Market: 1,
 					Side: market.Buy, Price: 4_000_000, Amount: 0, Time: began})
 			}
 		}},
-		"canceled with less than was known": {verify.RuleFilled, func(o *verify.Order, r *told) {
+		"canceled with less than was known": {verify.RuleFilled, func(o *verify.OwnOrder, r *told) {
 			o.FilledAmount, o.Updated = 110_000, began
 			r.Order.Status, r.Fills, r.Order.FilledAmount, r.Order.FilledAmountQuote,
 				r.Order.FeePaid = market.StatusCanceled, nil, 0, market.Value{}, market.Value{}
 		}},
-		"a better price": {"", func(_ *verify.Order, r *told) {
+		"a better price": {"", func(_ *verify.OwnOrder, r *told) {
 			r.Fills[0].Price, r.Order.FilledAmountQuote = 3_995_000, market.ValueOf(3_995_000*110_000)
 		}},
-		"fields left out": {"", func(_ *verify.Order, r *told) {
+		"fields left out": {"", func(_ *verify.OwnOrder, r *told) {
 			r.Order.TimeInForce, r.Order.SelfTradePrevention, r.Order.FeeCurrency, r.Order.OnHoldCurrency,
 				r.Order.Type = 0, 0, 0, 0, 0
 		}},
-		"sums without end": {verify.RuleRange, func(_ *verify.Order, r *told) {
+		"sums without end": {verify.RuleRange, func(_ *verify.OwnOrder, r *told) {
 			r.Fills = append(r.Fills, market.Fill{ID: uuid.UUID{4}, Market: 1, Side: market.Buy, Price: 1,
 				Amount: math.MaxInt64, Time: began})
 		}},

@@ -38,7 +38,7 @@ func TestHonestAnswersBreakNoRule(t *testing.T) {
 }
 
 // see counts what an answer shows.
-func (w *honest) see(o *verify.Order, r *exchange.WireOrder) {
+func (w *honest) see(o *verify.OwnOrder, r *exchange.WireOrder) {
 	w.seen[r.Order.Status.String()]++
 	for kind, is := range map[string]bool{
 		"by quote": r.Order.ByQuote() &&
@@ -82,8 +82,8 @@ type honest struct {
 	changes map[market.OrderID]*verify.PendingUpdate
 	checked int
 	seen    map[string]int
-	mutate  func(o *verify.Order, r *exchange.WireOrder) // before the check; nil: nothing lies
-	settle  bool                                         // fees come late
+	mutate  func(o *verify.OwnOrder, r *exchange.WireOrder) // before the check; nil: nothing lies
+	settle  bool                                            // fees come late
 }
 
 func newHonest(t *testing.T, seed uint64) *honest {
@@ -247,7 +247,7 @@ func (w *honest) answer(id market.OrderID, kind market.CommandKind, skip int) {
 		return
 	}
 	told := w.tell(r, skip)
-	o := &verify.Order{Order: &own.Order, Ended: own.State.Terminal(), Fills: w.booked[id], Counted: w.counted(id),
+	o := &verify.OwnOrder{Order: &own.Order, Ended: own.State.Terminal(), Fills: w.booked[id], Counted: w.counted(id),
 		Change: w.changes[id]}
 	if w.mutate != nil {
 		w.mutate(o, &told)

@@ -156,7 +156,7 @@ func TestALieInOneFieldIsCaughtOrMovesNoMoney(t *testing.T) {
 	caught, told := map[string]int{}, map[string]int{}
 	for seed := range uint64(*seeds) {
 		w := newHonest(t, seed)
-		w.mutate = func(o *verify.Order, r *exchange.WireOrder) {
+		w.mutate = func(o *verify.OwnOrder, r *exchange.WireOrder) {
 			l := &lies[w.chance.IntN(len(lies))]
 			kind := answerTo(w, o)
 			lied := *r
@@ -190,7 +190,7 @@ func TestALieInOneFieldIsCaughtOrMovesNoMoney(t *testing.T) {
 }
 
 // answerTo is the command that an answer is taken for: the one that may be under way.
-func answerTo(_ *honest, o *verify.Order) market.CommandKind {
+func answerTo(_ *honest, o *verify.OwnOrder) market.CommandKind {
 	if o.Change != nil {
 		return 0
 	}
@@ -199,7 +199,7 @@ func answerTo(_ *honest, o *verify.Order) market.CommandKind {
 
 // harmless wants a lie that is not caught to move no money: the same fills at the same price for
 // the same fee, and nothing more to spend.
-func (w *honest) harmless(name string, o *verify.Order, honest, lied *exchange.WireOrder) {
+func (w *honest) harmless(name string, o *verify.OwnOrder, honest, lied *exchange.WireOrder) {
 	what := fmt.Sprintf("seed %d: %s of %+v: %+v", w.seed, name, *o.Order, *lied)
 	were := w.money(o, honest.Fills)
 	for id, p := range w.money(o, lied.Fills) {
@@ -232,7 +232,7 @@ type paid struct {
 }
 
 // money is what the books make of fills: those that are new, and fees that were not settled.
-func (w *honest) money(o *verify.Order, fills []market.Fill) map[uuid.UUID]paid {
+func (w *honest) money(o *verify.OwnOrder, fills []market.Fill) map[uuid.UUID]paid {
 	all := map[uuid.UUID]paid{}
 	for i := range fills {
 		f := &fills[i]

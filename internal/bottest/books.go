@@ -79,7 +79,7 @@ func (s *Books) sameBooks(store *journal.Store, want *naiveBooks) {
 	list, err := profit.Trades(store, &profit.Query{}, 0)
 	require.NoError(t, err)
 	require.True(t, slices.IsSortedFunc(list.Trades,
-		func(a, b profit.Trade) int { return cmp.Compare(a.ExitedMS, b.ExitedMS) }))
+		func(a, b profit.RoundTrip) int { return cmp.Compare(a.ExitedMS, b.ExitedMS) }))
 	sum := new(big.Int)
 	for _, trade := range list.Trades {
 		w := want.trips[market.OrderID(trade.Order)]

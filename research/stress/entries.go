@@ -60,7 +60,7 @@ func (w *witness) Closed(o *state.Order) { delete(w.asked, o.ID) }
 func (w *witness) Ended(*state.Account) {}
 
 // entries are the positions of a run that have ended, the one with the largest profit first.
-func (w *witness) entries(p *backtest.Plan, trades []backtest.Trade) (list []entry) {
+func (w *witness) entries(p *backtest.Plan, trades []backtest.RoundTrip) (list []entry) {
 	for i := range trades {
 		t := &trades[i]
 		strategy := slices.IndexFunc(p.Strategies, func(s backtest.StrategyPlan) bool { return s.Name == t.Strategy })

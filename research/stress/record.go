@@ -157,7 +157,7 @@ func quantiles(values, parts []float64) (list []Quantile) {
 
 // changes are the parts by which round trips changed the equity, in the order of their ends: one
 // after the other they lead from the first equity to that of all profits.
-func changes(start float64, trades []backtest.Trade) (list []float64, whole bool) {
+func changes(start float64, trades []backtest.RoundTrip) (list []float64, whole bool) {
 	equity := start
 	for i := range trades {
 		if !(equity > 0) {

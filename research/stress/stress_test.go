@@ -213,7 +213,7 @@ func TestEntriesThatAreLeftOutAreNotMade(t *testing.T) {
 				}
 			}
 		}
-		early := func(trades []backtest.Trade) (list []backtest.Trade) {
+		early := func(trades []backtest.RoundTrip) (list []backtest.RoundTrip) {
 			for _, trade := range trades {
 				if trade.Exited < first {
 					list = append(list, trade)

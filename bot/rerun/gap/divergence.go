@@ -33,7 +33,7 @@ const (
 	endFilled
 )
 
-func endOf(o *Order) float64 {
+func endOf(o *RunOrder) float64 {
 	switch {
 	case !o.exists():
 		return endNone
@@ -50,28 +50,28 @@ func endOf(o *Order) float64 {
 // aspect is the gravest thing that differs about an order, as a number of each run and in words:
 // that it exists, how it ended, its terms, its value, its fee. A run explains it that leaves at
 // most this part of the difference.
-func (i *item) aspect(m *market.Market) (of func(*Order) float64, text string, part float64) {
+func (i *item) aspect(m *market.Market) (of func(*RunOrder) float64, text string, part float64) {
 	a, b := i.tested(), i.live()
 	if endOf(a) != endOf(b) {
 		return endOf, endText(m, a, b), 0
 	}
 	for _, one := range [...]struct {
 		what string
-		of   func(*Order) float64
-		text func(*Order) string
+		of   func(*RunOrder) float64
+		text func(*RunOrder) string
 	}{
-		{"amount", func(o *Order) float64 { return float64(o.Amount) },
-			func(o *Order) string { return m.FormatQty(o.Amount) }},
-		{"amount in quote", func(o *Order) float64 { return float64(o.Quote) },
-			func(o *Order) string { return m.FormatMoney(o.Quote) }},
-		{"price asked", func(o *Order) float64 { return float64(o.Price) },
-			func(o *Order) string { return m.FormatPrice(o.Price) }},
-		{"filled", func(o *Order) float64 { return float64(o.Filled) },
-			func(o *Order) string { return m.FormatQty(o.Filled) }},
-		{"filled at", func(o *Order) float64 { return o.Value.Float(m.ValueDigits) },
-			func(o *Order) string { return m.FormatPrice(m.PriceFor(o.Value, o.Filled)) }},
-		{"fee", func(o *Order) float64 { return o.Fee.Float(m.ValueDigits) },
-			func(o *Order) string { return m.FormatValue(o.Fee) }},
+		{"amount", func(o *RunOrder) float64 { return float64(o.Amount) },
+			func(o *RunOrder) string { return m.FormatQty(o.Amount) }},
+		{"amount in quote", func(o *RunOrder) float64 { return float64(o.Quote) },
+			func(o *RunOrder) string { return m.FormatMoney(o.Quote) }},
+		{"price asked", func(o *RunOrder) float64 { return float64(o.Price) },
+			func(o *RunOrder) string { return m.FormatPrice(o.Price) }},
+		{"filled", func(o *RunOrder) float64 { return float64(o.Filled) },
+			func(o *RunOrder) string { return m.FormatQty(o.Filled) }},
+		{"filled at", func(o *RunOrder) float64 { return o.Value.Float(m.ValueDigits) },
+			func(o *RunOrder) string { return m.FormatPrice(m.PriceFor(o.Value, o.Filled)) }},
+		{"fee", func(o *RunOrder) float64 { return o.Fee.Float(m.ValueDigits) },
+			func(o *RunOrder) string { return m.FormatValue(o.Fee) }},
 	} {
 		if one.of(a) != one.of(b) {
 			return one.of, fmt.Sprintf("%s %s live, %s in the backtest", one.what, one.text(b), one.text(a)), 0.5
@@ -81,8 +81,8 @@ func (i *item) aspect(m *market.Market) (of func(*Order) float64, text string, p
 }
 
 // endText says how an order ended live and in the backtest.
-func endText(m *market.Market, a, b *Order) string {
-	text := func(o *Order) string {
+func endText(m *market.Market, a, b *RunOrder) string {
+	text := func(o *RunOrder) string {
 		if o != nil && o.Refused != "" {
 			return "refused by the gate (" + o.Refused + ")"
 		}
@@ -101,7 +101,7 @@ func endText(m *market.Market, a, b *Order) string {
 
 // fact is the first fact with which a run leaves at most a part of the difference; facts: none
 // does.
-func (i *item) fact(of func(*Order) float64, part float64) Fact {
+func (i *item) fact(of func(*RunOrder) float64, part float64) Fact {
 	value := func(rung Fact) float64 {
 		if o := i.rungs[rung]; o != nil {
 			return of(o)

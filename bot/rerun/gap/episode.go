@@ -39,19 +39,19 @@ const near = market.Time(60e9)
 
 // item is an order with what became of it in each run of the ladder; nil: the run does not have it.
 type item struct {
-	rungs [facts + 1]*Order
+	rungs [facts + 1]*RunOrder
 }
 
-func (i *item) tested() *Order { return i.rungs[0] }
-func (i *item) live() *Order   { return i.rungs[facts] }
+func (i *item) tested() *RunOrder { return i.rungs[0] }
+func (i *item) live() *RunOrder   { return i.rungs[facts] }
 
 // any is the order of the backtest, or else the live one.
-func (i *item) any() *Order { return cmp.Or(i.tested(), i.live()) }
+func (i *item) any() *RunOrder { return cmp.Or(i.tested(), i.live()) }
 
 // span is the time from the first decision to the last decision or first fill.
 func (i *item) span() (from, to market.Time) {
 	from = i.any().At
-	for _, o := range [...]*Order{i.tested(), i.live()} {
+	for _, o := range [...]*RunOrder{i.tested(), i.live()} {
 		if o != nil {
 			from, to = min(from, o.At), max(to, o.At, o.First)
 		}
@@ -103,7 +103,7 @@ func items(runs []*RunBooks, of market.StrategyID) (all []*item) {
 
 // follow finds the item whose order of the rung before stands for an order; nil: there is none. An
 // order with a live one stands for that alone, unless the gate refuses it in one of the runs.
-func follow(before []*item, o *Order, rung int) (best *item) {
+func follow(before []*item, o *RunOrder, rung int) (best *item) {
 	from, _ := slices.BinarySearchFunc(before, o.At-near, func(i *item, at market.Time) int {
 		return cmp.Compare(i.rungs[rung-1].At, at)
 	})
@@ -216,7 +216,7 @@ func (c *cutter) add(i *item) {
 }
 
 // count adds the fills of an order on one side: sign is 1 for live, −1 for the backtest.
-func (c *cutter) count(o *Order, sign int64) {
+func (c *cutter) count(o *RunOrder, sign int64) {
 	if o == nil || c.err != nil {
 		return
 	}

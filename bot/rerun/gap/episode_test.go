@@ -35,7 +35,7 @@ func newPlayed(t require.TestingT) *played {
 }
 
 // order adds an order to the runs from one on, up to another. A minute has one order.
-func (p *played) order(from, to Fact, minute int, live market.OrderID, o Order) {
+func (p *played) order(from, to Fact, minute int, live market.OrderID, o RunOrder) {
 	o.Strategy, o.Market, o.Live, o.At = 1, p.market.ID, live, market.Time(minute)*60e9
 	if o.Filled > 0 {
 		o.First = o.At + 1e9
@@ -46,8 +46,8 @@ func (p *played) order(from, to Fact, minute int, live market.OrderID, o Order) 
 }
 
 // filled is an order for hundredths of a bitcoin at a price in euros, with a fee of one euro.
-func (p *played) filled(side market.Side, hundredths, price int64) Order {
-	o := Order{Side: side, Type: market.TypeMarket, Amount: market.Qty(hundredths) * 1_000_000}
+func (p *played) filled(side market.Side, hundredths, price int64) RunOrder {
+	o := RunOrder{Side: side, Type: market.TypeMarket, Amount: market.Qty(hundredths) * 1_000_000}
 	o.Filled = o.Amount
 	o.Value, _ = p.market.Value(market.Price(price*100), o.Amount)
 	o.Fee = p.market.MoneyValue(100)
@@ -79,7 +79,7 @@ func TestAnEpisodeLastsUntilTheBooksAgreeAgain(t *testing.T) {
 	p := newPlayed(t)
 	p.order(0, facts, 1, 1, p.filled(market.Buy, 10, 30_000))
 	p.order(0, Orders, 2, 2, p.filled(market.Sell, 10, 30_100))
-	p.order(Orders+1, facts, 2, 2, Order{Side: market.Sell, Type: market.TypeMarket, Amount: 10_000_000,
+	p.order(Orders+1, facts, 2, 2, RunOrder{Side: market.Sell, Type: market.TypeMarket, Amount: 10_000_000,
 		Rejected: true})
 	p.order(People+1, facts, 3, 3, p.filled(market.Sell, 10, 30_050))
 	p.order(0, Fees, 4, 4, p.filled(market.Buy, 10, 30_000))
@@ -96,7 +96,7 @@ func TestAnEpisodeLastsUntilTheBooksAgreeAgain(t *testing.T) {
 // the rest of the gap.
 func TestAnEpisodeThatIsOpenHasTheRestOfTheGap(t *testing.T) {
 	p := newPlayed(t)
-	p.order(0, People, 1, 0, Order{Side: market.Buy, Type: market.TypeLimit, Amount: 1e8, Price: 20_000_00})
+	p.order(0, People, 1, 0, RunOrder{Side: market.Buy, Type: market.TypeLimit, Amount: 1e8, Price: 20_000_00})
 	dusty := p.filled(market.Buy, 10, 30_000)
 	p.order(0, Data, 2, 2, dusty)
 	dusty.Amount -= 9_000
@@ -115,7 +115,7 @@ func TestAnEpisodeThatIsOpenHasTheRestOfTheGap(t *testing.T) {
 // backtest.
 func TestARefusalOfTheGateIsNamed(t *testing.T) {
 	p := newPlayed(t)
-	refused := Order{Side: market.Buy, Type: market.TypeMarket, Amount: 10_000_000, Refused: "max_position"}
+	refused := RunOrder{Side: market.Buy, Type: market.TypeMarket, Amount: 10_000_000, Refused: "max_position"}
 	p.order(0, Fills, 1, 0, p.filled(market.Buy, 10, 30_000))
 	p.order(Fills+1, facts, 1, 0, refused)
 	p.order(0, Data, 2, 0, refused)
@@ -133,10 +133,10 @@ func TestEpisodesAddUpToTheGapAndAreCutAsTheNaiveTwinCuts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := newPlayed(t)
 		minutes := rapid.IntRange(0, 12).Draw(t, "minutes")
-		tested, live := map[int]Order{}, map[int]Order{}
+		tested, live := map[int]RunOrder{}, map[int]RunOrder{}
 		for minute := 1; minute <= minutes; minute++ {
 			side := rapid.SampledFrom([]market.Side{market.Buy, market.Sell}).Draw(t, "side")
-			draw := func() Order {
+			draw := func() RunOrder {
 				return p.filled(side, rapid.Int64Range(0, 2).Draw(t, "amount"), rapid.Int64Range(99, 101).
 					Draw(t, "price"))
 			}
@@ -162,7 +162,7 @@ func TestEpisodesAddUpToTheGapAndAreCutAsTheNaiveTwinCuts(t *testing.T) {
 }
 
 // naive walks minute by minute and looks at everything again in each. Causes are taken over.
-func (p *played) naive(tested, live map[int]Order, minutes int) []Episode {
+func (p *played) naive(tested, live map[int]RunOrder, minutes int) []Episode {
 	all := []Episode{}
 	held := func(until int) (amount market.Qty) { // live more than tested
 		for minute := 1; minute <= until; minute++ {
@@ -215,7 +215,7 @@ func (p *played) naive(tested, live map[int]Order, minutes int) []Episode {
 	return all
 }
 
-func signed(o Order) market.Qty {
+func signed(o RunOrder) market.Qty {
 	if o.Side == market.Sell {
 		return -o.Filled
 	}
@@ -223,7 +223,7 @@ func signed(o Order) market.Qty {
 }
 
 // cashOf is what an order has brought in.
-func cashOf(o Order) (cash market.Value) {
+func cashOf(o RunOrder) (cash market.Value) {
 	if o.Side == market.Sell {
 		cash, _ = o.Value.Sub(o.Fee)
 		return cash

@@ -49,7 +49,7 @@ func (r *run) place(c *market.Command) backtest.Fate {
 	p := &pair{life: l, order: c.Order, log: len(r.out.Orders)}
 	r.keep(p)
 	o := &c.Order
-	one := Order{ID: o.ID, Strategy: o.Strategy, Market: o.Market, Side: o.Side, Type: o.Type, At: c.At,
+	one := RunOrder{ID: o.ID, Strategy: o.Strategy, Market: o.Market, Side: o.Side, Type: o.Type, At: c.At,
 		Amount: o.Amount, Quote: o.AmountQuote, Price: level(o)}
 	r.out.Match.Orders++
 	switch {

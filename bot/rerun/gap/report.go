@@ -122,13 +122,13 @@ type RunBooks struct {
 	Profit     market.Money
 	Strategies []market.Money // profits by StrategyID − 1, of the first start
 	Match      Match
-	Orders     []Order // in the order of their decisions
+	Orders     []RunOrder // in the order of their decisions
 	refused    map[string]int
 	Err        error // why the run ended early; nil: it did not
 }
 
-// Order is an order of a run.
-type Order struct {
+// RunOrder is an order of a run.
+type RunOrder struct {
 	ID       market.OrderID // in the run
 	Live     market.OrderID // the live order that it was matched with; 0: none
 	Strategy market.StrategyID
@@ -148,7 +148,7 @@ type Order struct {
 }
 
 // exists reports whether a run has an order: one that the gate refused never was.
-func (o *Order) exists() bool { return o != nil && o.Refused == "" }
+func (o *RunOrder) exists() bool { return o != nil && o.Refused == "" }
 
 // Refusals counts what the gate refused for a reason. Limits hold in every run: the counts differ
 // where a run has another position or other prices.

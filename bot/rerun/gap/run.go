@@ -84,7 +84,7 @@ func (r *run) refuse(asked *market.Command, reason string) {
 		return
 	}
 	r.refusedAt[of] = asked.At
-	r.out.Orders = append(r.out.Orders, Order{Strategy: o.Strategy, Market: o.Market, Side: o.Side, Type: o.Type,
+	r.out.Orders = append(r.out.Orders, RunOrder{Strategy: o.Strategy, Market: o.Market, Side: o.Side, Type: o.Type,
 		At: asked.At, Amount: o.Amount, Quote: o.AmountQuote, Price: level(o), Refused: reason})
 }
 
@@ -224,7 +224,7 @@ func (r *run) inherit(o *market.Order) *pair {
 		r.live[o.ID] = p
 	}
 	p.recorded, p.log = p.life != nil && r.facts.Has(Fills), len(r.out.Orders)
-	one := Order{ID: o.ID, Strategy: o.Strategy, Market: o.Market, Side: o.Side, Type: o.Type, At: o.Created,
+	one := RunOrder{ID: o.ID, Strategy: o.Strategy, Market: o.Market, Side: o.Side, Type: o.Type, At: o.Created,
 		Amount: o.Amount, Quote: o.AmountQuote, Price: level(o)}
 	if p.life != nil {
 		one.Live, one.At = p.life.order.ID, p.life.at

@@ -96,7 +96,7 @@ const (
 var reasons = []string{notSent, refused, unanswered, timeless, triggered, quoteless, untouched}
 
 // add measures an order. It returns why the order is left out; empty: it is not.
-func (m *Measured) add(of *market.Market, o *Order) (why string) {
+func (m *Measured) add(of *market.Market, o *Life) (why string) {
 	place := o.Place()
 	switch {
 	case o.Accepted != 0:

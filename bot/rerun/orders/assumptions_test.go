@@ -51,7 +51,7 @@ func TestAWaitEndsAtItsFirstFillOrWhatComesBefore(t *testing.T) {
 			r.Touches = append(r.Touches, one)
 		}
 		seen := throughs{}
-		w, ok := waitOf(&market.Market{}, &Order{}, &r, &seen)
+		w, ok := waitOf(&market.Market{}, &Life{}, &r, &seen)
 		require.Equal(t, !row.none, ok, row.name)
 		require.Equal(t, row.through, seen, row.name)
 		if w.Value = 0; ok {
@@ -69,7 +69,7 @@ func TestOrdersThatSayNothingAreCounted(t *testing.T) {
 	quote := Quote{At: worldFrom, Bid: 99, Ask: 101}
 	log := &Log{Catalog: catalog, From: worldFrom, To: worldFrom + 1,
 		Intervals: []market.Interval{0, market.Interval1m}}
-	for _, o := range []Order{
+	for _, o := range []Life{
 		{Writes: place(0, 0)},
 		{Writes: place(journal.AnswerRejected, 1), State: state.Rejected},
 		{Writes: place(journal.AnswerUnknown, 1), State: state.Rejected},

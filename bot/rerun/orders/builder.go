@@ -15,7 +15,7 @@ const fillTime = market.Time(1e6)
 // builder builds a Log of orders from the entries of the journal.
 type builder struct {
 	log    *Log
-	orders map[market.OrderID]*Order
+	orders map[market.OrderID]*Life
 }
 
 // entry takes the next entry of the journal.
@@ -58,10 +58,10 @@ func (f *builder) entry(e *journal.Entry) error {
 }
 
 // order is the order of a number, a new one where the journal begins after its place.
-func (f *builder) order(id market.OrderID) *Order {
+func (f *builder) order(id market.OrderID) *Life {
 	o := f.orders[id]
 	if o == nil {
-		o = &Order{ID: id}
+		o = &Life{ID: id}
 		f.orders[id] = o
 	}
 	return o
@@ -84,7 +84,7 @@ func (f *builder) intent(e *journal.Entry, r *journal.Intent) {
 }
 
 // describe notes what never changes about an order.
-func (o *Order) describe(from *market.Order, strategy string) {
+func (o *Life) describe(from *market.Order, strategy string) {
 	o.ClientID, o.Market, o.Side, o.Type = from.ClientOrderID, from.Market, from.Side, from.Type
 	o.Strategy, o.Tag = cmp.Or(o.Strategy, strategy), cmp.Or(o.Tag, from.Tag)
 	if from.Bracket.Any() {
@@ -126,7 +126,7 @@ func (f *builder) report(e *journal.Entry, r *journal.ReportEntry) {
 }
 
 // accept notes when the exchange took an order, from its first report.
-func (o *Order) accept(heard market.Time, r *journal.ReportEntry) {
+func (o *Life) accept(heard market.Time, r *journal.ReportEntry) {
 	w := o.Place()
 	for i := range r.Fills {
 		o.Took = o.Took || r.Fills[i].Taker
@@ -148,7 +148,7 @@ func (o *Order) accept(heard market.Time, r *journal.ReportEntry) {
 }
 
 // rest begins and ends the time at rest.
-func (o *Order) rest(r *market.Report) {
+func (o *Life) rest(r *market.Report) {
 	rests := !r.Status.Terminal() && r.Price != 0 && (!o.Type.HasTrigger() || r.Triggered) &&
 		(r.Status == market.StatusNew || r.Status == market.StatusPartiallyFilled)
 	if o.Ended = 0; r.Status.Terminal() {
@@ -184,7 +184,7 @@ func endingOf(s market.Status) Ending {
 }
 
 // fill notes a fill, or its fee that was settled later.
-func (o *Order) fill(f *market.Fill) {
+func (o *Life) fill(f *market.Fill) {
 	for i := range o.Fills {
 		if o.Fills[i].ID == f.ID {
 			o.Fills[i] = *f
@@ -195,7 +195,7 @@ func (o *Order) fill(f *market.Fill) {
 }
 
 // finish takes over the state of an order from its row, and names what the journal lacks of it.
-func (f *builder) finish(o *Order, row *journal.OrderRow) {
+func (f *builder) finish(o *Life, row *journal.OrderRow) {
 	o.describe(&row.Order, row.StrategyName)
 	o.State, o.Code = row.State, row.Code
 	if !row.State.Terminal() {

@@ -33,7 +33,7 @@ func costOf(side market.Side, d, bid, ask, fill float64) Cost {
 
 // costOfOrder is the cost of an order that met the market when it arrived. ok is false where it did
 // not, or where the record lacks a price.
-func costOfOrder(m *market.Market, o *Order) (c Cost, ok bool) {
+func costOfOrder(m *market.Market, o *Life) (c Cost, ok bool) {
 	d, arrival := o.Decision.Mid(), o.Arrival.Mid()
 	if !o.Took || o.Type.HasTrigger() || d == 0 || arrival == 0 {
 		return c, false

@@ -21,8 +21,8 @@ type Log struct {
 	Catalog    *market.Catalog // the units of the journal
 	Strategies []string        // of all runs
 	Runs       []Run
-	Orders     []*Order // by number
-	Gaps       []Hole   // what journal and recording lack, in the order in which they were met
+	Orders     []*Life // by number
+	Gaps       []Hole  // what journal and recording lack, in the order in which they were met
 	// Intervals are by market those of the candles of Rest.Touches, as of the last start.
 	Intervals []market.Interval
 	// From and To are the times of the first and the last entry of the journal.
@@ -88,7 +88,7 @@ func (l *Log) readJournal(store *journal.Store) error {
 			}
 		}
 	}
-	f := builder{log: l, orders: map[market.OrderID]*Order{}}
+	f := builder{log: l, orders: map[market.OrderID]*Life{}}
 	if err := store.Entries(0, f.entry); err != nil {
 		return err
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// Order is the life of an own order. Numbers are in the units of its market. Times are the
+// Life is what happened to an own order. Numbers are in the units of its market. Times are the
 // exchange's, or the bot's by the exchange's clock. Zero is not known; Lacks says so in words.
-type Order struct {
+type Life struct {
 	ID         market.OrderID
 	ClientID   uuid.UUID
 	ExchangeID uuid.UUID
@@ -64,7 +64,7 @@ type Write struct {
 }
 
 // Place is the write that placed the order; nil: the journal no longer has it.
-func (o *Order) Place() *Write {
+func (o *Life) Place() *Write {
 	if len(o.Writes) == 0 || o.Writes[0].Kind != market.CommandPlace {
 		return nil
 	}
@@ -108,7 +108,7 @@ type Touch struct {
 }
 
 // lack notes what the record does not have of an order.
-func (o *Order) lack(text string) { o.Lacks = append(o.Lacks, text) }
+func (o *Life) lack(text string) { o.Lacks = append(o.Lacks, text) }
 
 // Others takes the orders of the log out of recorded markets, in the units of a catalog. Markets
 // that the catalog lacks, or has in other units, stay as they are. Orders of paper mode never met

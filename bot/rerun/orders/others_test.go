@@ -23,7 +23,7 @@ func catalogOf(t *testing.T, digits uint8, bases ...string) *market.Catalog {
 
 // The markets of a run are found by their names, not by the numbers that they had for the bot.
 func TestAnOrderIsTakenOutOfTheMarketOfItsName(t *testing.T) {
-	l := &Log{Catalog: catalogOf(t, 2, "BTC"), Orders: []*Order{{ID: 1, Market: 1, Side: market.Buy,
+	l := &Log{Catalog: catalogOf(t, 2, "BTC"), Orders: []*Life{{ID: 1, Market: 1, Side: market.Buy,
 		Rests: []Rest{{From: 10, Price: 100, Amount: 5}}}}}
 	book := func(id market.ID) *market.Event {
 		return &market.Event{At: 20, Kind: market.KindBook, Market: id, Book: &market.OrderBook{Market: id, Time: 20,

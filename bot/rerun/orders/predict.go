@@ -91,7 +91,7 @@ type predictor struct {
 
 // predicted is a time of rest. Its number at the venue is its place in rests plus one.
 type predicted struct {
-	order  *Order
+	order  *Life
 	rest   *Rest
 	id     market.OrderID
 	bucket int
@@ -146,7 +146,7 @@ func (l *Log) open() (*market.Catalog, error) {
 }
 
 // tell says which part of the recorded markets is the order's own.
-func (o *Order) tell(m *footprint.Markets) {
+func (o *Life) tell(m *footprint.Markets) {
 	for i := range o.Rests {
 		r := &o.Rests[i]
 		own := footprint.Rest{At: r.From, Order: o.ID, Market: o.Market, Side: o.Side, Price: r.Price, Amount: r.Amount}

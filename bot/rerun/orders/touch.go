@@ -10,7 +10,7 @@ import (
 // arrival on, also after a fill: a fill in a candle that trades through later says nothing about
 // touches, as in a backtest.
 type watched struct {
-	order *Order
+	order *Life
 	rest  *Rest
 	last  market.Price // of the latest trade
 	cells []cell       // candles that are not judged yet, by time

@@ -22,7 +22,7 @@ type Wait struct {
 type throughs struct{ Candles, Full int }
 
 // waitOf is the wait of an order at rest. ok is false where no candle touched it.
-func waitOf(m *market.Market, o *Order, r *Rest, t *throughs) (w Wait, ok bool) {
+func waitOf(m *market.Market, o *Life, r *Rest, t *throughs) (w Wait, ok bool) {
 	w.Value = float64(r.Amount) * float64(r.Price) / float64(market.Pow10(m.PriceDigits)) /
 		float64(market.Pow10(m.AmountDigits))
 	left := r.Amount

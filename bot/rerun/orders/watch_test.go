@@ -128,7 +128,7 @@ func newWorld(t testing.TB, random *rand.Rand, minutes int) *world {
 func (w *world) orders(random *rand.Rand, count int) {
 	for n := range count {
 		from := begin + market.Time(random.Int64N(int64(w.ended-begin)))
-		o := &Order{ID: market.OrderID(n + 1), Market: market.ID(1 + random.IntN(2)),
+		o := &Life{ID: market.OrderID(n + 1), Market: market.ID(1 + random.IntN(2)),
 			Side:     market.Side(1 + random.IntN(2)),
 			Accepted: from, Writes: []Write{{Kind: market.CommandPlace,
 				Decided: from - market.Time(random.Int64N(int64(second)))}}}
@@ -220,7 +220,7 @@ func (w *world) lost(id market.ID, at market.Time) bool {
 }
 
 // touches are those of an order by the definition: each minute is judged by itself.
-func (w *world) touches(o *Order) (all []Touch) {
+func (w *world) touches(o *Life) (all []Touch) {
 	r := &o.Rests[0]
 	hole := Hole{From: w.ended, To: w.ended}
 	for _, g := range w.holes(o.Market) {
@@ -334,7 +334,7 @@ func BenchmarkRecording(b *testing.B) {
 	orders := w.log.Orders
 	for _, row := range []struct {
 		name   string
-		orders []*Order
+		orders []*Life
 	}{{"tape", nil}, {"500 orders", orders}} {
 		b.Run(row.name, func(b *testing.B) {
 			for b.Loop() {
