@@ -163,6 +163,7 @@ func TestAnExchangeThatListsNothingForAMinuteIsAnError(t *testing.T) {
 
 // An exchange in memory that is started again knows nothing of the bot's orders.
 func TestAnExchangeThatBeganAnewIsNamedWithTheWayOut(t *testing.T) {
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 4, nil)
 		p := s.start()
@@ -240,23 +241,15 @@ func TestAnExchangeThatForgetsOrdersHasNotBegunAnew(t *testing.T) {
 }
 
 // loneKind bids once, where nothing fills.
-var loneKind = onTickers("lone", func() strategy.Strategy { return &lone{} })
-
-type lone struct {
-	strategy.Base
-	bid bool
-}
-
-func (s *lone) OnTicker(d *strategy.Desk, t market.Ticker) {
-	if !s.bid {
-		_, err := d.In(t.Market).Buy(strategy.Amount(1_000_000), strategy.At(t.Last/2/100*100))
-		s.bid = err == nil
-	}
-}
+var loneKind = scripted("lone", buysOnce(func(m strategy.MarketDesk, last market.Price) error {
+	_, err := m.Buy(strategy.Amount(1_000_000), strategy.At(last/2/100*100))
+	return err
+}))
 
 // A last order that was refused or lost, or was cancelled and is forgotten, is no sign that the
 // exchange has begun anew.
 func TestALastOrderThatEndedIsNoSignOfAnotherExchange(t *testing.T) {
+	bottest.Unraced(t)
 	halted := func(r *http.Request) *http.Response {
 		return &http.Response{StatusCode: http.StatusBadRequest, Header: http.Header{}, Request: r,
 			Body: io.NopCloser(strings.NewReader(`{"errorCode":423,"error":"halted"}`))}

@@ -24,16 +24,12 @@ import (
 )
 
 // halfKind rests one bid over 0.015, in a bracket, between bid and ask.
-var halfKind = onTickers("half", func() strategy.Strategy { return &half{} })
+var halfKind = scripted("half", half)
 
-type half struct{ strategy.Base }
-
-func (s *half) OnTicker(d *strategy.Desk, t market.Ticker) {
-	if m := d.In(t.Market); m.Flat() && len(m.OpenOrders()) == 0 {
-		units := t.Last / 100_00 * 100
-		_, _ = m.Buy(strategy.Amount(1_500_000), strategy.At(t.Last/100*100), strategy.StopAt(units*80))
-	}
-}
+var half = whenFlat(func(m strategy.MarketDesk, last market.Price) {
+	units := last / 100_00 * 100
+	_, _ = m.Buy(strategy.Amount(1_500_000), strategy.At(last/100*100), strategy.StopAt(units*80))
+})
 
 // halfStage is a stage of such a bot, at a price that stays.
 func halfStage(t *testing.T) *stage {
@@ -131,6 +127,7 @@ func (s *stage) putBack(file string) {
 
 // Whatever took the exit of a position away, each start places it again before all else.
 func TestEachStartHasTheExitsOfPositionsAgain(t *testing.T) {
+	bottest.Unraced(t)
 	for name, c := range map[string]struct {
 		keep bool
 		away func(s *stage, p *process)
@@ -218,6 +215,7 @@ func (s *stage) rule(change func(m *market.Market)) {
 // The kill switch sells a position of any size, and takes an exit only where a sale could replace
 // it: what stays is told, and nothing is confirmed.
 func TestTheKillSwitchLeavesNoPositionBareForItsSize(t *testing.T) {
+	bottest.Unraced(t)
 	for name, c := range map[string]struct {
 		change func(m *market.Market)
 		sold   bool
@@ -297,6 +295,7 @@ func TestASaleOfTheKillSwitchThatIsRefusedGoesOn(t *testing.T) {
 // A sale that the switch has lost leaves the exit where the bot can place it: the sale goes on, and
 // until it is taken the exit is back.
 func TestAnExitReturnsWhereTheSaleOfTheKillSwitchIsNotTaken(t *testing.T) {
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s, p := inBracket(t, true)
 		p.kill()
@@ -319,6 +318,7 @@ func TestAnExitReturnsWhereTheSaleOfTheKillSwitchIsNotTaken(t *testing.T) {
 // which the coins of the owner allow. What of both has sold is in the books after the next start,
 // whether the first sale has come or not.
 func TestASaleUnderWayIsNotLentToTheKillSwitch(t *testing.T) {
+	bottest.Unraced(t)
 	for name, came := range map[string]bool{"it came": true, "it was lost": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -66,16 +66,12 @@ func TestAPositionHasItsExitOverEveryStop(t *testing.T) {
 }
 
 // patientKind buys once, with a stop and a target far away.
-var patientKind = onTickers("patient", func() strategy.Strategy { return &patient{} })
+var patientKind = scripted("patient", patient)
 
-type patient struct{ strategy.Base }
-
-func (s *patient) OnTicker(d *strategy.Desk, t market.Ticker) {
-	if m := d.In(t.Market); m.Flat() && len(m.OpenOrders()) == 0 {
-		units := t.Last / 100_00 * 100 // of a hundredth of the price
-		_, _ = m.Buy(strategy.Amount(1_000_000), strategy.StopAt(units*80), strategy.TargetAt(units*120))
-	}
-}
+var patient = whenFlat(func(m strategy.MarketDesk, last market.Price) {
+	units := last / 100_00 * 100 // of a hundredth of the price
+	_, _ = m.Buy(strategy.Amount(1_000_000), strategy.StopAt(units*80), strategy.TargetAt(units*120))
+})
 
 // inBracket is a stage whose bot has bought in a bracket.
 func inBracket(t *testing.T, keep bool) (*stage, *process) {
@@ -89,19 +85,15 @@ func inBracket(t *testing.T, keep bool) (*stage, *process) {
 
 // eagerKind buys once, in a bracket, and asks its bot to stop with the same price.
 func eagerKind(stop func()) strategy.Definition {
-	return onTickers("eager", func() strategy.Strategy { return &eager{stop: stop} })
-}
-
-type eager struct {
-	patient
-	stop func()
-}
-
-func (s *eager) OnTicker(d *strategy.Desk, t market.Ticker) {
-	if d.In(t.Market).Flat() {
-		s.patient.OnTicker(d, t)
-		s.stop()
-	}
+	return scripted("eager", func() onTicker {
+		buy := patient()
+		return func(d *strategy.Desk, t market.Ticker) {
+			if d.In(t.Market).Flat() {
+				buy(d, t)
+				stop()
+			}
+		}
+	})
 }
 
 // What a purchase brings that was on its way when the bot was asked to stop has its exit at the
@@ -192,6 +184,7 @@ func TestAStopInAHaltedMarketKeepsTheBracket(t *testing.T) {
 // After a stop in good order the exits go over to another name, and so do those that the stop took
 // away: the handover says that the next start places them.
 func TestAHandoverAfterAStopTakesTheExitsAlong(t *testing.T) {
+	bottest.Unraced(t)
 	for _, keep := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			s, p := inBracket(t, keep)

@@ -115,6 +115,7 @@ func (s *stage) both(p *process) (first, second market.Qty, bare int) {
 // know the purchase. The start with the copy takes nothing from the other, whose sale is still to
 // be booked.
 func TestASaleOfTheKillSwitchTakesNothingThatALaterOneHasSold(t *testing.T) {
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := lateStage(t)
 		p := s.start()
@@ -141,6 +142,7 @@ func TestASaleOfTheKillSwitchTakesNothingThatALaterOneHasSold(t *testing.T) {
 // of another strategy holds is not that, and stays. Where its exit is refused, its base is, and the
 // next exit is smaller.
 func TestASaleOfTheKillSwitchTakesWhatNoExitHolds(t *testing.T) {
+	bottest.Unraced(t)
 	for name, refuses := range map[string]bool{"its exit rests": false, "its exit is refused": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

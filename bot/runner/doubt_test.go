@@ -65,19 +65,15 @@ func TestAWriteThatDidNotLeaveIsInDoubtForTheWindowThatTheJournalTells(t *testin
 }
 
 // onceHalfKind rests one bid over 0.015, in a bracket, between bid and ask.
-var onceHalfKind = onTickers("onehalf", func() strategy.Strategy { return &onceHalf{} })
-
-type onceHalf struct {
-	half
-	asked bool
-}
-
-func (s *onceHalf) OnTicker(d *strategy.Desk, t market.Ticker) {
-	if !s.asked {
-		s.asked = true
-		s.half.OnTicker(d, t)
+var onceHalfKind = scripted("onehalf", func() onTicker {
+	rest, asked := half(), false
+	return func(d *strategy.Desk, t market.Ticker) {
+		if !asked {
+			asked = true
+			rest(d, t)
+		}
 	}
-}
+})
 
 // hidden is an exchange that shows nothing of a place whose answer is lost, until it does. Then
 // something happens between its list and the record.

@@ -25,20 +25,16 @@ var rewrite = flag.Bool("update-story", false, "write testdata/story.txt anew; a
 
 // buyerKind buys once, off the tick and with more decimals than the market takes, and asks with
 // every ticker for what it may not have.
-var buyerKind = onTickers("buyer", func() strategy.Strategy { return &buyer{} })
-
-type buyer struct {
-	strategy.Base
-	bought bool
-}
-
-func (b *buyer) OnTicker(d *strategy.Desk, t market.Ticker) {
-	if !b.bought {
-		_, err := d.In(t.Market).Buy(strategy.Amount(1_234_567), strategy.At(t.Last+100_37))
-		b.bought = err == nil
+var buyerKind = scripted("buyer", func() onTicker {
+	var bought bool
+	return func(d *strategy.Desk, t market.Ticker) {
+		if !bought {
+			_, err := d.In(t.Market).Buy(strategy.Amount(1_234_567), strategy.At(t.Last+100_37))
+			bought = err == nil
+		}
+		_, _ = d.In(t.Market).Buy(strategy.Amount(10_000_000), strategy.At(t.Last-500_00)) // beyond max_order_value
 	}
-	_, _ = d.In(t.Market).Buy(strategy.Amount(10_000_000), strategy.At(t.Last-500_00)) // beyond max_order_value
-}
+})
 
 // buyers is a stage on which buyerKind buys, at an exchange that settles fees later. It polls: the
 // texts name the numbers of records.
@@ -178,4 +174,4 @@ $`, s.told(nil, "explain", "--refused", "--since", "11m"))
 }
 
 // idlerKind asks for nothing.
-var idlerKind = onTickers("idler", func() strategy.Strategy { return strategy.Base{} })
+var idlerKind = scripted("idler", always(func(*strategy.Desk, market.Ticker) {}))

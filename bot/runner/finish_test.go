@@ -56,22 +56,17 @@ func TestAStopThatKeepsNoExitsFinishesTheSalesThatHaveBegun(t *testing.T) {
 
 // goerKind is patient until it is told to close.
 func goerKind(leaves *atomic.Bool) strategy.Definition {
-	return onTickers("goer", func() strategy.Strategy { return &goer{leaves: leaves} })
-}
-
-type goer struct {
-	patient
-	leaves *atomic.Bool
-	closed bool
-}
-
-func (s *goer) OnTicker(d *strategy.Desk, t market.Ticker) {
-	switch {
-	case !s.leaves.Load():
-		s.patient.OnTicker(d, t)
-	case !s.closed:
-		s.closed = d.In(t.Market).Close() == nil
-	}
+	return scripted("goer", func() onTicker {
+		stay, closed := patient(), false
+		return func(d *strategy.Desk, t market.Ticker) {
+			switch {
+			case !leaves.Load():
+				stay(d, t)
+			case !closed:
+				closed = d.In(t.Market).Close() == nil
+			}
+		}
+	})
 }
 
 // A stop with keep_exits = false meets a strategy's own Close: the sale whose exit has gone for it

@@ -19,22 +19,15 @@ import (
 )
 
 // flooderKind asks for a thousand orders at once, with its first ticker.
-var flooderKind = onTickers("flooder", func() strategy.Strategy { return &flooder{} })
-
-type flooder struct {
-	strategy.Base
-	asked bool
-}
-
-func (f *flooder) OnTicker(d *strategy.Desk, t market.Ticker) {
-	for i := range 1000 {
-		if f.asked {
-			return
+var flooderKind = scripted("flooder", func() onTicker {
+	var asked bool
+	return func(d *strategy.Desk, t market.Ticker) {
+		for i := 0; i < 1000 && !asked; i++ {
+			_, _ = d.In(t.Market).Buy(strategy.Amount(40_000), strategy.At(t.Last/2-market.Price(i)*100))
 		}
-		_, _ = d.In(t.Market).Buy(strategy.Amount(40_000), strategy.At(t.Last/2-market.Price(i)*100))
+		asked = true
 	}
-	f.asked = true
-}
+})
 
 // flooded is a stage on which a flooder without limits of its own trades beside a restless
 // strategy, on a small weight budget. The exchange answers each place after four seconds. Orders go

@@ -155,7 +155,7 @@ func (h *hearing) plan() *plan.Live {
 		Overrides: (&stage{hears: overStream}).ways()})
 	require.NoError(h.b, err)
 	kind := onTickers("catcher", func() strategy.Strategy { return &catcher{heard: h.heard} })
-	idle := onTickers("idle", func() strategy.Strategy { return &strategy.Base{} })
+	idle := scripted("idle", always(func(*strategy.Desk, market.Ticker) {}))
 	p, err := plan.NewLive(c, []strategy.Definition{kind, idle, shipped.SMACross}, func(name string) string {
 		return map[string]string{"KEY": bottest.BotKey, "SECRET": bottest.BotSecret}[name]
 	})

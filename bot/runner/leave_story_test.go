@@ -13,27 +13,23 @@ import (
 )
 
 // onceKind buys once with a bracket, and closes ten tickers after its stop rests.
-var onceKind = onTickers("once", func() strategy.Strategy { return &once{} })
-
-type once struct {
-	strategy.Base
-	bought bool
-	rested int // tickers with the stop
-}
-
-func (s *once) OnTicker(d *strategy.Desk, t market.Ticker) {
-	m := d.In(t.Market)
-	open := m.OpenOrders()
-	switch {
-	case !s.bought:
-		_, err := m.Buy(strategy.Amount(1_000_000), strategy.Exits(t.Last-5_000_00, t.Last+5_000_00))
-		s.bought = err == nil
-	case len(open) == 1 && open[0].Status == market.StatusAwaitingTrigger:
-		if s.rested++; s.rested == 10 {
-			_ = m.Close(strategy.Tag("signal"))
+var onceKind = scripted("once", func() onTicker {
+	var bought bool
+	var rested int // tickers with the stop
+	return func(d *strategy.Desk, t market.Ticker) {
+		m := d.In(t.Market)
+		open := m.OpenOrders()
+		switch {
+		case !bought:
+			_, err := m.Buy(strategy.Amount(1_000_000), strategy.Exits(t.Last-5_000_00, t.Last+5_000_00))
+			bought = err == nil
+		case len(open) == 1 && open[0].Status == market.StatusAwaitingTrigger:
+			if rested++; rested == 10 {
+				_ = m.Close(strategy.Tag("signal"))
+			}
 		}
 	}
-}
+})
 
 func TestTheStoryOfACloseIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -25,25 +26,22 @@ const raisedTo = 26_000_00
 
 // raisedKind is heldKind that raises its stop when it is told to.
 func raisedKind(raise *atomic.Bool) strategy.Definition {
-	return onTickers("held", func() strategy.Strategy { return &raised{raise: raise} })
-}
-
-type raised struct {
-	held
-	raise *atomic.Bool
-}
-
-func (s *raised) OnTicker(d *strategy.Desk, t market.Ticker) {
-	s.held.OnTicker(d, t)
-	if s.raise.Load() {
-		_ = d.Update(1, strategy.StopAt(raisedTo))
-	}
+	return scripted("held", func() onTicker {
+		hold := held()
+		return func(d *strategy.Desk, t market.Ticker) {
+			hold(d, t)
+			if raise.Load() {
+				_ = d.Update(1, strategy.StopAt(raisedTo))
+			}
+		}
+	})
 }
 
 // The owner moves an exit, and the exchange's answers say for a while that it has ended: the
 // bracket has it at the owner's level when the lists show it. Where the bracket has another level
 // by then, the exit makes room for its own.
 func TestAnExitThatIsMovedAndEndsFalselyIsTheBracketsAgain(t *testing.T) {
+	bottest.Unraced(t)
 	for name, another := range map[string]bool{"at the owner's level": false, "at another level": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -84,6 +82,7 @@ func TestAnExitThatIsMovedAndEndsFalselyIsTheBracketsAgain(t *testing.T) {
 // The bot dies before the answer to its exit, and the owner moves the exit meanwhile: the next
 // start takes it over, also where it has sold there.
 func TestAnExitThatTheOwnerMovesBeforeItsFirstAnswerIsTakenOver(t *testing.T) {
+	bottest.Unraced(t)
 	for name, higher := range map[string]market.Price{"and rests": 100_00, "and sells": 6_000_00} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -29,6 +29,7 @@ import (
 // the exchange, and the owner has coins of his own. The start proves by its name that the exit is
 // the bot's: the position keeps this one exit, over restarts too.
 func TestABackupFromBeforeTheExitKeepsTheOneExit(t *testing.T) {
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := halfStage(t)
 		p := s.start()
@@ -57,6 +58,7 @@ func TestABackupFromBeforeTheExitKeepsTheOneExit(t *testing.T) {
 
 // A start that fails after a restore does not hide the orders from the next one.
 func TestAStartThatFailsAfterARestoreHidesNoOrder(t *testing.T) {
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := halfStage(t)
 		p := s.start()
@@ -98,6 +100,7 @@ func (s *stage) hidesOrders() (hides *atomic.Bool) {
 // A bot whose copy of the state file lacks an order is told of none, and stops or dies, more than
 // once. A later start that is told of the order knows whose it is: it cancels the entry.
 func TestAnOrderThatNoListShowsAfterARestoreIsKnownToLaterStarts(t *testing.T) {
+	bottest.Unraced(t)
 	for _, killed := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			s := halfStage(t)
@@ -138,6 +141,7 @@ func TestAnOrderThatNoListShowsAfterARestoreIsKnownToLaterStarts(t *testing.T) {
 // Two runs have each sent an order of one number that the copy of the state file lacks. The start
 // books both before its strategies act.
 func TestNewerOrdersOfTwoRunsWithOneNumberAreBothBooked(t *testing.T) {
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := halfStage(t)
 		p, file := s.boughtAfterACopy("")
@@ -165,6 +169,7 @@ func TestNewerOrdersOfTwoRunsWithOneNumberAreBothBooked(t *testing.T) {
 
 // A start that fails after a restore hides no purchase from the next one: nothing of it is open.
 func TestAStartThatFailsAfterARestoreHidesNoPurchase(t *testing.T) {
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := halfStage(t)
 		s.bareAfterACopy()
@@ -190,6 +195,7 @@ func TestAStartThatFailsAfterARestoreHidesNoPurchase(t *testing.T) {
 // A new state folder under an old operator id: the exit of the former folder rests beside it. It is
 // older than the file, so the file is no copy from before it, at the second start too.
 func TestAnOrderThatIsOlderThanTheFileIsAnothers(t *testing.T) {
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s, p := inBracket(t, true)
 		require.NoError(t, p.end())
@@ -268,6 +274,7 @@ func TestABackupFromBeforeTheEntryBooksWhatWasBought(t *testing.T) {
 
 // A sale after the backup is in the books: nothing is sold twice.
 func TestABackupFromBeforeASaleSellsNothingTwice(t *testing.T) {
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s, p := inBracket(t, true)
 		file := p.copyState()
@@ -310,6 +317,7 @@ func withALaterExit(t *testing.T) (*stage, market.Order) {
 // An exit of a run that the backup does not know is no proof: no second one is placed beside it,
 // and the strategy is halted in words until a person has looked.
 func TestAnExitOfALaterRunHaltsInsteadOfBeingDoubled(t *testing.T) {
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s, exit := withALaterExit(t)
 		p := s.start()
@@ -333,6 +341,7 @@ func TestAnExitOfALaterRunHaltsInsteadOfBeingDoubled(t *testing.T) {
 
 // The list of the start lacks that exit: the strategy is halted when a later list shows it, once.
 func TestAnExitOfALaterRunThatTheStartCouldNotSeeHaltsWhenAListShowsIt(t *testing.T) {
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s, exit := withALaterExit(t)
 		hides := s.hidesOrders()
@@ -457,6 +466,7 @@ func TestANewerOrderOfTwoStrategiesHaltsBoth(t *testing.T) {
 
 // Of a later run's exit nothing shows which of two strategies has it: neither places a second one.
 func TestAnExitOfALaterRunHaltsBothStrategiesOfItsOperatorID(t *testing.T) {
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := stageOf(t, "patient", patientKind)
 		s.twins("patient", "twin", `["BTC-EUR"]`)
@@ -661,6 +671,7 @@ func (s *stage) fillsBeforeTheCancel(amount string, killed bool) *process {
 // sale dies before it finds the purchase. The next start finds it: nothing of it is held, so no
 // coins of the owner count as the strategy's.
 func TestAPurchaseThatALaterStartFindsGivesBackWhatWasLent(t *testing.T) {
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := halfStage(t)
 		p, file := s.boughtAfterACopy("0.01")
@@ -687,6 +698,7 @@ func TestAPurchaseThatALaterStartFindsGivesBackWhatWasLent(t *testing.T) {
 // and after that start has died: it gives back what an earlier start has lent, fill by fill. So it
 // does under another name of the strategy, after a handover.
 func TestAPurchaseGivesBackWhatWasLentUntilItsCancel(t *testing.T) {
+	bottest.Unraced(t)
 	for n := range 3 {
 		killed, renamed := n == 1, n == 2
 		synctest.Test(t, func(t *testing.T) {

@@ -126,22 +126,18 @@ func TestTheOrderLogSaysWhatTheExchangeSays(t *testing.T) {
 }
 
 // takerKind buys and sells at the market in turn, and rests an order a little away.
-var takerKind = onTickers("taker", func() strategy.Strategy { return &taker{} })
-
-type taker struct {
-	strategy.Base
-	tickers int
-}
-
-func (s *taker) OnTicker(d *strategy.Desk, t market.Ticker) {
-	const hundredth = market.Qty(1_000_000)
-	switch s.tickers++; s.tickers % 4 {
-	case 1:
-		_, _ = d.In(t.Market).Buy(strategy.Amount(hundredth))
-	case 3:
-		_, _ = d.In(t.Market).Sell(strategy.Amount(hundredth))
+var takerKind = scripted("taker", func() onTicker {
+	var tickers int
+	return func(d *strategy.Desk, t market.Ticker) {
+		const hundredth = market.Qty(1_000_000)
+		switch tickers++; tickers % 4 {
+		case 1:
+			_, _ = d.In(t.Market).Buy(strategy.Amount(hundredth))
+		case 3:
+			_, _ = d.In(t.Market).Sell(strategy.Amount(hundredth))
+		}
 	}
-}
+})
 
 // What a bot's orders say about the exchange is what the exchange is set to, and the section that
 // holds it is one of a backtest.

@@ -18,19 +18,12 @@ import (
 )
 
 // heldKind buys once, with exits, and holds.
-var heldKind = onTickers("held", func() strategy.Strategy { return &held{} })
+var heldKind = scripted("held", held)
 
-type held struct {
-	strategy.Base
-	bought bool
-}
-
-func (s *held) OnTicker(d *strategy.Desk, t market.Ticker) {
-	if !s.bought {
-		_, err := d.In(t.Market).Buy(strategy.Amount(1_000_000), strategy.Exits(t.Last-5_000_00, t.Last+5_000_00))
-		s.bought = err == nil
-	}
-}
+var held = buysOnce(func(m strategy.MarketDesk, last market.Price) error {
+	_, err := m.Buy(strategy.Amount(1_000_000), strategy.Exits(last-5_000_00, last+5_000_00))
+	return err
+})
 
 // owned is a stage of a bot that holds a position with a resting stop. The owner of the account
 // acts with a second key.
@@ -144,6 +137,7 @@ func TestAnExitWhoseAmountTheOwnerChangesIsBroughtBack(t *testing.T) {
 
 // A part that is withdrawn, or sold by hand, shrinks the bracket to what is held.
 func TestABracketShrinksToWhatTheOwnerLeaves(t *testing.T) {
+	bottest.Unraced(t)
 	for name, take := range map[string]func(s *stage){
 		"withdrawn": func(s *stage) { s.withdraw("BTC", "1.006", "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq") },
 		"sold":      func(s *stage) { s.place(s.Auditor, 99, market.Sell, "1.006", "20000") },
@@ -220,25 +214,16 @@ func TestASaleOfTheOwnerBeforeAKillIsExplainedAtTheNextStart(t *testing.T) {
 }
 
 // waitsKind rests one purchase far below the market.
-var waitsKind = onTickers("waits", func() strategy.Strategy { return &waits{} })
-
-type waits struct {
-	strategy.Base
-	asked bool
-}
-
-func (s *waits) OnTicker(d *strategy.Desk, t market.Ticker) {
-	if !s.asked {
-		low := market.FloorTo(t.Last-3_000_00, d.In(t.Market).Market().TickSize)
-		_, err := d.In(t.Market).Buy(strategy.Amount(1_000_000), strategy.At(low),
-			strategy.StopAt(low-1_000_00))
-		s.asked = err == nil
-	}
-}
+var waitsKind = scripted("waits", buysOnce(func(m strategy.MarketDesk, last market.Price) error {
+	low := market.FloorTo(last-3_000_00, m.Market().TickSize)
+	_, err := m.Buy(strategy.Amount(1_000_000), strategy.At(low), strategy.StopAt(low-1_000_00))
+	return err
+}))
 
 // The owner makes a resting purchase smaller and moves it to where it fills at once: what it bought
 // is booked, and protected.
 func TestAPurchaseThatTheOwnerMovesIsBookedAndProtected(t *testing.T) {
+	bottest.Unraced(t)
 	for name, hears := range hearings {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -47,8 +47,8 @@ func TestThePromisesHoldInAnyLife(t *testing.T) {
 	many := uint64(*manyLives)
 	if testing.Short() { // the race detector sees the same goroutines in a few
 		few := []string{}
-		for eight := range slices.Chunk(files, 8) {
-			few = append(few, eight[0])
+		for some := range slices.Chunk(files, 16) {
+			few = append(few, some[0])
 		}
 		files, many = few, many/20
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/engine/live"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/internal/filetest"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -194,6 +195,7 @@ func (s *stage) cutPaper(moment string, chance *rand.Rand) (steps []filetest.Ste
 // In paper mode two files are written, each by its own commits. Whatever is left of them, the bot
 // finds out of its exchange what its own file does not know. More seeds: -live-seeds.
 func TestAPowerCutOfABotOnPaperLosesNoOrder(t *testing.T) {
+	bottest.Unraced(t)
 	for _, moment := range []string{inBotFile, inPaperFile, inBoth} {
 		t.Run(moment, func(t *testing.T) {
 			t.Parallel()

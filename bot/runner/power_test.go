@@ -231,6 +231,7 @@ func failPower(t *testing.T, seed uint64, kind market.CommandKind, moment string
 // or after it. The next start finds the journal of before, or the reload, and takes its settings
 // from the config as it is then. More seeds: -live-seeds.
 func TestThePowerFailsInTheCommitOfAReload(t *testing.T) {
+	bottest.Unraced(t)
 	for _, takesNew := range []bool{false, true} {
 		t.Run(fmt.Sprint("then the new config ", takesNew), func(t *testing.T) {
 			t.Parallel()

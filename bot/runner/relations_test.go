@@ -167,7 +167,15 @@ func TestACompactionBetweenAKillAndAStartIsNothing(t *testing.T) {
 func TestAFlattenIsAsACloseByTheStrategy(t *testing.T) {
 	bottest.Unraced(t)
 	leave := atomic.Bool{}
-	kind := onTickers("held", func() strategy.Strategy { return &closer{leave: &leave} })
+	kind := scripted("held", func() onTicker {
+		hold, left := held(), false
+		return func(d *strategy.Desk, t market.Ticker) {
+			hold(d, t)
+			if leave.Load() && !left {
+				left = d.In(t.Market).Close() == nil
+			}
+		}
+	})
 	for name, rule := range map[string]func(m *market.Market){
 		"as it is":          func(*market.Market) {},
 		"above the maximum": func(m *market.Market) { m.MaxOrderInQuote = 100_00 },
@@ -201,19 +209,5 @@ func TestAFlattenIsAsACloseByTheStrategy(t *testing.T) {
 		want := life(func(*stage, *process) { leave.Store(true) })
 		leave.Store(false)
 		require.Equal(t, want, life(func(s *stage, p *process) { _, _ = s.flatten(p) }), name)
-	}
-}
-
-// closer is held, and closes its position once it is told to.
-type closer struct {
-	held
-	leave *atomic.Bool
-	left  bool
-}
-
-func (s *closer) OnTicker(d *strategy.Desk, t market.Ticker) {
-	s.held.OnTicker(d, t)
-	if s.leave.Load() && !s.left {
-		s.left = d.In(t.Market).Close() == nil
 	}
 }

@@ -12,29 +12,25 @@ import (
 )
 
 // swapKind rests an order, replaces it, and then replaces the new one and takes that back.
-var swapKind = onTickers("swap", func() strategy.Strategy { return &swap{} })
-
-type swap struct {
-	strategy.Base
-	step int
-	id   market.OrderID
-}
-
-func (s *swap) OnTicker(d *strategy.Desk, t market.Ticker) {
-	m, size, price := d.In(t.Market), strategy.Amount(1_000_000), t.Last.Below(10*market.Percent)
-	if o, open := d.Order(s.id); s.step > 2 || s.step > 0 && (!open || o.Status == 0) {
-		return
+var swapKind = scripted("swap", func() onTicker {
+	var step int
+	var id market.OrderID
+	return func(d *strategy.Desk, t market.Ticker) {
+		m, size, price := d.In(t.Market), strategy.Amount(1_000_000), t.Last.Below(10*market.Percent)
+		if o, open := d.Order(id); step > 2 || step > 0 && (!open || o.Status == 0) {
+			return
+		}
+		switch step++; step {
+		case 1:
+			id, _ = m.Buy(size, strategy.At(price))
+		case 2:
+			id, _ = m.Buy(size, strategy.At(price), strategy.PostOnly(), strategy.Replacing(id))
+		case 3:
+			id, _ := m.Buy(size, strategy.At(price), strategy.Replacing(id))
+			_ = d.Cancel(id)
+		}
 	}
-	switch s.step++; s.step {
-	case 1:
-		s.id, _ = m.Buy(size, strategy.At(price))
-	case 2:
-		s.id, _ = m.Buy(size, strategy.At(price), strategy.PostOnly(), strategy.Replacing(s.id))
-	case 3:
-		id, _ := m.Buy(size, strategy.At(price), strategy.Replacing(s.id))
-		_ = d.Cancel(id)
-	}
-}
+})
 
 func TestTheStoryOfAReplacementIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

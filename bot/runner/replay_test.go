@@ -69,6 +69,7 @@ func traded(t *testing.T, seed uint64, long time.Duration, change func(*stage)) 
 }
 
 func TestAReplayAsksForTheSameAndHasTheSameStateAtMidnight(t *testing.T) {
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(24*time.Hour - 2*time.Minute)
 		r := traded(t, 4, 5*time.Minute, nil).replayed()
@@ -144,20 +145,13 @@ func flip(t *testing.T, path string, random *rand.Rand, from int) (undo func()) 
 	}
 }
 
-// moody buys or sells as something says that the engine does not know of.
-type moody struct {
-	strategy.Base
-	mood func() int
-}
-
-func (s *moody) OnTicker(d *strategy.Desk, t market.Ticker) {
-	size := 1_000_000 + market.Qty(s.mood()%1_000_003)
-	_, _ = d.In(t.Market).Buy(strategy.Amount(size), strategy.At(t.Last/2))
-	d.In(t.Market).CancelAll()
-}
-
+// moodyKind buys as mood says, of which the engine does not know.
 func moodyKind(mood func() int) strategy.Definition {
-	return onTickers("restless", func() strategy.Strategy { return &moody{mood: mood} })
+	return scripted("restless", always(func(d *strategy.Desk, t market.Ticker) {
+		size := 1_000_000 + market.Qty(mood()%1_000_003)
+		_, _ = d.In(t.Market).Buy(strategy.Amount(size), strategy.At(t.Last/2))
+		d.In(t.Market).CancelAll()
+	}))
 }
 
 func TestAStrategyThatKnowsMoreThanTheEngineIsFoundOut(t *testing.T) {
@@ -224,6 +218,7 @@ func TestAStrategyThatReadsAFileIsFoundOut(t *testing.T) {
 
 // What cannot be replayed is refused in words, and nothing is written.
 func TestWhatCannotBeReplayedIsNamed(t *testing.T) {
+	bottest.Unraced(t)
 	ours, theirs, kinds := t.TempDir(), t.TempDir(), []strategy.Definition(nil)
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 7, nil)

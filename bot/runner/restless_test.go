@@ -12,13 +12,6 @@ type restlessParams struct {
 	Seed int64 `toml:"seed" default:"1" min:"0" doc:"of what it does"`
 }
 
-// onTickers is a kind without parameters that hears prices.
-func onTickers(name string, build func() strategy.Strategy) strategy.Definition {
-	return strategy.Define(name, "a strategy of the tests",
-		func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
-		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return build(), nil })
-}
-
 // restlessKind is a strategy that does something by chance with every ticker: it places orders of
 // all kinds, moves them, cancels them.
 var restlessKind = strategy.Define("restless", "does something by chance with every ticker",
@@ -76,15 +69,9 @@ func (s *restless) change(d *strategy.Desk, t market.Ticker, draw int) {
 }
 
 // keeperKind places one order to buy far below and leaves it there.
-var keeperKind = onTickers("keeper", func() strategy.Strategy { return &keeper{} })
-
-type keeper struct{ strategy.Base }
-
-func (*keeper) OnTicker(d *strategy.Desk, t market.Ticker) {
-	if len(d.In(t.Market).OpenOrders()) == 0 && d.In(t.Market).Position().Amount == 0 {
-		_, _ = d.In(t.Market).Buy(strategy.Amount(30_500_000), strategy.At(29_000_00))
-	}
-}
+var keeperKind = scripted("keeper", whenFlat(func(m strategy.MarketDesk, _ market.Price) {
+	_, _ = m.Buy(strategy.Amount(30_500_000), strategy.At(29_000_00))
+}))
 
 const keeperBot = `
 [bot]

@@ -86,6 +86,7 @@ func following(t *testing.T, paper bool) *stage {
 // A trailing stop has risen since the copy of the state file. The start with the copy never lowers
 // it, also where it has to place it again, and it goes on rising.
 func TestABackupFromBeforeAStopRoseDoesNotLowerIt(t *testing.T) {
+	bottest.Unraced(t)
 	for _, paper := range []bool{false, true} {
 		t.Run(fmt.Sprintf("paper %t", paper), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -20,18 +20,14 @@ import (
 )
 
 // clumsyKind breaks down in the middle of its work.
-var clumsyKind = onTickers("clumsy", func() strategy.Strategy { return &clumsy{} })
-
-type clumsy struct {
-	strategy.Base
-	heard int
-}
-
-func (c *clumsy) OnTicker(*strategy.Desk, market.Ticker) {
-	if c.heard++; c.heard == 20 {
-		panic("a strategy that breaks down")
+var clumsyKind = scripted("clumsy", func() onTicker {
+	var heard int
+	return func(*strategy.Desk, market.Ticker) {
+		if heard++; heard == 20 {
+			panic("a strategy that breaks down")
+		}
 	}
-}
+})
 
 func TestKeyAndSecretAreInNothingThatTheBotWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -19,15 +19,9 @@ import (
 )
 
 // targetedKind buys once, with a near target, and holds.
-var targetedKind = onTickers("targeted", func() strategy.Strategy { return &targeted{} })
-
-type targeted struct{ strategy.Base }
-
-func (s *targeted) OnTicker(d *strategy.Desk, t market.Ticker) {
-	if m := d.In(t.Market); m.Flat() && len(m.OpenOrders()) == 0 {
-		_, _ = m.Buy(strategy.Amount(1_000_000), strategy.TargetAt(t.Last+20_00))
-	}
-}
+var targetedKind = scripted("targeted", whenFlat(func(m strategy.MarketDesk, last market.Price) {
+	_, _ = m.Buy(strategy.Amount(1_000_000), strategy.TargetAt(last+20_00))
+}))
 
 // meeterParams are the parameters of meeterKind.
 type meeterParams struct {
@@ -166,6 +160,7 @@ func TestAnExitThatAnOwnOrderHasMetIsWholeAgain(t *testing.T) {
 // The owner's order by hand meets an exit, and a stop follows at once: the exit is whole in spite
 // of that, also where a stop has seen no own order end.
 func TestAStopAfterTheOwnerMetAnExitLeavesItWhole(t *testing.T) {
+	bottest.Unraced(t)
 	for name, hears := range hearings {
 		for mode := market.DecrementAndCancel; mode <= market.CancelBoth; mode++ {
 			t.Run(fmt.Sprintf("%s %s", name, mode), func(t *testing.T) {

@@ -15,25 +15,21 @@ import (
 
 // spenderKind buys once at market, with as much of its money as the gate lets through. After a
 // restart it sells that.
-var spenderKind = onTickers("spender", func() strategy.Strategy { return &spender{} })
-
-type spender struct {
-	strategy.Base
-	done bool
-}
-
-func (s *spender) OnTicker(d *strategy.Desk, t market.Ticker) {
-	in := d.In(t.Market)
-	if size := in.Position().Amount; size > 0 && !s.done {
-		_, err := in.Sell(strategy.Amount(size))
-		s.done = err == nil
+var spenderKind = scripted("spender", func() onTicker {
+	var done bool
+	return func(d *strategy.Desk, t market.Ticker) {
+		in := d.In(t.Market)
+		if size := in.Position().Amount; size > 0 && !done {
+			_, err := in.Sell(strategy.Amount(size))
+			done = err == nil
+		}
+		const least = market.Qty(100_000)
+		for size := market.Qty(int64(in.Cash()) * 1e8 / int64(t.Ask)); !done && size > least; size -= size / 10_000 {
+			_, err := in.Buy(strategy.Amount(size))
+			done = err == nil
+		}
 	}
-	const least = market.Qty(100_000)
-	for size := market.Qty(int64(in.Cash()) * 1e8 / int64(t.Ask)); !s.done && size > least; size -= size / 10_000 {
-		_, err := in.Buy(strategy.Amount(size))
-		s.done = err == nil
-	}
-}
+})
 
 // TestABotThatIsShortStartsAgain buys through several levels of a book, dearer than the best price,
 // at which the gate checks. It is killed with an allocation below zero.

@@ -182,6 +182,7 @@ func (l losing) RoundTrip(r *http.Request) (*http.Response, error) {
 // The cancel of an exit, with which a sale of all begins, is lost: that is known in seconds, also
 // where orders go over the socket, and the sale goes on.
 func TestALostCancelOfAnExitIsKnownInSeconds(t *testing.T) {
+	bottest.Unraced(t)
 	for name, hears := range hearings {
 		synctest.Test(t, func(t *testing.T) {
 			s := owned(t, hears)
@@ -204,22 +205,19 @@ func TestALostCancelOfAnExitIsKnownInSeconds(t *testing.T) {
 }
 
 // laterKind is held once its bot's socket is open.
-var laterKind = onTickers("later", func() strategy.Strategy { return &latecomer{} })
-
-type latecomer struct {
-	held
-	tickers int
-}
-
-func (s *latecomer) OnTicker(d *strategy.Desk, t market.Ticker) {
-	if s.tickers++; s.tickers > 10 {
-		s.held.OnTicker(d, t)
+var laterKind = scripted("later", func() onTicker {
+	hold, tickers := held(), 0
+	return func(d *strategy.Desk, t market.Ticker) {
+		if tickers++; tickers > 10 {
+			hold(d, t)
+		}
 	}
-}
+})
 
 // The reply to a buy is lost on the socket, and no event of the account channel tells of the order:
 // a query finds it a second later, and what it has bought has its exit.
 func TestABuyWhoseReplyIsLostHasItsExitInSeconds(t *testing.T) {
+	bottest.Unraced(t)
 	for _, c := range []struct {
 		account string
 		replies int // before that of the buy: to logins and subscriptions

@@ -64,15 +64,11 @@ func TestAStopIsInTheLogAlsoWhenTheLoopEndsFirst(t *testing.T) {
 }
 
 // ladderKind rests four bids far below the market.
-var ladderKind = onTickers("ladder", func() strategy.Strategy { return &ladder{} })
-
-type ladder struct{ strategy.Base }
-
-func (*ladder) OnTicker(d *strategy.Desk, t market.Ticker) {
+var ladderKind = scripted("ladder", always(func(d *strategy.Desk, t market.Ticker) {
 	if open := len(d.In(t.Market).OpenOrders()); open < 4 {
 		_, _ = d.In(t.Market).Buy(strategy.Amount(1_000_000), strategy.At(t.Last/100*98-market.Price(open)*100))
 	}
-}
+}))
 
 // meter reads from answers what is left of the key's points.
 type meter struct {

@@ -12,20 +12,11 @@ import (
 )
 
 // trailingKind buys once, with a stop far away that follows prices at 5 %.
-var trailingKind = onTickers("trailing", func() strategy.Strategy { return &trailing{} })
-
-type trailing struct {
-	strategy.Base
-	bought bool
-}
-
-func (s *trailing) OnTicker(d *strategy.Desk, t market.Ticker) {
-	if !s.bought {
-		_, err := d.In(t.Market).Buy(strategy.Amount(1_000_000), strategy.StopAt(t.Last-5_000_00),
-			strategy.Trail(5*market.Percent), strategy.ByPrices(), strategy.ExitAfterTime(30*time.Second))
-		s.bought = err == nil
-	}
-}
+var trailingKind = scripted("trailing", buysOnce(func(m strategy.MarketDesk, last market.Price) error {
+	_, err := m.Buy(strategy.Amount(1_000_000), strategy.StopAt(last-5_000_00), strategy.Trail(5*market.Percent),
+		strategy.ByPrices(), strategy.ExitAfterTime(30*time.Second))
+	return err
+}))
 
 func TestTheStoryOfExitsThatFollowIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

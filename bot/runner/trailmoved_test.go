@@ -13,29 +13,22 @@ import (
 
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // closeBehindKind buys once, with a stop that follows prices at 5 %.
-var closeBehindKind = onTickers("behind", func() strategy.Strategy { return &behind{} })
-
-type behind struct {
-	strategy.Base
-	bought bool
-}
-
-func (s *behind) OnTicker(d *strategy.Desk, t market.Ticker) {
-	if !s.bought {
-		_, err := d.In(t.Market).Buy(strategy.Amount(1_000_000), strategy.Trail(5*market.Percent), strategy.ByPrices())
-		s.bought = err == nil
-	}
-}
+var closeBehindKind = scripted("behind", buysOnce(func(m strategy.MarketDesk, _ market.Price) error {
+	_, err := m.Buy(strategy.Amount(1_000_000), strategy.Trail(5*market.Percent), strategy.ByPrices())
+	return err
+}))
 
 // The owner moves a stop that follows prices, and the price rises after the first answer that shows
 // the owner's terms: the stop would follow. The next answers are lost for ten seconds, and the
 // owner's terms win all the same.
 func TestATrailingStopMovesNotBetweenTheOwnersMoveAndItsConfirmation(t *testing.T) {
+	bottest.Unraced(t)
 	for name, hears := range hearings {
 		for by, c := range map[string]struct{ move, last market.Price }{
 			"lower":  {-3_000_00, 25_500_00},

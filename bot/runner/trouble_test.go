@@ -76,6 +76,7 @@ func TestAMachineWhoseClockIsSetWhileItTradesGoesOn(t *testing.T) {
 }
 
 func TestAMachineWhoseClockGoesTooSlowlyIsSetRightAgain(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	trouble(t, nil, func(s *stage) {
 		begun := time.Now()
@@ -103,15 +104,11 @@ func TestAMinuteWithoutTheNetworkIsSurvived(t *testing.T) {
 }
 
 // sitterKind rests one bid far away, and another one where that has ended.
-var sitterKind = onTickers("sitter", func() strategy.Strategy { return &sitter{} })
-
-type sitter struct{ strategy.Base }
-
-func (*sitter) OnTicker(d *strategy.Desk, t market.Ticker) {
+var sitterKind = scripted("sitter", always(func(d *strategy.Desk, t market.Ticker) {
 	if len(d.In(t.Market).OpenOrders()) == 0 {
 		_, _ = d.In(t.Market).Buy(strategy.Amount(1_000_000), strategy.At(t.Last/2))
 	}
-}
+}))
 
 // For three minutes the bot cannot renew its timers, as one that was frozen could not: the exchange
 // cancels the orders of its group, the strategy hears why, and goes on.
@@ -161,6 +158,7 @@ func TestTheOrdersOfABotThatIsDeadDie(t *testing.T) {
 }
 
 func TestTheLogTellsAChangeByWhatItAsksFor(t *testing.T) {
+	bottest.Unraced(t)
 	trouble(t, nil, nil, func(s *stage, _ *process) {
 		price := func(message string) (prices []string) {
 			for line := range strings.Lines(s.log.String()) {
@@ -276,6 +274,7 @@ func TestARefusalByNewRulesHasThemAskedForAtOnce(t *testing.T) {
 }
 
 func TestOrdersThatTheExchangeCancelsAreNotMissed(t *testing.T) {
+	bottest.Unraced(t)
 	trouble(t, func(c *sandbox.Config) {
 		// at some of them an order is open
 		for after := 30 * time.Second; after < 2*time.Minute; after += 5 * time.Second {
@@ -404,11 +403,9 @@ func killAt(t *testing.T, seed uint64, kind market.CommandKind, before bool) {
 }
 
 func TestFillsOfAWeekendAreBookedAtTheNextStart(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
-	fills := 1500
-	if testing.Short() {
-		fills = 150
-	}
+	const fills = 1500
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 1, func(c *sandbox.Config) {
 			c.Markets[0].Source, c.Markets[0].Liquidity = prices.Fixed("30000"), sandbox.Liquidity{}

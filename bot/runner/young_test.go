@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/engine/warmup"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -35,6 +36,7 @@ func youngStage(t *testing.T) *stage {
 }
 
 func TestAYoungMarketBeginsWithItsLiveCandlesAlsoAfterARestart(t *testing.T) {
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := youngStage(t)
 		p := s.start()
