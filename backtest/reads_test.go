@@ -40,7 +40,7 @@ func TestARehearsalHasTheNotesOfWatchedStrategies(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, r.Placed)
 	require.Len(t, r.Notes, 1)
-	require.Contains(t, strings.Join(r.Notes[0], " "), `more but for close("ETH-EUR") > ema(3, "ETH-EUR"); the nearest was`)
+	require.Contains(t, strings.Join(r.Notes[0], " "), `lacked close("ETH-EUR") > ema(3, "ETH-EUR") alone at`)
 }
 
 func TestTheWarmUpHasTheMarketsThatAreRead(t *testing.T) {

@@ -19,7 +19,8 @@ its client order id, the exchange's order id, or at least four first digits of o
 has.
 
 --refused tells why a strategy, or any, did not trade: the orders that the gate or the exchange refused in the last
---since, the reasons, with the value and its limit, how often, and whether the strategy is halted.`
+--since, the reasons, with the value and its limit, how often, and whether the strategy is halted. Of rules it says how
+often the entry was true since the start, and how near it came otherwise.`
 
 func explainCommand(a *app) *cobra.Command {
 	f, refused, since := &callerFlags{}, false, "24h"
@@ -73,6 +74,9 @@ func printRefused(w io.Writer, r *operator.Refused) error {
 			fmt.Fprintln(w, "  nothing was refused")
 		default:
 			fmt.Fprintln(w, "  nothing was refused: it did not ask for anything")
+		}
+		for _, note := range s.Notes {
+			fmt.Fprintln(w, "  since its start: "+note)
 		}
 	}
 	return nil

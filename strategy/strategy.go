@@ -82,8 +82,9 @@ type Noter interface {
 	Notes() []string
 }
 
-// Watcher is a Noter that notes more where it is asked before the first event: with more time for
-// each candle, and without Skip. bot doctor asks in its rehearsal.
+// Watcher is a Noter that notes more where it is asked before the first event, at the price of time
+// for each candle. A live bot, a single backtest and the rehearsal of bot doctor ask; a search does
+// not.
 type Watcher interface {
 	Noter
 	Watch()

@@ -29,6 +29,8 @@ type RefusedBy struct {
 	Halted   string        `json:"halted,omitempty"` // why; empty: it is not halted
 	HaltedMS int64         `json:"halted_ms,omitempty"`
 	Refused  []RefusedKind `json:"refused"` // the latest first
+	// Notes are what the strategy tells of the time since its start or reload, a sentence each.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // RefusedKind counts the refusals of one command, market and side for one reason.

@@ -241,12 +241,25 @@ func (c *control) refusals(ctx context.Context, ask *operator.Request) (any, err
 	}
 	var counted []journal.Refusal
 	var now market.Time
-	err := c.query(ctx, func(at market.Time) { now, counted = at, c.r.journal.counted() })
+	notes := map[string][]string{}
+	err := c.query(ctx, func(at market.Time) {
+		now, counted = at, c.r.journal.counted()
+		for i, name := range c.r.plan.Names() {
+			notes[name] = c.r.engine.Notes(strategyID(i + 1))
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
-	return operator.RefusedOf(c.r.store, ask.Strategy,
+	told, err := operator.RefusedOf(c.r.store, ask.Strategy,
 		now.Add(-market.Duration(ask.SinceMS)*market.Duration(time.Millisecond)), counted)
+	if err != nil {
+		return nil, err
+	}
+	for i := range told.Strategies {
+		told.Strategies[i].Notes = notes[told.Strategies[i].Strategy]
+	}
+	return told, nil
 }
 
 // backup writes a copy of the state file, and notes when, unless the copy is removed again. Behind

@@ -15,16 +15,13 @@ type counts struct {
 	priceless                 int // the entry was true, and at, stop, target, trail or raise had no price
 	refused                   int // the buy was refused
 	waited                    int // a candle of a longer interval did not come
-	misses                    []miss
 }
 
 // Notes say how often the rules were true and what kept them from trading, over all markets.
 func (w *written) Notes() []string {
 	var n counts
-	var misses []miss
 	for _, id := range w.markets {
 		of := &w.In(id).count
-		misses = append(misses, of.misses...)
 		for _, sum := range []struct{ into, more *int }{{&n.entry, &of.entry}, {&n.exit, &of.exit},
 			{&n.entryUnknown, &of.entryUnknown}, {&n.exitUnknown, &of.exitUnknown}, {&n.both, &of.both},
 			{&n.busy, &of.busy}, {&n.cooling, &of.cooling}, {&n.priceless, &of.priceless}, {&n.refused, &of.refused},
@@ -59,5 +56,5 @@ func (w *written) Notes() []string {
 		notes = append(notes, fmt.Sprintf("%d closes were not decided: a candle of a longer interval was missing.",
 			n.waited))
 	}
-	return append(notes, nearMisses(misses)...)
+	return append(notes, w.nearMisses(times)...)
 }

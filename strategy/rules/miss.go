@@ -5,42 +5,49 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy/rules/lang"
 )
 
-// miss is one comparison of the entry that kept it from being true, with all others true.
-type miss struct {
-	lang.Miss             // the nearest one
-	at        market.Time // of it
-	times     int
+// mostMisses is how many parts of an entry Notes tell of.
+const mostMisses = 3
+
+// Watch lets the rules count, while they hold nothing, how often one part of the entry alone kept
+// it from being true.
+func (w *written) Watch() {
+	w.watches = true
+	for _, id := range w.markets {
+		w.In(id).state.Watch(w.entry)
+	}
 }
 
-// Watch lets the rules count how often one comparison alone kept the entry from being true.
-func (w *written) Watch() { w.watches, w.alone = true, false }
-
-// miss counts a comparison that alone was false.
-func (n *counts) miss(m lang.Miss, at market.Time) {
-	if m.Part == "" {
-		return
+// nearMisses are a sentence for each part of the entry, the most frequent first, over all markets.
+func (w *written) nearMisses(times string) (notes []string) {
+	var all []lang.Miss
+	for k, id := range w.markets {
+		for i, m := range w.In(id).state.Misses() {
+			if len(w.markets) > 1 {
+				m.Is += " in " + w.names[k]
+			}
+			switch {
+			case i == len(all):
+				all = append(all, m)
+			case m.Distance < all[i].Distance:
+				m.Times += all[i].Times
+				all[i] = m
+			default:
+				all[i].Times += m.Times
+			}
+		}
 	}
-	i := slices.IndexFunc(n.misses, func(old miss) bool { return old.Part == m.Part })
-	if i < 0 {
-		i = len(n.misses)
-		n.misses = append(n.misses, miss{Miss: m, at: at})
-	}
-	if old := &n.misses[i]; m.Distance < old.Distance {
-		old.Miss, old.at = m, at
-	}
-	n.misses[i].times++
-}
-
-// nearMisses are a sentence for each comparison, the most frequent first.
-func nearMisses(of []miss) (notes []string) {
-	slices.SortStableFunc(of, func(a, b miss) int { return cmp.Compare(b.times, a.times) })
-	for _, m := range of {
-		notes = append(notes, fmt.Sprintf("The entry was true at %d more but for %s; the nearest was %s at %s.",
-			m.times, m.Part, m.Is, m.at))
+	one := len(all) == 1
+	all = slices.DeleteFunc(all, func(m lang.Miss) bool { return m.Times == 0 })
+	slices.SortStableFunc(all, func(a, b lang.Miss) int { return cmp.Compare(b.Times, a.Times) })
+	for _, m := range all[:min(len(all), mostMisses)] {
+		if one {
+			return []string{fmt.Sprintf("Nearest to an entry was %s at %s.", m.Is, m.At)}
+		}
+		notes = append(notes, fmt.Sprintf("The entry lacked %s alone at %d %s; nearest was %s at %s.", m.Part, m.Times,
+			times, m.Is, m.At))
 	}
 	return notes
 }

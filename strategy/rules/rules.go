@@ -134,7 +134,7 @@ func build(c *compiled, s strategy.Setup) (strategy.Strategy, error) {
 	w.alone = len(w.longer)+len(c.hears())+len(c.program.Reads()) == 0 && !w.account && w.place == nil && w.plots == nil
 	w.rows = c.ExitAfter == 0 && c.program.Rows(c.entry) && (c.exit == none || c.program.Rows(c.exit))
 	for _, m := range s.Markets {
-		w.markets = append(w.markets, m.ID)
+		w.markets, w.names = append(w.markets, m.ID), append(w.names, m.Name)
 	}
 	others := make([]*market.Market, len(c.program.Reads()))
 	for i, name := range c.program.Reads() {

@@ -423,9 +423,15 @@ func TestRulesThatAreWatchedCountNearMisses(t *testing.T) {
 	s.bar(94)
 	notes := s.strategy.(strategy.Noter).Notes()
 	require.Equal(t, []string{"The entry was true at 0 closes, the exit at 0 in a position.",
-		"The entry was true at 2 more but for close > 100; the nearest was close 94 <= 100 at 1970-01-01T06:00:00Z.",
-		"The entry was true at 1 more but for close > 2 * open - 95; the nearest was close 101 <= 2 * open - 95 107 " +
+		"The entry lacked close > 100 alone at 2 closes; nearest was close 94 <= 100 at 1970-01-01T06:00:00Z.",
+		"The entry lacked close > 2 * open - 95 alone at 1 closes; nearest was close 101 <= 2 * open - 95 107 " +
 			"at 1970-01-01T02:00:00Z."}, notes)
+	s = start(t, map[string]any{"rules.entry": "close > 100", "rules.exit": "false"})
+	s.strategy.(strategy.Watcher).Watch()
+	s.bar(90)
+	s.bar(97)
+	require.Equal(t, "Nearest to an entry was close 97 <= 100 at 1970-01-01T02:00:00Z.",
+		s.strategy.(strategy.Noter).Notes()[1])
 }
 
 // On 2021-03-28 the clocks of Amsterdam skip the hour after 1:00 UTC, on 2021-10-31 they show one

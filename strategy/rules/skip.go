@@ -51,7 +51,16 @@ func (w *written) skipRows(x *trade, series []market.Candle) (used int) {
 		if !counted {
 			stop |= entry
 		}
+		flat := uint64(0)
+		if w.watches {
+			known := uint64(0)
+			flat, known = x.sure.rows(series[used : used+ahead])
+			stop |= ^known
+		}
 		n := min(bits.TrailingZeros64(stop), ahead)
+		if flat &= 1<<n - 1; flat != 0 {
+			x.state.MissedAhead(flat)
+		}
 		if counted {
 			busy := bits.OnesCount64(entry & (1<<n - 1))
 			x.count.entry += busy
@@ -97,6 +106,8 @@ func (w *written) calm(x *trade, c *market.Candle) bool {
 	switch {
 	case w.position && (held == flat || held && x.Entered == 0):
 		return false
+	case w.watches && held == flat:
+		return false
 	case w.position:
 		x.describe(c, held)
 	}
@@ -115,6 +126,9 @@ func (w *written) calm(x *trade, c *market.Candle) bool {
 		}
 	}
 	if entry == 0 {
+		if w.watches && flat {
+			x.state.Missed(&x.inputs, c.End())
+		}
 		return true
 	}
 	if !held || w.Add > 0 && x.Entries <= w.Add {
@@ -130,6 +144,19 @@ func (w *written) calm(x *trade, c *market.Candle) bool {
 type sure struct {
 	flat market.Price // up to this close nothing is held, and no order is open; 0: not known
 	held market.Price // from this close on something is held; 0: not known
+}
+
+// rows are the candles at whose close nothing is held and no order is open, and those where it is
+// known whether it is so: a bit for each, the first one lowest.
+func (s *sure) rows(series []market.Candle) (flat, known uint64) {
+	for i := range series {
+		if price := series[i].Close; price <= s.flat {
+			flat |= 1 << i
+		} else if s.held != 0 && price >= s.held {
+			known |= 1 << i
+		}
+	}
+	return flat, known | flat
 }
 
 // learn notes what the desk says.

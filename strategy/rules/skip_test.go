@@ -2,6 +2,7 @@ package rules_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,6 +24,8 @@ var skipped = []struct {
 	{0.8, map[string]any{"rules.entry": "sma(10) crosses above sma(30)",
 		"rules.exit": "sma(10) crosses below sma(30)"}},
 	{0.5, map[string]any{"rules.entry": "close > sma(50)", "rules.exit": "close < sma(50) * 0.99"}},
+	{0.5, map[string]any{"rules.entry": "close > sma(50) and rsi(14) < 45 and volume > 0",
+		"rules.exit": "rsi(14) > 60"}},
 	{0.2, map[string]any{"rules.entry": "rsi(14) < 40", "rules.stop": "2%", "rules.target": "close + 2 * atr(14)"}},
 	{0.5, map[string]any{"rules.entry": "close > ema(20)", "rules.exit_after": int64(9), "rules.cooldown": int64(5),
 		"rules.exit": "rsi(5) > 90"}},
@@ -43,7 +46,7 @@ var skipped = []struct {
 func TestSkipChangesNoResult(t *testing.T) {
 	for _, one := range skipped {
 		t.Run(one.values["rules.entry"].(string), func(t *testing.T) {
-			used, fills := 0, 0
+			used, fills, notes := 0, 0, []string(nil)
 			for seed := range uint64(3) {
 				result := func(counter *int) *backtest.Result {
 					needs, err := rules.Definition.Needs(one.values)
@@ -63,8 +66,11 @@ func TestSkipChangesNoResult(t *testing.T) {
 				want := result(nil)
 				require.True(t, fmt.Sprint(*want) == fmt.Sprint(*result(&used)), "seed %d", seed)
 				fills += len(want.Fills)
+				notes = want.Strategies[0].Notes
 			}
 			require.Greater(t, fills, 10)
+			require.True(t, !strings.Contains(one.values["rules.entry"].(string), " and ") ||
+				strings.Contains(fmt.Sprint(notes), " alone at "), notes)
 			t.Logf("Skip used %d of %d candles, %d fills", used, 3*1488, fills)
 			require.GreaterOrEqual(t, float64(used), one.part*3*1488)
 		})

@@ -16,6 +16,7 @@ type written struct {
 	compiled
 	interval market.Interval
 	markets  []market.ID
+	names    []string          // of them
 	longer   []market.Interval // whose candle may close with one of the main interval
 	alone    bool              // the rules read nothing but candles of the main interval and the position
 	rows     bool              // not the position either
@@ -165,7 +166,7 @@ func (w *written) decide(d *strategy.Desk, x *trade, c *market.Candle, at market
 	}
 	entry, entryKnown := x.state.Eval(w.entry, &x.inputs)
 	if w.watches && entry == 0 && entryKnown && m.Flat() && !m.Warming() {
-		x.count.miss(x.state.Miss(w.entry, &x.inputs), at)
+		x.state.Missed(&x.inputs, at)
 	}
 	exit, exitKnown := 0.0, true
 	if w.exit != none && (x.inputs.InPosition || !w.exitPosition) {

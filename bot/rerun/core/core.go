@@ -57,6 +57,7 @@ func New(c *Config) (*Core, error) {
 	k.Engine = engine.New(engine.Config{Catalog: c.Catalog, Account: k.Account, Gate: k.Gate, Slots: roster.Slots,
 		TradeFrom: c.TradeFrom, SaveLimit: c.SaveLimit, Run: c.Run, Observer: c.Observer, Plots: c.Plots,
 		Apart: c.Apart})
+	k.Engine.Watch()
 	return k, nil
 }
 

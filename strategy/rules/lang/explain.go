@@ -21,49 +21,6 @@ func (s *State) Explain(rule int, in *Inputs) string {
 	return x.show(e)
 }
 
-// Miss is a part of a condition that alone kept it from being true.
-type Miss struct {
-	Part     string  // as written; "": not one part alone did
-	Is       string  // with its figures, as Explain
-	Distance float64 // between the two sides of a comparison, in parts of the larger one; 1 without sides
-}
-
-// Miss says which of the parts that "and" joins was false where all others were true. It is for a
-// rule that is false.
-func (s *State) Miss(rule int, in *Inputs) (m Miss) {
-	x := explanation{state: s, in: in}
-	for _, part := range joined(nil, s.program.rules[rule].expr) {
-		switch v, ok := x.value(part); {
-		case !ok || v == 0 && m.Part != "":
-			return Miss{}
-		case v == 0:
-			m = Miss{part.text, strings.Join(x.facts(part, false), ", "), x.distance(part)}
-		}
-	}
-	return m
-}
-
-// joined appends the parts of a condition that "and" joins.
-func joined(all []*expr, e *expr) []*expr {
-	if e.op != opAnd {
-		return append(all, e)
-	}
-	return joined(joined(all, e.kids[0]), e.kids[1])
-}
-
-// distance is that between the sides of a comparison.
-func (x *explanation) distance(e *expr) float64 {
-	if e.op < opLess || e.op > opCrossDown {
-		return 1
-	}
-	a, _ := x.value(e.kids[0])
-	b, _ := x.value(e.kids[1])
-	if most := max(math.Abs(a), math.Abs(b)); most > 0 {
-		return math.Abs(a-b) / most
-	}
-	return 0
-}
-
 // explanation reads a rule part by part, with the same code that decides.
 type explanation struct {
 	state *State

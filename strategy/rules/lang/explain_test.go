@@ -60,9 +60,16 @@ func TestAMissIsTheOnePartThatWasFalse(t *testing.T) {
 			s.Push(market.Candle{Open: 9900 + 100*i, High: 9950 + 100*i + 50, Low: 9850 + 100*i, Close: 9950 + 100*i,
 				Volume: 250_000_000, Market: 1, Interval: market.Interval1h})
 		}
-		m := s.Miss(0, &Inputs{})
-		require.InDelta(t, c.distance, m.Distance, 1e-12, c.text)
-		require.Equal(t, [2]string{c.part, c.is}, [2]string{m.Part, m.Is}, c.text)
+		s.Watch(0)
+		s.Missed(&Inputs{}, 7)
+		met := Miss{}
+		for _, m := range s.Misses() {
+			if m.Times > 0 {
+				met = m
+			}
+		}
+		require.InDelta(t, c.distance, met.Distance, 1e-12, c.text)
+		require.Equal(t, [2]string{c.part, c.is}, [2]string{met.Part, met.Is}, c.text)
 	}
 }
 

@@ -126,6 +126,7 @@ func (s *State) Look(series []market.Candle, rules ...int) (ahead int) {
 	for i, rule := range rules {
 		r.results[i] = r.truth(s.program.rules[rule].expr, r.firstOut)
 	}
+	r.miss(s.parts)
 	return r.n
 }
 
@@ -139,11 +140,15 @@ func (s *State) Ahead(rule int) (is, unknown uint64) {
 // Pass pushes n of the candles that are ahead.
 func (s *State) Pass(n int) {
 	r := s.row
-	if r.at += n; n == 0 {
-		return
+	if r.at += n; n > 0 {
+		s.fill(r.at - 1)
 	}
+}
+
+// fill takes the cells of a candle of the row.
+func (s *State) fill(candle int) {
 	for cell := temporaries; cell < len(s.cells); cell++ {
-		s.cells[cell] = r.of(cell, r.at-1)
+		s.cells[cell] = s.row.of(cell, candle)
 	}
 }
 

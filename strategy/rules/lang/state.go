@@ -20,6 +20,7 @@ type State struct {
 	pending bool          // the series of several streams wait for the other candles of the instant
 	end     market.Time   // of the main candle for which they wait
 	row     *row          // the candles of Look; nil: none yet
+	parts   []part        // of the watched condition
 }
 
 // New returns the state of a market before its first candle. The others are those of Reads, in that
