@@ -30,7 +30,8 @@ the same tags. The module is one of bot init: yours to change. Numbers of [param
 become parameters of the Go.
 
 Its config.toml is the config with the strategy in Go, its test compares a backtest with that of the rules. In results
-the kind of the strategy, its list of parameters and what follows from the config's text (ids, hashes) differ.
+the kind of the strategy, its list of parameters, notes about near misses and what follows from the config's text (ids,
+hashes) differ.
 
 The command never overwrites a file.`
 

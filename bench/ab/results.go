@@ -6,10 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // errDifferent means that a run's results differ between the sides.
@@ -20,6 +22,7 @@ type resultRun struct {
 	name, text string   // text is its config; empty: the built-in one
 	command    string   // empty: backtest, with its envelope
 	args       []string // beside --json, --out and the config
+	signals    bool     // its config reads the file of madeUpSignals
 }
 
 // resultRuns are backtests of the built-in config, of the shipped strategies over made-up candles
@@ -64,7 +67,65 @@ func resultRuns() (all []resultRun) {
 			args: []string{"--to", twoWeeks}},
 		resultRun{name: "a universe", text: strings.Replace(strategyText("mixer", "x"), `markets = ["x"]`,
 			`universe = {rank = "volume1d", top = 4}`, 1), args: []string{"--to", twoWeeks}})
+	all = append(all, written()...)
 	return append(all, searches()...)
+}
+
+// written are strategies in the config, and those that hear signals.
+func written() (all []resultRun) {
+	for i, text := range [...]string{
+		`entry = 'close > highest(high, 20)[1] and close > sma(50, "1d")'
+exit = "close < lowest(low, 10)[1]"
+size = "up to 1% risk"
+trail = "3 * atr(14)"`,
+		`entry = "rsi(14) crosses above 30 or pattern.hammer"
+exit = "profit > 3 or bars_since_entry >= 48"
+at = "close - 0.2 * atr(14)"
+stop = "4%"
+cooldown = 3
+add = 2
+size = "10% equity"`,
+		`entry = "sma(10) crosses above sma(30) and volume > 0.5 * sma(volume, 20)"
+raise = "low - 3 * atr(14)"
+exit_after = 100
+zone = "Europe/Amsterdam"
+let.late = "hour >= 12"
+exit = "late and close < ema(20)"`,
+		`signals = "model"
+entry = "model.value > 0.6 and model.age < 300"
+exit = "model.value < 0.3"
+plot = "ema(50), rsi(14)"`,
+		`on = "model"
+entry = 'model.position == "long" and close > sma(50, "4h")'
+exit = 'model.position == "flat"'
+stop = "3%"`,
+	} {
+		run := madeUp("rules", i+1, "", "")
+		run.name, run.signals = fmt.Sprintf("rules, %d", i+1), i >= 3
+		run.text += "[strategies.a.rules]\n" + text + "\n"
+		all = append(all, run)
+	}
+	follow := madeUp("follow", 1, "", "source = \"model\"\nstop = \"4%\"")
+	follow.signals = true
+	all = append(all, follow)
+	for i := range all {
+		if all[i].signals {
+			all[i].text += "[signals.model]\nfile = \"signals.csv\"\n"
+		}
+	}
+	return all
+}
+
+// madeUpSignals are the rows of a model over three years.
+func madeUpSignals() []byte {
+	text, random := []byte("time,position,value\n"), rand.New(rand.NewPCG(1, 2))
+	at := time.Date(2021, 1, 1, 0, 17, 0, 0, time.UTC)
+	for range 3000 {
+		at = at.Add(time.Duration(random.IntN(17*60)) * time.Minute)
+		text = fmt.Appendf(text, "%s,%s,%.3f\n", at.Format(time.RFC3339), []string{"long", "flat"}[random.IntN(2)],
+			random.Float64())
+	}
+	return text
 }
 
 // limits are all limits that may refuse an order, with a second strategy.
@@ -316,6 +377,11 @@ func (r *resultRun) configured(t *tree, words ...string) ([]string, error) {
 	words = append(words, r.args...)
 	if r.text == "" {
 		return words, nil
+	}
+	if r.signals {
+		if err := os.WriteFile(filepath.Join(t.out, "signals.csv"), madeUpSignals(), 0o644); err != nil {
+			return nil, fmt.Errorf("write signals: %w", err)
+		}
 	}
 	if err := os.WriteFile(filepath.Join(t.out, "run.toml"), []byte(r.text), 0o644); err != nil {
 		return nil, fmt.Errorf("write a config: %w", err)

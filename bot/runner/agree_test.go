@@ -94,6 +94,10 @@ var agreements = []agreement{
 	{"rules that read a signal", play{weather: calm, advice: advice(5), strategies: section("s", "rules", both, "1m",
 		`rules.signals = "model"`+"\n"+`rules.entry = 'model.value > 0.4 and model.age < 4'`+"\n"+
 			`rules.exit = 'model.value < 0.6 or bars_since_entry > 6'`+"\n"+`rules.size = "40% cash"`) + modelSection}},
+	{"rules on a signal", play{weather: calm, advice: advice(6), longer: []market.Interval{market.Interval5m},
+		strategies: section("s", "rules", both, "1m", `rules.on = "model"`+"\n"+
+			`rules.entry = 'model.value > 0.3 and close("5m") > 0'`+"\n"+`rules.exit_after = 9`+"\n"+
+			`rules.exit = 'model.value < 0.5 and close > 0'`+"\n"+`rules.size = "40% cash"`) + modelSection}},
 	{"slicer", play{strategies: section("s", "slicer", both, "1m", "params.seed = 9")}},
 	{"fickle", play{strategies: fickleSection("s", bitcoin, 1) + "params.closes = true\n"}},
 	{"leaver", play{strategies: section("s", "leaver", both, "1m", "params.seed = 3")}},

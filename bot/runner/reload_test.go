@@ -523,8 +523,14 @@ func TestRulesChangeWhileAPositionIsOpen(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []string{"strategies.restless.params.n: 3 → 9",
 			"strategies.restless.rules.exit: close < 1 → bars_since_entry >= 4"}, report.Changed)
-		p.look(func() { require.Equal(t, before, p.account.Position(1, 1)) })
+		p.look(func() {
+			require.Equal(t, before, p.account.Position(1, 1))
+			require.False(t, p.engine.Warming(1), "the candles of the longer warm-up are in")
+		})
 		time.Sleep(2 * time.Minute)
+		told, err = (&control{r: p.runner, ctx: t.Context()}).refusals(t.Context(), &operator.Request{SinceMS: 60_000})
+		require.NoError(t, err)
+		require.NotContains(t, strings.Join(told.(*operator.Refused).Strategies[0].Notes, " "), "undefined")
 		p.look(func() { require.NotEqual(t, before.Opened, p.account.Position(1, 1).Opened, "it was sold") })
 		s.edit("rules.size", "rules.siez")
 		_, err = p.reload(false)

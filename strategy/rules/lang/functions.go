@@ -308,7 +308,7 @@ var functions = []function{
 		example: "crossunder(rsi(14), 70)"},
 	{name: "cross", params: "a b", lines: []line{{body: "crossover(a, b) or crossunder(a, b)"}},
 		meaning: "a crosses b, either way", example: "cross(close, sma(50))"},
-	{name: "barssince", params: "c", lines: asCount, meaning: "candles since it was true, 0 if it is",
+	{name: "barssince", params: "c", lines: asCount, meaning: "candles since it was true, 0 if it is; not known before the first time",
 		example: "barssince(rsi(14) < 30) <= 3",
 		make:    func([]float64) unit { return &since{} }},
 	{name: "valuewhen", params: "c s ago", lines: []line{{dim: dim{kind: same}}},

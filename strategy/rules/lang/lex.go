@@ -44,6 +44,11 @@ type lexer struct {
 var signs = []string{"&&", "||", "==", "!=", "<=", ">=", "<", ">", "+", "-", "*", "/", "(", ")", "[", "]", ",", "?",
 	":", "!", ".", "%"}
 
+// strangers are signs of other languages, and what is written for them here.
+var strangers = [][2]string{{"^", "pow(a, b)"}, {"**", "pow(a, b)"}, {"<>", "!="}, {"=<", "<="}, {"=>", ">="},
+	{":=", "the text into [rules.let] and its name here"}, {"\u2264", "<="}, {"\u2265", ">="}, {"\u2260", "!="},
+	{"\u00d7", "*"}, {"\u2212", "-"}}
+
 // words are the operators that have a name, and other spellings of them.
 var words = map[string]string{"and": "and", "or": "or", "not": "not", "&&": "and", "||": "or", "!": "not",
 	"crosses": "crosses"}
@@ -71,6 +76,11 @@ func (l *lexer) next() token {
 		t := l.token(tokenText, end+2)
 		t.text = t.text[1 : len(t.text)-1]
 		return t
+	}
+	for _, sign := range strangers {
+		if strings.HasPrefix(rest, sign[0]) {
+			fail(from, "%q is no sign here; write %s", sign[0], sign[1])
+		}
 	}
 	for _, sign := range signs {
 		if strings.HasPrefix(rest, sign) {
