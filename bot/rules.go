@@ -11,6 +11,7 @@ import (
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 const rulesHelp = `Check the strategies of a config that stand there as rules, without a run.
@@ -84,8 +85,12 @@ func (a *app) printRules(s *backtest.StrategyPlan, markets []string) error {
 	for _, c := range needs.Of(s.Interval) {
 		warm = append(warm, fmt.Sprintf("%d candles of %s", c.Warmup, c.Interval))
 	}
-	fmt.Fprintf(table, "  warm-up\t%s\n  search\t--vary %s=…, and every other of these keys\n",
-		strings.Join(warm, ", "),
-		strings.Join(config.ValuePath(s.Name, settings[len(settings)-1].Name), "."))
+	search := "give a number a name in [" + strings.Join(config.ValuePath(s.Name, "x")[:3], ".") + "], and --vary that"
+	for _, one := range settings {
+		if !strings.HasPrefix(one.Name, strategy.RulePrefix) {
+			search = "--vary " + strings.Join(config.ValuePath(s.Name, one.Name), ".") + "=…, and every other of these keys"
+		}
+	}
+	fmt.Fprintf(table, "  warm-up\t%s\n  search\t%s\n", strings.Join(warm, ", "), search)
 	return table.Flush()
 }

@@ -3,6 +3,9 @@ package indicator_test
 import (
 	"math"
 	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -165,6 +168,76 @@ func patternTwin(all []market.Candle) (values []float64) {
 	}
 	flag(soldiers, crows)
 	return values
+}
+
+// drawnByChance are candles of one range: TA-Lib takes some means over five candles, Patterns all over
+// ten.
+func drawnByChance() (all []market.Candle) {
+	state, price := uint64(1), int64(100_000)
+	draw := func(n int64) int64 {
+		state = state*6364136223846793005 + 1442695040888963407
+		return int64(state>>33) % n
+	}
+	for range 4000 {
+		gaps := [4]int64{0, 0, draw(7) - 3, draw(21) - 10}
+		open := price + gaps[draw(4)]
+		size := [3]int64{3, 9, 19}[draw(3)]
+		price = open + draw(2*size+1) - size
+		low, high := min(open, price), max(open, price)
+		rest := 20 - (high - low)
+		above := [3]int64{0, rest, draw(rest + 1)}[draw(3)]
+		all = append(all, candle(market.Price(open), market.Price(high+above), market.Price(low-rest+above),
+			market.Price(price)))
+	}
+	return all
+}
+
+// TA-Lib asks for gaps where Patterns takes bodies that touch, and calls a candle that closes at its
+// open a rise. Its crows are others.
+func TestPatternsAreThoseOfTALib(t *testing.T) {
+	text, err := os.ReadFile("testdata/patterns.txt")
+	require.NoError(t, err)
+	theirs := map[string]map[int]bool{} // of each pattern the candles
+	for line := range strings.Lines(string(text)) {
+		name, list, _ := strings.Cut(line, ":")
+		theirs[name] = map[int]bool{}
+		for _, at := range strings.Fields(list) {
+			number, err := strconv.Atoi(at)
+			require.True(t, err == nil || name[0] == '#')
+			theirs[name][number] = true
+		}
+	}
+	p, found := indicator.NewPatterns(), map[string]int{}
+	all := drawnByChance()
+	for i, z := range all {
+		p.Push(z)
+		if !p.Ready() {
+			continue
+		}
+		x, y := all[i-2], all[i-1]
+		under := max(z.Open, z.Close) < min(y.Open, y.Close)
+		over := min(z.Open, z.Close) > max(y.Open, y.Close)
+		for _, one := range []struct {
+			name string
+			at   int // with the sign of TA-Lib
+			have bool
+		}{
+			{"doji", i, p.Doji()}, {"hammer", i, p.Hammer()}, {"hanging man", -i, p.HangingMan()},
+			{"inverted hammer", i, p.InvertedHammer() && under}, {"shooting star", -i, p.ShootingStar() && over},
+			{"engulfing", i, p.Engulfing() == indicator.Up},
+			{"engulfing", -i, p.Engulfing() == indicator.Down || y.Open == y.Close && theirs["engulfing"][-i]},
+			{"harami", i, p.Harami() == indicator.Up}, {"harami", -i, p.Harami() == indicator.Down},
+			{"morning star", i, p.Star() == indicator.Up && max(y.Open, y.Close) < x.Close},
+			{"evening star", -i, p.Star() == indicator.Down && min(y.Open, y.Close) > x.Close},
+			{"three soldiers", i, p.Three() == indicator.Up},
+		} {
+			require.Equal(t, theirs[one.name][one.at], one.have, "%s at %d: %+v", one.name, i, all[i-2:i+1])
+			if one.have {
+				found[one.name]++
+			}
+		}
+	}
+	require.Len(t, found, len(theirs)-1, "%v", found)
 }
 
 func TestPatternsRefuseAPriceThatHasNoRoom(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -138,6 +139,9 @@ func namesOf(text string) (names []string) {
 // rateOf reads a rate with its unit, such as 4%; is: the text is one.
 func rateOf(text string) (rate market.Rate, is bool, err error) {
 	text = strings.TrimSpace(text)
+	if n, err := strconv.Atoi(text); err == nil && 0 < n && n < 100 {
+		return 0, true, fmt.Errorf("%q has no unit: write %s%% for a rate, or %s.0 for a price", text, text, text)
+	}
 	if !strings.HasSuffix(text, "%") && !strings.HasSuffix(text, "bps") {
 		return 0, false, nil
 	}

@@ -291,7 +291,9 @@ func TestMistakesNameTheRuleAndTheCure(t *testing.T) {
 			"rules.raise: moves one stop, and add lets several stand; use trail"},
 		{with("rules.add", int64(-1)), "parameter rules.add: -1 is out of bounds, want 0 to 1000000"},
 		{with("rules.signals", "model"), "rules.signals: no rule reads model, as in model.value"},
-		{with("rules.entry", "model.value > 1"), `rules.entry: column 1: unknown word "model"`},
+		{with("rules.entry", "model.value > 1"), `rules.entry: column 1: model is no source of signals; name ` +
+			`it: signals = "model"`},
+		{with("rules.stop", "3"), `rules.stop: "3" has no unit: write 3% for a rate, or 3.0 for a price`},
 		{with("rules.onn", "model"), `rules.onn: unknown rule "onn"; the nearest is "on"`},
 	} {
 		var b strategytest.Bench

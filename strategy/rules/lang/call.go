@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // call checks a word with what stands in its brackets. name is the line that stands behind it.
@@ -31,7 +32,11 @@ func (c *checker) call(n *node, name string) *expr {
 		args = append([]*node{{kind: nodeName, text: f.source, from: n.from, begin: n.from, to: n.from}}, args...)
 	}
 	if len(args) != len(params) {
-		fail(n.from, "%s takes %s", n.text, f.usage())
+		or := ""
+		if _, rest, more := strings.Cut(f.params, " "); more && f.source != "" {
+			or = fmt.Sprintf(", or %s(%s) for that of %s", f.name, strings.ReplaceAll(rest, " ", ", "), f.source)
+		}
+		fail(n.from, "write %s%s; here %s has %d arguments", f.usage(), or, n.text, len(args))
 	}
 	e := c.result(n, f, args, params, name)
 	if from := c.program.streams[c.stream].market; from != c.program.streams[stream].market && !e.dim.bare() &&
@@ -180,6 +185,13 @@ func (c *checker) line(n *node) *expr {
 		return c.signal(n, of.text)
 	}
 	if of.kind == nodeName && find(of.text) == nil {
+		if isPart(n.text) && elsewhere[of.text] == "" {
+			if len(c.signals) > 0 {
+				fail(of.from, "%s is no source of signals; the nearest is %q", of.text,
+					strategy.Nearest(of.text, c.signals))
+			}
+			fail(of.from, "%s is no source of signals; name it: signals = %q", of.text, of.text)
+		}
 		c.unknown(of)
 	}
 	if of.kind != nodeCall && of.kind != nodeName {

@@ -78,6 +78,7 @@ type checker struct {
 	params  map[string]float64
 	lets    map[string]*let
 	signals []string
+	keys    []string         // of the rules
 	used    map[string]bool  // params and lets
 	known   map[string]int   // cells of series, by what they compute
 	text    string           // of the rule, let or function at hand
@@ -271,6 +272,15 @@ func (c *checker) let(n *node, l *let) (e *expr) {
 	return e
 }
 
+// elsewhere are words of TradingView and of libraries, beside those that mean the same here.
+var elsewhere = map[string]string{"strategy": "in_position, position, entry_price or profit", "dayofweek": "weekday " +
+	"(Monday is 1)", "dayofmonth": "day", "dmi": "adx(n).plus and adx(n).minus", "psar": "sar(0.02, 0.02, 0.2)",
+	"highestbars": "highest(s, n).ago", "lowestbars": "lowest(s, n).ago", "percentage": "5%", "willr": "wpr(n)",
+	"bbands": "bb(20, 2)", "std": "stdev(s, n)", "stddev": "stdev(s, n)", "ref": "s[k]", "shift": "s[k]", "if": "c ? x : y",
+	"crossed_above": "a crosses above b", "crossed_below": "a crosses below b", "heikinashi": "ha.close",
+	"shares": "position", "atrp": "100 * atr(14) / close", "iff": "c ? x : y", "cum": "sum(s, n)", "time": "hour, " +
+		"minute, weekday, day, month or between(\"08:00\", \"16:30\")", "price": "close", "vol": "volume"}
+
 // unknown fails with the nearest word.
 func (c *checker) unknown(n *node) {
 	names := make([]string, 0, len(functions)+len(inputs)+len(c.params)+len(c.lets))
@@ -288,8 +298,16 @@ func (c *checker) unknown(n *node) {
 	}
 	names = append(names, c.signals...)
 	slices.Sort(names)
-	what, nearest := "word", strategy.Nearest(n.text, names)
-	if n.kind == nodeCall {
+	what, nearest := "word", strategy.Nearest(strings.ToLower(n.text), names)
+	switch here := elsewhere[strings.ToLower(n.text)]; {
+	case here != "":
+		fail(n.from, "unknown word %q; here it is %s", n.text, here)
+	case nearest == n.text:
+		fail(n.from, "%s takes no brackets", n.text)
+	case slices.Contains(c.keys, n.text):
+		fail(n.from, "%s is a rule, and rules read none: write its text as a let name, and read that name in both",
+			n.text)
+	case n.kind == nodeCall:
 		what = "function"
 	}
 	if f := find(nearest); f != nil {

@@ -40,13 +40,26 @@ func TestFaultsAreNamedWithTheirPlaceAndTheCure(t *testing.T) {
 		{"profit[1] > 3", "column 1: profit has no history: position and clock are known for the present candle alone"},
 		{"(close > 3", `column 11: the text ends too early; ")" is expected`},
 		{"close > 3)", `column 10: unexpected ")"; the end or an operator is expected`},
-		{"sma() > 3", "column 1: sma takes sma(s, n)"},
+		{"sma() > 3", "column 1: write sma(s, n), or sma(n) for that of close; here sma has 0 arguments"},
+		{"macd(12, 26).hist > 0", "column 1: write macd(s, fast, slow, signal), or macd(fast, slow, signal) for that of " +
+			"close; here macd has 2 arguments"},
+		{"close > vwap", "column 9: write vwap(n); here vwap has 0 arguments"},
+		{"RSI(14) < 30", `column 1: unknown function "RSI"; the nearest is "rsi(s, n)"`},
+		{"bars_since_entry(3) > 2", "column 1: bars_since_entry takes no brackets"},
+		{"close > sma(20, 1d)", `column 17: an interval stands in quotes: "1d"`},
+		{"close > 3x", `column 9: "3x" is not a number, and no name: a name begins with a letter`},
+		{"close > sma(20", `column 15: the text ends too early; "," or ")" is expected`},
+		{"strategy.position_size > 0", `column 1: unknown word "strategy"; here it is in_position, position, ` +
+			`entry_price or profit`},
+		{"dayofweek == 1", `column 1: unknown word "dayofweek"; here it is weekday (Monday is 1)`},
+		{"entry > 3", "column 1: entry is a rule, and rules read none: write its text as a let name, and read that name " +
+			"in both"},
 		{`close("1x") > 3`,
 			`column 7: "1x" is no interval ([1m 5m 15m 30m 1h 2h 4h 6h 8h 12h 1d 1W 1M]) ` +
 				`and no market (such as "BTC-EUR")`},
 		{"close + rsi(14) > 3", "column 1: close is a price, rsi(14) is 0 to 100"},
 		{"close > 3 + (open < 3)", "column 13: + takes numbers; (open < 3) is a condition"},
-		{"modle.value > 0.5", `column 1: unknown word "modle"; the nearest is "model"`},
+		{"modle.value > 0.5", `column 1: modle is no source of signals; the nearest is "model"`},
 		{"model.valeu > 0.5",
 			`column 7: a signal has value, target, age, action, position; the nearest to "valeu" is "value"`},
 		{`model.action == "bye"`, `column 17: model.action is never "bye"`},

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/tidemark-trading/tidemark/market"
 )
 
 // Limits of a rule.
@@ -118,6 +120,13 @@ func (l *lexer) number() token {
 		fail(t.from, "%q is not a number", t.text)
 	}
 	t.num = num
+	if after := length(l.source[l.at:], letter); after > 0 {
+		text := l.source[t.from : l.at+after]
+		if _, err := market.ParseInterval(text); err == nil {
+			fail(t.from, "an interval stands in quotes: %q", text)
+		}
+		fail(t.from, "%q is not a number, and no name: a name begins with a letter", text)
+	}
 	if strings.HasPrefix(l.source[l.at:], "%") {
 		l.at++
 		t.kind, t.to = tokenPart, l.at

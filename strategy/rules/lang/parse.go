@@ -242,8 +242,8 @@ func (p *parser) name() *node {
 	var args []*node
 	n := p.deeper(at, func() *node {
 		for p.token.kind != tokenSign || p.token.text != ")" {
-			if len(args) > 0 {
-				p.expect(",")
+			if len(args) > 0 && !p.sign(",") {
+				p.unexpected(`"," or ")"`)
 			}
 			args = append(args, p.choice())
 		}

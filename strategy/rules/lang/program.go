@@ -172,6 +172,9 @@ func Compile(rules []Rule, params map[string]float64, lets []Let, main market.In
 		note(within("let."+l.Name, l.Text, func() { c.lets[l.Name] = &let{text: l.Text, node: parse(l.Text)} }))
 	}
 	for _, r := range rules {
+		c.keys = append(c.keys, r.Key)
+	}
+	for _, r := range rules {
 		note(within(r.Key, r.Text, func() { c.rule(r) }))
 	}
 	if len(errs) > 0 {

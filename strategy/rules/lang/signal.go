@@ -22,6 +22,16 @@ var signalParts = []struct {
 	{"position", dim{kind: label}, `"long" or "flat"`, `model.position == "long"`},
 }
 
+// isPart reports whether a name is that of a part of a signal.
+func isPart(name string) bool {
+	for _, part := range signalParts {
+		if part.name == name {
+			return true
+		}
+	}
+	return false
+}
+
 // firstSignal is the number of the first input that is a part of a signal.
 const firstSignal = 20
 
