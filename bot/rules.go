@@ -88,7 +88,8 @@ func (a *app) printRules(s *backtest.StrategyPlan, markets []string) error {
 	search := "give a number a name in [" + strings.Join(config.ValuePath(s.Name, "x")[:3], ".") + "], and --vary that"
 	for _, one := range settings {
 		if !strings.HasPrefix(one.Name, strategy.RulePrefix) {
-			search = "--vary " + strings.Join(config.ValuePath(s.Name, one.Name), ".") + "=…, and every other of these keys"
+			search = "--vary " + strings.Join(config.ValuePath(s.Name, one.Name), ".") +
+				"=…, and every other of these keys"
 		}
 	}
 	fmt.Fprintf(table, "  warm-up\t%s\n  search\t%s\n", strings.Join(warm, ", "), search)

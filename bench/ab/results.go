@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -118,12 +117,11 @@ stop = "3%"`,
 
 // madeUpSignals are the rows of a model over three years.
 func madeUpSignals() []byte {
-	text, random := []byte("time,position,value\n"), rand.New(rand.NewPCG(1, 2))
-	at := time.Date(2021, 1, 1, 0, 17, 0, 0, time.UTC)
-	for range 3000 {
-		at = at.Add(time.Duration(random.IntN(17*60)) * time.Minute)
-		text = fmt.Appendf(text, "%s,%s,%.3f\n", at.Format(time.RFC3339), []string{"long", "flat"}[random.IntN(2)],
-			random.Float64())
+	text, at := []byte("time,position,value\n"), time.Date(2021, 1, 1, 0, 17, 0, 0, time.UTC)
+	for i := range 3000 {
+		at = at.Add(time.Duration(1+i*7919%1021) * time.Minute)
+		text = fmt.Appendf(text, "%s,%s,%.3f\n", at.Format(time.RFC3339), []string{"long", "flat"}[i*31%7%2],
+			float64(i*271%1000)/1000)
 	}
 	return text
 }

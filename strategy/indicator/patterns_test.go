@@ -170,8 +170,8 @@ func patternTwin(all []market.Candle) (values []float64) {
 	return values
 }
 
-// drawnByChance are candles of one range: TA-Lib takes some means over five candles, Patterns all over
-// ten.
+// drawnByChance are candles of one range: TA-Lib takes some means over five candles, Patterns takes
+// all over ten.
 func drawnByChance() (all []market.Candle) {
 	state, price := uint64(1), int64(100_000)
 	draw := func(n int64) int64 {
@@ -192,8 +192,8 @@ func drawnByChance() (all []market.Candle) {
 	return all
 }
 
-// TA-Lib asks for gaps where Patterns takes bodies that touch, and calls a candle that closes at its
-// open a rise. Its crows are others.
+// TA-Lib asks for gaps where Patterns takes bodies that touch, and calls a candle that closes at
+// its open a rise. Its crows are others.
 func TestPatternsAreThoseOfTALib(t *testing.T) {
 	text, err := os.ReadFile("testdata/patterns.txt")
 	require.NoError(t, err)

@@ -65,6 +65,24 @@ func (x *trade) extend(end market.Time, high, low market.Price) {
 	}
 }
 
+// extendRow is extend for candles in a row.
+func (x *trade) extendRow(series []market.Candle) {
+	for len(series) > 0 && series[0].End() <= x.Entered {
+		series = series[1:]
+	}
+	if len(series) == 0 {
+		return
+	}
+	high, low := max(x.High, series[0].High), series[0].Low
+	if x.Low != 0 {
+		low = min(low, x.Low)
+	}
+	for i := range series {
+		high, low = max(high, series[i].High), min(low, series[i].Low)
+	}
+	x.High, x.Low = high, low
+}
+
 // Loaded takes the candles that closed while the bot did not run into the highest and lowest price.
 func (x *trade) Loaded() error {
 	for _, c := range x.recall {

@@ -68,10 +68,7 @@ func (w *written) skipRows(x *trade, series []market.Candle) (used int) {
 		}
 		x.state.Pass(n)
 		if x.Entered != 0 {
-			for i := range series[used : used+n] {
-				c := &series[used+i]
-				x.extend(c.End(), c.High, c.Low)
-			}
+			x.extendRow(series[used : used+n])
 		}
 		if used += n; n > 0 {
 			x.Seen = series[used-1].End()

@@ -273,13 +273,13 @@ func (c *checker) let(n *node, l *let) (e *expr) {
 }
 
 // elsewhere are words of TradingView and of libraries, beside those that mean the same here.
-var elsewhere = map[string]string{"strategy": "in_position, position, entry_price or profit", "dayofweek": "weekday " +
-	"(Monday is 1)", "dayofmonth": "day", "dmi": "adx(n).plus and adx(n).minus", "psar": "sar(0.02, 0.02, 0.2)",
-	"highestbars": "highest(s, n).ago", "lowestbars": "lowest(s, n).ago", "percentage": "5%", "willr": "wpr(n)",
-	"bbands": "bb(20, 2)", "std": "stdev(s, n)", "stddev": "stdev(s, n)", "ref": "s[k]", "shift": "s[k]", "if": "c ? x : y",
-	"crossed_above": "a crosses above b", "crossed_below": "a crosses below b", "heikinashi": "ha.close",
-	"shares": "position", "atrp": "100 * atr(14) / close", "iff": "c ? x : y", "cum": "sum(s, n)", "time": "hour, " +
-		"minute, weekday, day, month or between(\"08:00\", \"16:30\")", "price": "close", "vol": "volume"}
+var elsewhere = map[string]string{"strategy": "in_position, position, entry_price or profit",
+	"dayofweek": "weekday (Monday is 1)", "dayofmonth": "day", "dmi": "adx(n).plus and adx(n).minus",
+	"psar": "sar(0.02, 0.02, 0.2)", "highestbars": "highest(s, n).ago", "lowestbars": "lowest(s, n).ago",
+	"willr": "wpr(n)", "bbands": "bb(20, 2)", "std": "stdev(s, n)", "stddev": "stdev(s, n)", "ref": "s[k]",
+	"shift": "s[k]", "if": "c ? x : y", "iff": "c ? x : y", "crossed_above": "a crosses above b",
+	"crossed_below": "a crosses below b", "heikinashi": "ha.close", "price": "close", "vol": "volume",
+	"time": "hour, minute, weekday, day, month or between(\"08:00\", \"16:30\")"}
 
 // unknown fails with the nearest word.
 func (c *checker) unknown(n *node) {

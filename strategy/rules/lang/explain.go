@@ -149,6 +149,9 @@ func (d dim) drawnOnPrices() bool { return d == aPrice || d == (dim{kind: amount
 
 // isNumber reports whether a text of a rule is a number.
 func isNumber(text string) bool {
+	if text == "" || letter(text[0]) || text[0] == '(' { // most are; an error of ParseFloat is dear
+		return false
+	}
 	_, err := strconv.ParseFloat(strings.TrimSuffix(strings.ReplaceAll(text, "_", ""), "%"), 64)
 	return err == nil
 }

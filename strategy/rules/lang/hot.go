@@ -107,10 +107,17 @@ func (p *port) columns(r *row) (from, to []float64) {
 	if p.scale != 1 {
 		return nil, nil
 	}
+	to = r.columns[p.to-temporaries][:r.n]
+	if f := p.from - r.fields; f >= 0 && f < fields-1 {
+		if float64(r.top) <= p.limit {
+			return from, to
+		}
+		return nil, nil
+	}
 	for _, x := range from {
 		if !(x <= p.limit && x >= -p.limit) {
 			return nil, nil
 		}
 	}
-	return from, r.columns[p.to-temporaries][:r.n]
+	return from, to
 }

@@ -41,8 +41,8 @@ func TestFaultsAreNamedWithTheirPlaceAndTheCure(t *testing.T) {
 		{"(close > 3", `column 11: the text ends too early; ")" is expected`},
 		{"close > 3)", `column 10: unexpected ")"; the end or an operator is expected`},
 		{"sma() > 3", "column 1: write sma(s, n), or sma(n) for that of close; here sma has 0 arguments"},
-		{"macd(12, 26).hist > 0", "column 1: write macd(s, fast, slow, signal), or macd(fast, slow, signal) for that of " +
-			"close; here macd has 2 arguments"},
+		{"macd(12, 26).hist > 0", "column 1: write macd(s, fast, slow, signal), or macd(fast, slow, signal) for that " +
+			"of close; here macd has 2 arguments"},
 		{"close > vwap", "column 9: write vwap(n); here vwap has 0 arguments"},
 		{"RSI(14) < 30", `column 1: unknown function "RSI"; the nearest is "rsi(s, n)"`},
 		{"bars_since_entry(3) > 2", "column 1: bars_since_entry takes no brackets"},
@@ -52,8 +52,8 @@ func TestFaultsAreNamedWithTheirPlaceAndTheCure(t *testing.T) {
 		{"strategy.position_size > 0", `column 1: unknown word "strategy"; here it is in_position, position, ` +
 			`entry_price or profit`},
 		{"dayofweek == 1", `column 1: unknown word "dayofweek"; here it is weekday (Monday is 1)`},
-		{"entry > 3", "column 1: entry is a rule, and rules read none: write its text as a let name, and read that name " +
-			"in both"},
+		{"entry > 3", "column 1: entry is a rule, and rules read none: write its text as a let name, and read that " +
+			"name in both"},
 		{`close("1x") > 3`,
 			`column 7: "1x" is no interval ([1m 5m 15m 30m 1h 2h 4h 6h 8h 12h 1d 1W 1M]) ` +
 				`and no market (such as "BTC-EUR")`},

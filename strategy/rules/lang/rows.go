@@ -30,9 +30,11 @@ type row struct {
 	filled   []bool   // by column: of past ones, for this row
 	before   []float64
 	starts   [rowSize]market.Time
-	results  []truths // by place in the rules of Look
+	top      market.Price // the highest price of the row
+	results  []truths     // by place in the rules of Look
 	reads    [fields]bool
 	firstOut int // of the columns of code
+	fields   int // cell of the open
 }
 
 // Rows reports whether State.Look can look at rules: they are conditions, and read nothing but
@@ -61,6 +63,7 @@ func (s *State) newRow() *row {
 		r.unknown[at] = r.columns[at].undefined(rowSize)
 	}
 	of := &p.streams[0]
+	r.fields = of.fields
 	read := func(cell int) {
 		if f := cell - of.fields; f >= 0 && f < fields {
 			r.reads[f] = true
@@ -109,8 +112,10 @@ func (s *State) Look(series []market.Candle, rules ...int) (ahead int) {
 	r.n, r.at = len(series), 0
 	copy(r.before, s.cells)
 	clear(r.filled)
+	r.top = 0
 	for i := range series {
-		r.starts[i%rowSize] = series[i].Start
+		c := &series[i]
+		r.starts[i%rowSize], r.top = c.Start, max(r.top, c.High)
 	}
 	r.prices(s.program.streams[0].fields-temporaries, series)
 	for _, one := range s.program.streams[0].steps {
