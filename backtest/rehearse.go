@@ -29,7 +29,6 @@ func Rehearse(ctx context.Context, p *Plan) (*Rehearsal, error) {
 	r, d := &Rehearsal{}, (*driver)(nil)
 	d, err := drive(ctx, p, runOptions{began: func(begun *driver) {
 		r.Placed, d = nil, begun
-		d.engine.Watch()
 	},
 		tracer: func(c *market.Command, _ market.Time) {
 			if c.Kind == market.CommandPlace {

@@ -53,6 +53,7 @@ type runOptions struct {
 	observer  Observer
 	plots     bool // collect what strategies plot
 	live      bool // see driver
+	terse     bool // of a search or a check: strategies are not asked to tell more, see strategy.Watcher
 	facts     Facts
 }
 
@@ -72,7 +73,6 @@ func run(ctx context.Context, p *Plan, o Options, days *days) (*driver, *Result,
 	var rec *recorder
 	d, err := drive(ctx, p, runOptions{
 		progress: o.Progress, observer: o.Observer, watch: o.Watch, plots: o.Out != "",
-		began: func(d *driver) { d.engine.Watch() },
 		record: func(equity market.Money, from market.Time, rates []exchange.Fees) (r *recorder, err error) {
 			if rec != nil { // the last pass failed
 				rec.Abort()

@@ -11,8 +11,8 @@ import (
 // mostMisses is how many parts of an entry Notes tell of.
 const mostMisses = 3
 
-// Watch lets the rules count, while they hold nothing, how often one part of the entry alone kept
-// it from being true.
+// Watch lets tags say why, and the rules count, while they hold nothing, how often one part of the
+// entry alone kept it from being true.
 func (w *written) Watch() {
 	w.watches = true
 	for _, id := range w.markets {

@@ -23,6 +23,7 @@ func beside(t *testing.T, both bool, values map[string]any) (s *stage, eth *mark
 	require.Equal(t, []string{"ETH-EUR"}, needs.Reads)
 	s.strategy, err = rules.Definition.New(values, setup)
 	require.NoError(t, err)
+	s.strategy.(strategy.Watcher).Watch()
 	return s, eth
 }
 

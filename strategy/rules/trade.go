@@ -20,7 +20,7 @@ type written struct {
 	longer   []market.Interval // whose candle may close with one of the main interval
 	alone    bool              // the rules read nothing but candles of the main interval and the position
 	rows     bool              // not the position either
-	watches  bool              // it counts near misses
+	watches  bool              // it counts near misses, and tags say why
 	others   []other           // markets that the rules read
 	strategy.PerMarket[trade]
 }
@@ -231,9 +231,17 @@ func (w *written) OnCloseFailed(_ *strategy.Desk, f strategy.CloseFailed) {
 // exitTag says why the position is left.
 func (w *written) exitTag(x *trade, ruled bool) string {
 	if ruled {
-		return clipped(TagExit + ": " + x.state.Explain(w.exit, &x.inputs))
+		return w.explained(TagExit, w.exit, x)
 	}
 	return fmt.Sprintf("%s: %d candles", TagExit, w.ExitAfter)
+}
+
+// explained is a tag with the reason why a rule is true, where someone reads it.
+func (w *written) explained(tag string, rule int, x *trade) string {
+	if !w.watches {
+		return tag
+	}
+	return clipped(tag + ": " + x.state.Explain(rule, &x.inputs))
 }
 
 // longestTag is the most characters of a tag: each order's is in the journal.
@@ -307,7 +315,7 @@ func (w *written) mayBuy(m strategy.MarketDesk, x *trade, old market.OrderID) bo
 // enter buys.
 func (w *written) enter(d *strategy.Desk, m strategy.MarketDesk, x *trade, c *market.Candle, old market.OrderID) {
 	var room [8]strategy.Option
-	with := append(room[:0], strategy.Tag(clipped(w.tag+": "+x.state.Explain(w.entry, &x.inputs))))
+	with := append(room[:0], strategy.Tag(w.explained(w.tag, w.entry, x)))
 	base, ok := c.Close, true
 	if w.on != nil {
 		base = m.Last() // the candle may be old
