@@ -105,7 +105,7 @@ func (d *driver) seat(r *Roster, o runOptions) (err error) {
 	d.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: d.account, Gate: d.gate, Slots: r.Slots,
 		TradeFrom: p.From, WholeGroups: !d.live, LogTimes: true,
 		Observer: d.observer(o.observer), Plots: d.plotter(o), Spoil: o.overwrite, Apart: o.apart})
-	if !o.terse {
+	if o.told {
 		d.engine.Watch()
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 // decide runs the plan without a recorder and returns its decisions, and the first and last close.
 func decide(ctx context.Context, p *Plan, o runOptions) (trace *trail, first, last market.Time, err error) {
 	trace = &trail{}
-	o.tracer, o.terse = trace.add, true
+	o.tracer = trace.add
 	o.began = func(d *driver) {
 		trace.list, first = trace.list[:0], 0
 		for i := range d.feeds {

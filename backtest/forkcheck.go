@@ -27,7 +27,7 @@ type forkCheck struct {
 func (s *forkCheck) run() error {
 	p := s.altered(alteration{copies: true})
 	p.OneByOne = true
-	_, err := drive(s.ctx, &p, runOptions{terse: true, overwrite: true, watch: s.options.Watch, began: s.begin,
+	_, err := drive(s.ctx, &p, runOptions{overwrite: true, watch: s.options.Watch, began: s.begin,
 		tracer: func(c *market.Command, sees market.Time) { s.follow.add(c, sees) }})
 	s.differs = s.differs || !s.follow.same()
 	return err

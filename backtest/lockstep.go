@@ -243,7 +243,7 @@ func (l *lockstep) begin(r *lockstepRun) (err error) {
 		return &sliceSource{l.series[k].rest(r.next[k])}, nil
 	}
 	r.driver, err = newDriver(&r.plan,
-		runOptions{terse: true, record: func(equity market.Money, from market.Time, rates []exchange.Fees) (*recorder, error) {
+		runOptions{record: func(equity market.Money, from market.Time, rates []exchange.Fees) (*recorder, error) {
 			rec, err := newRecorder(r.plan.recording(Options{}, equity, from, rates))
 			if err == nil {
 				rec.follow(&r.days, r.plan.Feeds[0].Market)

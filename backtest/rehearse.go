@@ -27,7 +27,7 @@ type Placed struct {
 // ErrNoCandles where the range is empty.
 func Rehearse(ctx context.Context, p *Plan) (*Rehearsal, error) {
 	r, d := &Rehearsal{}, (*driver)(nil)
-	d, err := drive(ctx, p, runOptions{began: func(begun *driver) {
+	d, err := drive(ctx, p, runOptions{told: true, began: func(begun *driver) {
 		r.Placed, d = nil, begun
 	},
 		tracer: func(c *market.Command, _ market.Time) {

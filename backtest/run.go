@@ -16,7 +16,7 @@ import (
 	"github.com/tidemark-trading/tidemark/risk"
 )
 
-// Options configure the output of a run. They never change its result.
+// Options configure the output of a run. They never change its result, but for what Told says.
 type Options struct {
 	Out      string            // folder of the result files; empty: none
 	Config   []byte            // what made the run, beside the result files as config.json; nil: it is not written
@@ -24,6 +24,7 @@ type Options struct {
 	Keep     bool              // keep every trade and fill for Result.Trades and Result.Fills, in memory
 	Envelope bool              // run the pessimistic and the optimistic path too
 	Late     bool              // run with later signals too, where the plan has any
+	Told     bool              // strategies tell more in notes and tags: see strategy.Watcher
 	Progress func(market.Time) // called with the time that the run has reached; with Envelope for each path
 	// Watch is called before the first callback of each pass; nil: not called.
 	Watch    func(Watched)
@@ -53,7 +54,7 @@ type runOptions struct {
 	observer  Observer
 	plots     bool // collect what strategies plot
 	live      bool // see driver
-	terse     bool // of a search or a check: strategies are not asked to tell more, see strategy.Watcher
+	told      bool // see Options
 	facts     Facts
 }
 
@@ -72,7 +73,7 @@ func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
 func run(ctx context.Context, p *Plan, o Options, days *days) (*driver, *Result, error) {
 	var rec *recorder
 	d, err := drive(ctx, p, runOptions{
-		progress: o.Progress, observer: o.Observer, watch: o.Watch, plots: o.Out != "",
+		progress: o.Progress, observer: o.Observer, watch: o.Watch, plots: o.Out != "", told: o.Told,
 		record: func(equity market.Money, from market.Time, rates []exchange.Fees) (r *recorder, err error) {
 			if rec != nil { // the last pass failed
 				rec.Abort()

@@ -76,7 +76,7 @@ func NewSession(p *Plan, o SessionOptions) (*Session, error) {
 		s.days = &days{}
 	}
 	run := runOptions{observer: o.Observer, apart: o.Apart, plots: o.Out != "", live: !o.WholeGroups, facts: o.Facts,
-		seat: o.Seat}
+		seat: o.Seat, told: o.Told}
 	if !o.Unrecorded {
 		run.record = s.record
 	}

@@ -27,6 +27,7 @@ func (p *Backtest) Finish(candles Library) error {
 	p.Candles, p.Run.Open, p.Run.Log = candles, candles.open, zerolog.Nop()
 	p.Run.Catalog, p.Run.Currency, p.Run.Strategies = p.Catalog, p.Currency, p.Strategies
 	p.Run.Account, p.Run.Fees = p.Limits, p.Fees
+	p.Options.Told = true
 	p.Options.Synthetic, p.Options.Seed = p.Config.Data.Source == config.SourceSynthetic, p.Config.Backtest.Seed
 	for _, step := range [...]func() error{p.readRecords, p.addMarkets, p.addFeeds, p.addUnits, p.compareFeeds,
 		p.addChanges, p.readSignals, p.describeData, p.describeRun} {
