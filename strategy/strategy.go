@@ -82,9 +82,9 @@ type Noter interface {
 	Notes() []string
 }
 
-// Watcher is a Noter that tells more, in notes and tags, where it is asked before the first event, at
-// the price of time for each candle. A live bot, a single backtest and the rehearsal of bot doctor
-// ask; a search and the checks do not.
+// Watcher is a Noter that tells more, in notes and tags, where it is asked before the first event,
+// at the price of time for each candle. A live bot, a single backtest and the rehearsal of bot
+// doctor ask; a search and the checks do not.
 type Watcher interface {
 	Noter
 	Watch()
