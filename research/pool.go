@@ -55,16 +55,19 @@ func (s *sweep) groupsOf(batch []trial) (groups [][]int) {
 }
 
 // run runs batch after batch, and leaves the tries in s.
-func (s *sweep) run(ctx context.Context, batch []trial) error {
+func (s *sweep) run(ctx context.Context, batch []trial) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	ahead := s.runner.Ahead()
 	w := &work{todo: make(chan Group, ahead), done: make(chan Done, 8*ahead), ended: make(chan error, 1)}
 	var running sync.WaitGroup
 	running.Go(func() { w.ended <- s.runner.Run(ctx, w.todo, w.done) })
 	defer func() {
-		cancel()
-		close(w.todo)
+		if err != nil {
+			cancel()
+		}
+		close(w.todo) // after the last group the Runner ends by itself: a coordinator removes its folder
 		running.Wait()
+		cancel()
 	}()
 	s.work = s.workOf(batch)
 	for len(batch) > 0 {
@@ -72,7 +75,6 @@ func (s *sweep) run(ctx context.Context, batch []trial) error {
 		if err := s.runBatch(ctx, w, batch, values); err != nil {
 			return err
 		}
-		var err error
 		if batch, err = s.sampler.next(values); err != nil {
 			return err
 		}
