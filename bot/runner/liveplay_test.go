@@ -67,6 +67,7 @@ type player struct {
 	lonely  []market.Time  // looks at which no bot was up, or the exchange did not answer it
 	halted  bool           // the operator has halted the strategies, and not resumed them
 	resumed time.Time      // when the operator has last resumed them
+	newer   int64          // AtMS of the holdings beside a restored file, which they are newer than
 	done    sync.WaitGroup
 }
 

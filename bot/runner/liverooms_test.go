@@ -172,6 +172,9 @@ func (p *player) restoresBackup(e *lives.Event) {
 		p.around.blinds(0)
 		p.cannotRead() // the copy is from before trades there
 		p.ledger.disown(later, again)
+		if holdings, err := killswitch.ReadHoldings(p.Folder); err == nil && holdings != nil {
+			p.newer = holdings.AtMS
+		}
 		require.NoError(p.T, os.RemoveAll(filepath.Join(p.Folder, statedir.RecordingFolder)))
 		require.NoError(p.T, os.Rename(backup, filepath.Join(p.Folder, statedir.StateFile)))
 		p.config = config

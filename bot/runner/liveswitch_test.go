@@ -71,6 +71,12 @@ func (p *player) sellsOut(s *killswitch.Switch, holdings *killswitch.Holdings) e
 	if err != nil {
 		return s.Fail(err)
 	}
+	for i := range wants {
+		if m := s.Catalog.Market(wants[i].Market); holdings.AtMS == p.newer {
+			l := p.reads()[m.Name]
+			p.guard.Knows(m.Name, int64(wants[i].Amount), &l)
+		}
+	}
 	return s.Sell(ctx, slices.DeleteFunc(wants, func(w killswitch.Want) bool {
 		return unknown[s.Catalog.Market(w.Market).Name] || w.Amount <= 0
 	}))

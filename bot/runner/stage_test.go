@@ -286,7 +286,10 @@ func (p *process) end() error {
 
 func (p *process) leaveAndClose(failed error) {
 	require.NoError(p.stage.T, p.writeStop(failed))
-	require.NoError(p.stage.T, p.account.Check())
+	err := p.account.Check()
+	if failed == nil || err == nil || !strings.Contains(err.Error(), " and holds ") {
+		require.NoError(p.stage.T, err)
+	} // else: an order whose end is unknown holds what another hand has sold
 	require.NoError(p.stage.T, p.close())
 }
 

@@ -86,15 +86,16 @@ func unbooked(own *state.Order, fills []market.Fill) (amount market.Qty) {
 	return amount
 }
 
-// lend books base of the unallocated balance to a strategy of which the kill switch has sold more
-// than it holds. It is lent with the fill: before it, what own orders under way have bought or sold
-// may be unknown. A newer purchase gives it back.
+// lend books base of the unallocated balance to a strategy of which the kill switch or a newer
+// order has sold more than it holds. It is lent with the fill: before it, what own orders under way
+// have bought or sold may be unknown. A newer purchase gives it back.
 func (n *newer) lend(fills []market.Fill) {
 	if len(fills) == 0 {
 		return
 	}
 	own := n.Account.Known(fills[0].Order)
-	if own == nil || own.Side != market.Sell || own.Strategy == 0 || made(own.ClientOrderID) {
+	if own == nil || own.Side != market.Sell || own.Strategy == 0 ||
+		made(own.ClientOrderID) && !n.taken[own.ClientOrderID] {
 		return
 	}
 	lacks := unbooked(own, fills) - n.Account.Position(own.Strategy, own.Market).Amount

@@ -211,6 +211,17 @@ func (g *Guard) WrittenOff(name string, l *Ledger) {
 	g.most[name], g.sure[name] = l.Bought-l.Sold, l.Bought-l.Sold
 }
 
+// Knows notes that the holdings which a kill switch reads are newer than the state file that was
+// restored, and have an amount in a market: what of it the state file does not know is the bot's.
+func (g *Guard) Knows(name string, amount int64, l *Ledger) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, most := g.position(name, l); amount > most {
+		g.most[name] -= amount - most
+		g.sure[name] -= amount - most
+	}
+}
+
 // takes follows what leaves the account without an order of the bot.
 func (g *Guard) takes(name string, l *Ledger, look *Look) {
 	free := l.Held - (l.Bought - l.Sold - g.most[name])
