@@ -37,10 +37,6 @@ type Stop struct {
 	Price    float64
 }
 
-// roles are the colours of plotted lines, the most different ones first. Further lines begin anew,
-// dashed.
-func roles() []chart.Role { return []chart.Role{chart.Main, chart.Third, chart.Second, chart.Quiet} }
-
 // panes are the panes of a market in the order of their first lines, without that of the price.
 func (r *Run) panes(m int) (names []string) {
 	for i := range r.Lines {
@@ -63,8 +59,8 @@ func (r *Run) lineLayers(m int, pane string) (layers []chart.Layer) {
 		for _, v := range l.Points {
 			points = append(points, chart.Point{X: seconds(v.At), Y: v.Y})
 		}
-		layers = append(layers, chart.Line{Name: l.Name, Role: roles()[n%len(roles())], Dashed: n/len(roles())%2 == 1,
-			Width: 1.2, Points: points})
+		role, dashed := chart.Series(n)
+		layers = append(layers, chart.Line{Name: l.Name, Role: role, Dashed: dashed, Width: 1.2, Points: points})
 		n++
 	}
 	return layers
@@ -132,8 +128,8 @@ func (r *Run) packLines() page.Data {
 		key := [2]string{r.Trips.Markets[l.Market], l.Pane}
 		n, digits := places[key], significant(most)
 		places[key]++
-		h.Lines = append(h.Lines, lineHead{key[0], l.Pane, l.Name, []string{"main", "third", "second", "quiet"}[n%4],
-			n/4%2 == 1, digits})
+		role, dashed := chart.Series(n)
+		h.Lines = append(h.Lines, lineHead{key[0], l.Pane, l.Name, role.Class(), dashed, digits})
 		times, values := make([]int64, len(l.Points)), make([]int64, len(l.Points))
 		for k, v := range l.Points {
 			times[k], values[k] = int64(v.At)/1e9, noValue

@@ -360,7 +360,6 @@ func boughtMS(m *operator.Market, order int64) int64 {
 
 // plotLayers are the lines of strategies on the price, and the panes below it.
 func plotLayers(m *operator.Market) (lines []chart.Layer, panes []chart.Panel) {
-	roles := [...]chart.Role{chart.Main, chart.Second, chart.Third, chart.Quiet}
 	place := map[string]int{}
 	for i := range m.Plots {
 		p := &m.Plots[i]
@@ -371,7 +370,8 @@ func plotLayers(m *operator.Market) (lines []chart.Layer, panes []chart.Panel) {
 		for _, one := range p.Points {
 			points = append(points, chart.Point{X: float64(one.AtMS) / 1000, Y: one.Value})
 		}
-		role, name := roles[i%len(roles)], p.Name+" of "+p.Strategy
+		role, dashed := chart.Series(i)
+		name := p.Name + " of " + p.Strategy
 		if p.Mark {
 			if i >= mostOfMarks {
 				name = ""
@@ -379,7 +379,7 @@ func plotLayers(m *operator.Market) (lines []chart.Layer, panes []chart.Panel) {
 			lines = append(lines, chart.Marks{Name: name, Role: role, Shape: chart.Diamond, Points: points})
 			continue
 		}
-		line := chart.Line{Name: name, Role: role, Points: points}
+		line := chart.Line{Name: name, Role: role, Dashed: dashed, Points: points}
 		if p.Pane == "" {
 			lines = append(lines, line)
 			continue

@@ -10,9 +10,6 @@ import (
 	"github.com/tidemark-trading/tidemark/view/page"
 )
 
-// runRoles are the colours of the runs, in their order.
-var runRoles = [compare.MaxRuns]chart.Role{chart.Main, chart.Third, chart.Second, chart.Up, chart.Down, chart.Quiet}
-
 // Compare holds backtests against each other.
 func Compare(o *compare.Comparison) *view.Doc {
 	var names, titles []string
@@ -64,8 +61,9 @@ func Curves(runs []*compare.Run) view.Figure {
 			up = append(up, chart.Point{X: x, Y: 100 * s.Equity / r.Equity[0].Equity})
 			down = append(down, chart.Point{X: x, Y: 100 * (s.Equity/peak - 1)})
 		}
-		growth = append(growth, chart.Line{Name: r.Name, Role: runRoles[i], Points: up})
-		falls = append(falls, chart.Line{Role: runRoles[i], Width: 1, Points: down})
+		role, dashed := chart.Series(i)
+		growth = append(growth, chart.Line{Name: r.Name, Role: role, Dashed: dashed, Points: up})
+		falls = append(falls, chart.Line{Role: role, Dashed: dashed, Width: 1, Points: down})
 	}
 	return view.Figure{Chart: chart.Chart{Label: "equity of all runs", Times: true, Panels: []chart.Panel{
 		{Height: 320, Y: chart.Axis{Unit: "% of the start"}, Layers: growth},

@@ -7,9 +7,11 @@ import (
 )
 
 // A Bridge is the way from one value to another: steps below each other, each a bar from where the
-// step before has ended. A bar is Up where its step rises, else Down. In a chart with a bridge,
-// Axis.Low and High of its panel stay zero: the vertical axis shows the names of the steps.
+// step before has ended. A bar is Up where its step rises, else Down, unless Role is set. In a
+// chart with a bridge, Axis.Low and High of its panel stay zero: the vertical axis shows the names
+// of the steps.
 type Bridge struct {
+	Role  Role
 	Steps []Step // from top to bottom
 }
 
@@ -92,8 +94,8 @@ func (s Bridge) draw(f *frame) {
 		s.label(f, one, left, right, f.y(s.row(i)))
 	}
 	f.stroke(solid(Quiet), 1, true, lines)
-	f.fill(solid(Up), false, up)
-	f.fill(solid(Down), false, down)
+	f.fill(solid(s.Role.or(Up)), false, up)
+	f.fill(solid(s.Role.or(Down)), false, down)
 	f.fill(solid(Main), false, marks)
 	f.stroke(solid(Ink), 1, false, ranges)
 }

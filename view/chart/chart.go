@@ -27,6 +27,7 @@ type Panel struct {
 type Axis struct {
 	Unit      string  // the text beside the axis
 	Low, High float64 // the ends; both zero: those of the layers. Data outside is cut off
+	Log       bool    // of a panel: equal ratios have equal distances. All values are above zero
 }
 
 // A Point is a value of Y at X. A Y that is no number (NaN) is missing: it breaks a line and draws

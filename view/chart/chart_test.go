@@ -25,6 +25,13 @@ func one(layers ...chart.Layer) chart.Chart {
 	return chart.Chart{Width: 240, Panels: []chart.Panel{{Height: 60, Layers: layers}}}
 }
 
+// logarithmic is a chart of ratios with a value.
+func logarithmic(y float64) chart.Chart {
+	c := one(chart.Line{Points: points(1, y, 100)})
+	c.Panels[0].Y.Log = true
+	return c
+}
+
 func points(ys ...float64) []chart.Point {
 	out := make([]chart.Point, len(ys))
 	for i, y := range ys {
@@ -88,8 +95,10 @@ func TestBadInputIsAnErrorThatNamesThePlace(t *testing.T) {
 		{one(chart.Marks{Shape: 9, Points: points(1)}), "Panels[0].Layers[0].Shape is 9: there are 5"},
 		{one(chart.Marks{Size: nan, Points: points(1)}), "Panels[0].Layers[0].Size is NaN: it must be from 0 to 100"},
 		{one(chart.Fan{}), "Panels[0].Layers[0].X is empty"},
-		{one(chart.Fan{X: []float64{1}, Quantiles: make([][]float64, 2)}),
-			"Panels[0].Layers[0].Quantiles has 2 rows: it must have an odd number, the median in the middle"},
+		{one(chart.Fan{X: []float64{1}}), "Panels[0].Layers[0].Quantiles is empty"},
+		{logarithmic(0), "Panels[0].Y.Log is for values above zero, and the least is 0"},
+		{logarithmic(-1), "Panels[0].Y.Log is for values above zero, and the least is -1"},
+		{chart.Chart{X: chart.Axis{Log: true}}, "X.Log is for a panel's axis"},
 		{one(chart.Fan{X: []float64{1, 2}, Quantiles: [][]float64{{1, 1}, {2, 2}, {3}}}),
 			"Panels[0].Layers[0].Quantiles[2] has 1 values, X has 2"},
 		{one(chart.Fan{X: []float64{1}, Quantiles: [][]float64{{1}, {0}, {3}}}),
@@ -197,6 +206,23 @@ func walkPath(t testing.TB, path string) (places [][2]float64) {
 		places = append(places, [2]float64{x, y})
 	}
 	return places
+}
+
+// The middle of a logarithmic axis is the geometric mean of its ends.
+func TestEqualRatiosHaveEqualDistances(t *testing.T) {
+	c := one(chart.Line{Points: points(1, 10, 100)})
+	const straight = `d="m32 58.6 97-17.6 97-17.6"`
+	require.NotContains(t, element(t, c), straight)
+	c.Panels[0].Y.Log = true
+	require.Contains(t, element(t, c), straight)
+}
+
+// A spread of an even number of rows has no line in its middle.
+func TestABandHasNoLineInItsMiddle(t *testing.T) {
+	x := []float64{0, 1}
+	require.NotContains(t, element(t, one(chart.Fan{X: x, Quantiles: [][]float64{{1, 2}, {3, 4}}})), `main line"`)
+	require.Contains(t, element(t, one(chart.Fan{X: x, Quantiles: [][]float64{{1, 2}, {2, 3}, {3, 4}}})),
+		`main line"`)
 }
 
 func TestSmallAndLongInputStaysInsideThePicture(t *testing.T) {

@@ -22,6 +22,9 @@ func (c *Chart) check() error {
 	if err := c.X.check(); err != nil {
 		return fmt.Errorf("X.%w", err)
 	}
+	if c.X.Log {
+		return fmt.Errorf("X.Log is for a panel's axis")
+	}
 	if len(c.Panels) == 0 {
 		return fmt.Errorf("Panels is empty")
 	}
@@ -49,6 +52,7 @@ func (p *Panel) check() error {
 	if len(p.Layers) == 0 {
 		return fmt.Errorf("Layers is empty")
 	}
+	b := emptyBox()
 	for i, layer := range p.Layers {
 		if layer == nil {
 			return fmt.Errorf("Layers[%d] is nil", i)
@@ -56,6 +60,10 @@ func (p *Panel) check() error {
 		if err := layer.check(); err != nil {
 			return fmt.Errorf("Layers[%d].%w", i, err)
 		}
+		layer.extent(&b)
+	}
+	if p.Y.Log && (!(b.low > smallest) || p.Y.fixed() && !(p.Y.Low > smallest) || p.named() != nil) {
+		return fmt.Errorf("Y.Log is for values above zero, and the least is %v", min(b.low, p.Y.Low))
 	}
 	return nil
 }

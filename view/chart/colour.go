@@ -9,10 +9,11 @@ import (
 // A Role is the meaning of a colour. The zero Role is the layer's usual one.
 type Role int
 
-// The roles. Each is a CSS class and a CSS variable of the same name in lower case.
+// The roles. Each is a CSS class and a CSS variable of the same name in lower case. None is amber:
+// on a page, amber is a warning.
 const (
-	Main   Role = iota + 1 // the main series
-	Quiet                  // a series to compare it with
+	Main   Role = iota + 1 // blue: the run or the sets that a page is about
+	Quiet                  // grey: what those are compared with, such as a hold or luck
 	Second                 // further series
 	Third
 	Up   // profit, rising
@@ -24,6 +25,17 @@ const (
 // roleNames are classes and variables.
 var roleNames = [...]string{
 	Main: "main", Quiet: "quiet", Second: "second", Third: "third", Up: "up", Down: "down", Ink: "ink", Grid: "grid",
+}
+
+// Class is the CSS class of a role, and the name of its variable.
+func (r Role) Class() string { return roleNames[r] }
+
+// seriesRoles are the colours of Series.
+var seriesRoles = [...]Role{Main, Third, Second, Ink}
+
+// Series is the look of the i-th of several lines that mean the same, such as runs.
+func Series(i int) (role Role, dashed bool) {
+	return seriesRoles[i%len(seriesRoles)], i/len(seriesRoles)%2 == 1
 }
 
 // or returns the role, or other where none is set.
@@ -49,12 +61,12 @@ type palette [Grid + 1]color.RGBA
 // palettes are the only place that knows colours: Style and PNG take theirs from it.
 var palettes = [...]palette{
 	Light: {
-		0: {255, 255, 255, 255}, Main: {59, 125, 216, 255}, Quiet: {160, 137, 74, 255}, Second: {131, 89, 196, 255},
+		0: {255, 255, 255, 255}, Main: {59, 125, 216, 255}, Quiet: {122, 130, 140, 255}, Second: {131, 89, 196, 255},
 		Third: {196, 98, 22, 255}, Up: {47, 158, 119, 255}, Down: {217, 83, 79, 255}, Ink: {35, 41, 47, 255},
 		Grid: {223, 220, 211, 255},
 	},
 	Dark: {
-		0: {27, 32, 39, 255}, Main: {91, 155, 240, 255}, Quiet: {184, 159, 92, 255}, Second: {176, 140, 232, 255},
+		0: {27, 32, 39, 255}, Main: {91, 155, 240, 255}, Quiet: {146, 156, 168, 255}, Second: {176, 140, 232, 255},
 		Third: {232, 145, 84, 255}, Up: {70, 185, 143, 255}, Down: {232, 113, 109, 255}, Ink: {223, 228, 234, 255},
 		Grid: {50, 58, 68, 255},
 	},

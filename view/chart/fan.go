@@ -8,9 +8,9 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// A Fan is the spread of many curves: rows of quantiles over X, from the lowest to the highest, an
-// odd number of them. The row in the middle is drawn as a line, each pair around it as a band. A
-// column with a NaN is a gap. X must not decrease. Role is Main unless set.
+// A Fan is the spread of many curves: rows of quantiles over X, from the lowest to the highest. Each
+// pair is drawn as a band, and of an odd number the row in the middle as a line. A column with a
+// NaN is a gap. X must not decrease. Role is Main unless set.
 type Fan struct {
 	Name      string
 	Role      Role
@@ -24,9 +24,8 @@ func (n Fan) check() error {
 	if len(n.X) == 0 {
 		return fmt.Errorf("X is empty")
 	}
-	if len(n.Quantiles)%2 == 0 {
-		return fmt.Errorf("Quantiles has %d rows: it must have an odd number, the median in the middle",
-			len(n.Quantiles))
+	if len(n.Quantiles) == 0 {
+		return fmt.Errorf("Quantiles is empty")
 	}
 	for row, values := range n.Quantiles {
 		if len(values) != len(n.X) {
@@ -99,8 +98,13 @@ func (n Fan) draw(f *frame) {
 	for row := range half {
 		f.band(n.row(row), n.row(len(n.Quantiles)-1-row), paint{role, bandOpacity})
 	}
-	f.curve(n.row(half), solid(role), lineWidth, false)
+	if n.line() {
+		f.curve(n.row(half), solid(role), lineWidth, false)
+	}
 }
+
+// line reports whether a row stands in the middle.
+func (n Fan) line() bool { return len(n.Quantiles)%2 == 1 }
 
 // band fills between two rows that have their gaps at the same places.
 func (f *frame) band(low, high []Point, p paint) {
@@ -117,5 +121,8 @@ func (f *frame) band(low, high []Point, p paint) {
 }
 
 func (n Fan) key() key {
+	if !n.line() {
+		return key{n.Name, paint{n.Role.or(Main), 2 * bandOpacity}, keyShape{}}
+	}
 	return key{n.Name, solid(n.Role.or(Main)), keyShape{line: true}}
 }

@@ -68,6 +68,7 @@ type frame struct {
 	surface
 	area    vg.Rectangle
 	shown   box
+	log     bool    // of the vertical axis
 	scratch vg.Path // room for the path of a layer
 }
 
@@ -82,6 +83,9 @@ func (f *frame) x(value float64) vg.Length {
 // y returns the place of a value, cut off at the lower and the upper edge.
 func (f *frame) y(value float64) vg.Length {
 	v := (value - f.shown.low) / (f.shown.high - f.shown.low)
+	if f.log {
+		v = math.Log(value/f.shown.low) / math.Log(f.shown.high/f.shown.low)
+	}
 	return f.area.Min.Y + vg.Length(min(max(v, 0), 1))*(f.area.Max.Y-f.area.Min.Y)
 }
 
@@ -120,7 +124,7 @@ func (c *Chart) layout() (*layout, error) {
 	for i := range c.Panels {
 		shown := c.Panels[i].shown()
 		shown.left, shown.right = left, right
-		l.frames[i].shown = shown
+		l.frames[i].shown, l.frames[i].log = shown, c.Panels[i].Y.Log
 		l.up[i] = c.Panels[i].ticks(shown)
 		for _, t := range l.up[i] {
 			margin = max(margin, textWidth(t.label))
@@ -196,6 +200,11 @@ func (p *Panel) shown() box {
 	if p.named() != nil {
 		return b
 	}
+	if p.Y.Log {
+		room := math.Pow(b.high/b.low, 1.0/25)
+		b.low, b.high = b.low/room, b.high*room
+		return b
+	}
 	room := (b.high - b.low) / 25
 	if b.low != 0 {
 		b.low -= room
@@ -234,6 +243,9 @@ func (p *Panel) ticks(shown box) []tick {
 	if n := p.named(); n != nil {
 		_, rows := n.names()
 		return nameTicks(rows, int(room/14))
+	}
+	if p.Y.Log {
+		return ratioTicks(shown.low, shown.high, int(max(room/36, 2)))
 	}
 	return numberTicks(shown.low, shown.high, int(max(room/36, 2)))
 }

@@ -119,6 +119,18 @@ func TestTicksAreRoundAndFew(t *testing.T) {
 	} {
 		require.Equal(t, c.want, labels(numberTicks(c.low, c.high, c.n)))
 	}
+	for _, c := range []struct {
+		low, high float64
+		n         int
+		want      []string
+	}{
+		{0.8, 9, 6, []string{"1", "1.5", "2", "3", "5", "7"}},
+		{0.09, 120, 7, []string{"0.1", "0.3", "1", "3", "10", "30", "100"}},
+		{1e-3, 1e6, 4, []string{"0.01", "1", "100", "10 k", "1 M"}},
+		{0.9, 1.3, 4, []string{"0.9", "1.0", "1.1", "1.2", "1.3"}}, // less than a doubling
+	} {
+		require.Equal(t, c.want, labels(ratioTicks(c.low, c.high, c.n)))
+	}
 	at := func(year, month, date, hour int) float64 {
 		return float64(time.Date(year, time.Month(month), date, hour, 0, 0, 0, time.UTC).Unix())
 	}

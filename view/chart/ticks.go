@@ -28,6 +28,44 @@ func numberTicks(low, high float64, n int) []tick {
 	return ticks
 }
 
+// ratios are the leading digits of ticks on an axis of ratios, the fewest first.
+var ratios = [...][]float64{{1}, {1, 3}, {1, 2, 5}, {1, 1.5, 2, 3, 5, 7}}
+
+// ratioTicks returns at most n+1 round numbers between two that are above zero, at about equal
+// ratios; those of numberTicks where they are fewer than three.
+func ratioTicks(low, high float64, n int) (ticks []tick) {
+	first, last := math.Floor(math.Log10(low)), math.Floor(math.Log10(high))
+	for _, digits := range ratios {
+		var some []tick
+		every := math.Ceil((last - first + 1) / float64(n+1)) // decades
+		if every > 1 && len(digits) > 1 {
+			break
+		}
+		for decade := math.Ceil(first/every) * every; decade <= last; decade += every {
+			for _, digit := range digits {
+				step := math.Pow(10, decade)
+				value := digit * step
+				if value < low || value > high {
+					continue
+				}
+				if digit != math.Trunc(digit) {
+					step /= 10
+				}
+				unit, suffix := units(value, step)
+				some = append(some, tick{value, plain(value, step, unit) + suffix})
+			}
+		}
+		if len(some) > n+1 {
+			break
+		}
+		ticks = some
+	}
+	if len(ticks) < 3 {
+		return numberTicks(low, high, n)
+	}
+	return ticks
+}
+
 // niceStep returns the least multiple of 1, 2 or 5 times a power of ten that is not less than raw.
 func niceStep(raw float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(raw)))
