@@ -27,7 +27,10 @@ func small() *view.Doc {
 				view.Figure{line, "Bars are sets. It does not say which set has an edge."},
 				view.Choice{"parameters", []view.Option{{"fast", []view.Part{view.Text("one")}},
 					{"slow", []view.Part{view.Warning("two")}}}},
-				view.Findings{{"p of the search", "0.853", "A share of searches.", "No proof."}},
+				view.Findings{{"", "p of the search", "0.853", "A share of searches.", "No proof."},
+					{"Is it luck?", "p", "0.999", "Small: hardly.", "No proof."}},
+				view.Small{{line, ""}},
+				view.Sorted{page.Grid{Head: []string{"#", "fast"}, Rows: [][]string{{"1", "25"}}}, 20},
 			}},
 			{"The best", []view.Part{
 				view.Table{page.Grid{Head: []string{"set", "Sharpe"},
@@ -59,6 +62,8 @@ func TestTextsOfAPageAreNoHTML(t *testing.T) {
 	require.Contains(t, text, "smacross on BTC-EUR &lt;1h&gt;")
 	require.Less(t, strings.Index(text, "Not distinguishable"), strings.Index(text, "455"), "the verdict comes first")
 	require.Contains(t, text, "<i>No proof.</i>")
+	require.Contains(t, text, "<summary>Is it luck?</summary>\n<p><b>p: 0.999.</b>")
+	require.Contains(t, text, `<div class="sorted" data-first="20"><table`)
 }
 
 func TestABadPictureNamesItsSection(t *testing.T) {

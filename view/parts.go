@@ -8,8 +8,8 @@ import (
 	"github.com/tidemark-trading/tidemark/view/page"
 )
 
-// A Part is a piece of a section: Text, Note, Warning, Figure, Table, Findings, Commands, Choice,
-// Fold, Terminal, Page or a whole Doc.
+// A Part is a piece of a section: Text, Note, Warning, Figure, Small, Table, Sorted, Findings,
+// Commands, Choice, Fold, Terminal, Page or a whole Doc.
 type Part interface {
 	html(t *template.Template) (template.HTML, error)
 	text(w *Writer) // nothing: a terminal does not show it
@@ -56,6 +56,28 @@ func (f Figure) html(t *template.Template) (template.HTML, error) {
 	}{picture, f.Caption})
 }
 
+// Small are pictures side by side, each drawn once for a narrow screen, such as one for each
+// parameter. A terminal does not show them.
+type Small []Figure
+
+func (Small) text(*Writer) {}
+
+func (x Small) html(t *template.Template) (template.HTML, error) {
+	type small struct {
+		Picture template.HTML
+		Caption string
+	}
+	var all []small
+	for _, f := range x {
+		picture, err := page.Small(f.Chart)
+		if err != nil {
+			return "", err
+		}
+		all = append(all, small{picture, f.Caption})
+	}
+	return execute(t, "small", all)
+}
+
 // Table is a table of texts: the first column to the left, the others to the right. A narrow screen
 // shows each row as a block with the titles. A terminal shows a table of one
 // column, and one of texts that is too wide, as a list.
@@ -86,13 +108,27 @@ func (x Table) text(w *Writer) {
 
 func (x Table) html(t *template.Template) (template.HTML, error) { return execute(t, "table", x) }
 
+// Sorted is a Table that a reader sorts by any column, over all rows; the first column has their
+// order, from 1. The page's script shows the first rows until the reader asks for all; without the
+// script all stand there. A terminal does not show it.
+type Sorted struct {
+	page.Grid
+	First int // rows that are shown at once
+}
+
+func (Sorted) text(*Writer) {}
+
+func (x Sorted) html(t *template.Template) (template.HTML, error) { return execute(t, "sorted", x) }
+
 // Finding is a figure with the sentences that belong to it.
 type Finding struct {
+	Asks          string // the question that the figure answers, which a page shows in its place
 	Name, Value   string
 	Says, SaysNot string // complete sentences
 }
 
-// Findings is a list of figures with what each says and does not say.
+// Findings is a list of figures with what each says and does not say. A page shows each question,
+// or each figure without one; a click opens the sentences.
 type Findings []Finding
 
 func (x Findings) text(w *Writer) {

@@ -28,6 +28,7 @@ slow
 warning: two
 
   p of the search: 0.853. A share of searches. No proof.
+  p: 0.999. Small: hardly. No proof.
 
 The best
 set      Sharpe

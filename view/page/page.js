@@ -1,6 +1,7 @@
 "use strict";
 // The script of a page. It loads nothing. It looks for
 //   .packed[data-numbers=ID]  a table with a head and some rows: becomes sortable and filterable over all packed rows
+//   .sorted[data-first=N]     a table of texts: becomes sortable, with N rows at first
 //   .zoom[data-candles="ID …"] a place for a chart of candles; further data-* name what is drawn over them
 //   .choice[data-label=TEXT]  elements with data-name: a list of their names chooses the one that is shown
 //   .scripted, .unscripted    elements that are shown, and hidden, once the script runs
@@ -90,6 +91,22 @@
     return {head, columns, value, text, place, rows: columns.length ? columns[0].length : 0, at: (key, row) => value(place(key), row)};
   }
 
+  // plain is a table of texts as numbers() is one of packed columns. A column of numbers sorts by them, another by its texts.
+  function plain(element) {
+    const lines = [...element.tBodies[0].rows].map(line => [...line.cells].map(cell => cell.textContent));
+    const number = text => text === "–" ? NaN : Number(text.replace(/[, %]/g, "") || "x");
+    const columns = [];
+    const describe = (title, i) => {
+      columns[i] = lines.map(line => number(line[i]));
+      if (lines.every((line, row) => !isNaN(columns[i][row]) || line[i] === "–")) return {key: i, title};
+      const names = [...new Set(lines.map(line => line[i]))];
+      columns[i] = lines.map(line => names.indexOf(line[i]));
+      return {key: i, title, names, kind: names.length > 12 ? "text" : "name"};
+    };
+    const head = {columns: [...element.tHead.rows[0].cells].map((cell, i) => describe(cell.textContent, i)), sort: 0, rising: true};
+    return {head, columns, value: (i, row) => columns[i][row], text: (i, row) => lines[row][i], place: key => key, rows: lines.length};
+  }
+
   // Choices.
 
   function choice(box) {
@@ -106,10 +123,11 @@
   // Tables.
 
   async function table(box) {
-    const data = await numbers(box.dataset.numbers), {head} = data;
-    const element = box.querySelector("table"), body = element.tBodies[0];
+    const element = box.querySelector("table"), body = element.tBodies[0], narrow = window.matchMedia("(max-width:720px)").matches;
+    const first = +box.dataset.first / (narrow ? 2 : 1) || BATCH;
+    const data = box.dataset.numbers ? await numbers(box.dataset.numbers) : plain(element), {head} = data;
     const shown = head.columns.map((c, i) => i).filter(i => head.columns[i].title);
-    let order = data.place(head.sort), falling = true, limit = BATCH, rows = [];
+    let order = data.place(head.sort), falling = !head.rising, limit = first, rows = [];
 
     const bar = make("div");
     bar.className = "controls";
@@ -118,7 +136,7 @@
     const choose = (title, options, test) => {
       const label = make("label", title + " ", bar), select = make("select", undefined, label);
       options.forEach((o, i) => { make("option", o, select).value = i; });
-      select.onchange = () => { limit = BATCH; update(); };
+      select.onchange = () => { limit = first; update(); };
       choices.push(row => +select.value === 0 || test(+select.value - 1, row));
       return select;
     };
@@ -151,12 +169,12 @@
     const tail = make("p");
     tail.className = "quiet";
     element.after(tail);
-    const count = make("span", undefined, tail), more = make("button", "show " + BATCH + " more", tail);
+    const count = make("span", undefined, tail), more = make("button", first < BATCH ? "show all" : "show " + BATCH + " more", tail);
     count.setAttribute("role", "status");
     more.type = "button";
-    more.onclick = () => { limit += BATCH; fill(limit - BATCH); };
+    more.onclick = () => { const from = limit; limit += first < BATCH ? rows.length : BATCH; fill(from); };
 
-    function sort(by, down) { order = by; falling = down; limit = BATCH; update(); }
+    function sort(by, down) { order = by; falling = down; limit = first; update(); }
 
     function update() {
       const view = inside.checked && box.range ? box.range(data) : undefined;
@@ -164,13 +182,15 @@
       for (let row = 0; row < data.rows; row++) if (choices.every(test => test(row)) && (!view || view(row))) rows.push(row);
       const c = head.columns[order];
       let key = row => data.value(order, row);
-      if (c.kind === "name") {
+      if (c.names) {
         const rank = c.names.map((n, i) => i).sort((a, b) => c.names[a] < c.names[b] ? 1 : -1), places = [];
         rank.forEach((n, i) => { places[n] = i; });
         key = row => places[data.columns[order][row]];
       }
-      const keys = new Map(rows.map(row => [row, key(row)]));
-      rows.sort((a, b) => (falling ? keys.get(b) - keys.get(a) : keys.get(a) - keys.get(b)) || b - a);
+      const last = falling ? -Infinity : Infinity; // what has no value comes last
+      const keys = new Map(rows.map(row => [row, isNaN(key(row)) ? last : key(row)])), tie = head.rising ? -1 : 1;
+      const before = (a, b) => keys.get(a) === keys.get(b) ? 0 : (keys.get(a) > keys.get(b)) === falling ? -1 : 1;
+      rows.sort((a, b) => before(a, b) || tie * (b - a));
       sorter.value = order;
       turn.textContent = falling ? "↓" : "↑";
       shown.forEach((i, n) => heads[n].setAttribute("aria-sort", i !== order ? "none" : falling ? "descending" : "ascending"));
@@ -426,8 +446,10 @@
     function legend(list, left, top) {
       for (const l of list) {
         context.fillStyle = colours(l.role);
-        context.fillText(l.name, left, top);
-        left += context.measureText(l.name).width + 12;
+        context.fillRect(left, top - 5, 12, 2);
+        context.fillStyle = colours("ink");
+        context.fillText(l.name, left + 16, top);
+        left += context.measureText(l.name).width + 28;
       }
     }
 
@@ -544,6 +566,7 @@
 
   async function start() {
     document.querySelectorAll(".choice").forEach(choice);
+    document.querySelectorAll(".sorted").forEach(table);
     if (typeof DecompressionStream === "undefined") throw new Error("this browser cannot unpack the numbers");
     for (const e of document.querySelectorAll(".scripted")) e.hidden = false;
     for (const e of document.querySelectorAll(".unscripted")) e.hidden = true;

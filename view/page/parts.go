@@ -33,6 +33,13 @@ func Draw(c chart.Chart) (p Picture, err error) {
 	return Picture{template.HTML(wide), template.HTML(narrow)}, err
 }
 
+// Small draws a chart for a narrow screen alone.
+func Small(c chart.Chart) (template.HTML, error) {
+	c.Width = narrowWidth
+	svg, err := c.Element()
+	return template.HTML(svg), err
+}
+
 // A Card is a headline figure. Class is "up", "down" or empty.
 type Card struct{ Title, Value, Note, Class string }
 
