@@ -23,6 +23,7 @@ const (
 	FigureRank
 	FigureAdjusted
 	FigurePlateau
+	FigureImportance
 	FigureBlock
 	FigureTries
 	FigureEfficiency
@@ -131,10 +132,14 @@ var explanations = [figures]Explanation{
 		"Holm 1979; Benjamini & Yekutieli 2001, The Control of the False Discovery Rate",
 		"The p of one set, raised for the number of sets that were tested with it.",
 		"A large value does not say that the set is worthless: sets that are alike are punished as if they differed."},
-	FigurePlateau: {"plateau", []string{"PlateauOf"},
+	FigurePlateau: {"plateau", []string{"PlateauOf", "Hills"},
 		"our own definition",
 		"So large a part of the winner's lead over the median set belongs to its neighbours in the grid, too.",
 		"It does not say that the edge is real: neighbours trade alike, so luck makes plateaus as well."},
+	FigureImportance: {"importance", []string{"Explained"},
+		"Kelley 1935, An Unbiased Correlation Ratio Measure: ε², the first-order part of a variance",
+		"So large a part of the objective's variance over the sets follows from this parameter alone.",
+		"It does not say which value is good; parameters that act together share the rest."},
 	FigureBlock: {"block length", []string{"BlockLength", "MedianBlock", "LongRunVariance", "Bootstrap.Draw"},
 		"Politis & White 2004, Automatic Block-Length Selection; Patton, Politis & White 2009",
 		"The days that resampling keeps together, on average, because returns depend on those before.",
