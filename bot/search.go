@@ -323,6 +323,11 @@ func (f *searchFlags) next(a research.AnswerKind, space *research.Space, given f
 	if command == "" {
 		return nil
 	}
+	return []string{shellWords(f.words(command, given))}
+}
+
+// words are a command with the flags of this search that were given.
+func (f *searchFlags) words(command string, given func(flag string) bool) []string {
 	words := []string{"bot", command}
 	for _, flag := range [...]struct {
 		name  string
@@ -337,7 +342,7 @@ func (f *searchFlags) next(a research.AnswerKind, space *research.Space, given f
 			}
 		}
 	}
-	return []string{shellWords(words)}
+	return words
 }
 
 // shellWords writes words for a shell.

@@ -170,7 +170,26 @@ func (a *app) walkforward(ctx context.Context, f *walkFlags, given func(flag str
 		more = []string{"The stitched run is in " + dir + "; its report is " + filepath.Join(dir, "report.html") + "."}
 	}
 	doc := report.Walk(outcome, found.base.Options.Title, found.base.Options.Synthetic)
+	doc.Verdict.Next = f.next(outcome.Answer().Kind, given)
 	return errors.Join(a.document(doc, path, outcome, f.json, more...), a.halts(halted))
+}
+
+// next is the command that asks more after an answer: what luck may not explain is tested as a
+// whole, where there is nothing to find.
+func (f *walkFlags) next(a research.AnswerKind, given func(flag string) bool) []string {
+	if a != research.CannotTell && a != research.HardByLuck {
+		return nil
+	}
+	words := append(f.words("placebo", given), "--walkforward")
+	for _, flag := range [...][2]string{{"train", f.train}, {"test", f.test}, {"gap", f.gap}, {"border", f.border}} {
+		if given(flag[0]) {
+			words = append(words, "--"+flag[0], flag[1])
+		}
+	}
+	if f.anchored {
+		words = append(words, "--anchored")
+	}
+	return []string{shellWords(words)}
 }
 
 // walk makes the walk-forward of a search, and says what it will do.

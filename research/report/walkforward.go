@@ -41,7 +41,7 @@ func walkCards(o *walkforward.Result) []page.Card {
 		{Title: "return", Value: c.Return.Percent(1), Note: "of the test days; a hold " + c.Hold.Percent(1)},
 		{Title: "Sharpe", Value: c.Sharpe.Text(2), Note: "± " + c.Error.Text(2) + ", its standard error"},
 		{Title: "Sharpe in excess", Value: c.Excess.Text(2), Note: "of a hold at its own exposure"},
-		{Title: "p", Value: c.PSR.Value.Text(3), Note: "1 − PSR of the excess"},
+		{Title: "drawdown", Value: c.Worst.Percent(1), Note: "of the test days"},
 		{Title: "windows with profit", Value: o.Profitable.Percent(0), Note: "of " + number(len(o.Windows))},
 		{Title: "parameters changed", Value: number(o.Changed), Note: "times"},
 	}
@@ -69,27 +69,33 @@ func grown(first backtest.Moment, returns []float64) []chart.Point {
 	return points
 }
 
-// walkCurves are the stitched curves with both kinds of border, and a hold.
+// walkCurves are the stitched curves with both kinds of border, the same settings throughout, and a
+// hold.
 func walkCurves(o *walkforward.Result) []view.Part {
 	rows := o.CurveTable()
 	table := view.Table{Grid: page.Grid{Head: rows[0], Rows: rows[1:]}, Class: ""}
 	if len(o.Stitched.Returns) == 0 {
 		return []view.Part{table}
 	}
-	names := map[string]string{"carry": "carried", "flat": "closed"} // positions, at borders
+	names := map[string]string{"carry": "anew, carried", "flat": "anew, closed"} // at borders
 	layers := []chart.Layer{chart.Line{Name: "hold", Role: chart.Quiet,
 		Points: grown(o.Stitched.First, o.Stitched.Held)}}
 	if len(o.Other.Returns) > 0 {
-		layers = append(layers, chart.Line{Name: names[o.Other.Border], Role: chart.Second,
+		layers = append(layers, chart.Line{Name: names[o.Other.Border], Role: chart.Main, Dashed: true, Width: 1,
 			Points: grown(o.Other.First, o.Other.Returns)})
 	}
-	layers = append(layers, chart.Line{Name: names[o.Stitched.Border], Role: chart.Main, Width: 2,
+	if len(o.Once.Returns) > 0 && len(o.Windows) > 1 {
+		layers = append(layers, chart.Line{Name: "same settings throughout", Role: chart.Second,
+			Points: grown(o.Once.First, o.Once.Returns)})
+	}
+	layers = append(layers, chart.Line{Name: "chosen anew", Role: chart.Main, Width: 2,
 		Points: grown(o.Stitched.First, o.Stitched.Returns)})
 	return []view.Part{view.Figure{Chart: chart.Chart{Label: "equity over the test days", Times: true,
 		Panels: []chart.Panel{{Height: 300, Y: chart.Axis{Unit: "equity, first day 1"}, Layers: layers}}},
-		Caption: "Positions are carried over the borders between windows, or closed there. Each day was traded with " +
-			"parameters that were chosen on days before it. That does not make up for trying many walk-forwards: " +
-			"lengths, objectives and strategies that were tried count, too."}, table}
+		Caption: "Blue: each day was traded with settings that were chosen on days before it; at the borders " +
+			"between windows positions are carried, or closed (dashed). Violet: the settings of the first window, " +
+			"never chosen anew. Grey: a hold. Many walk-forwards are tries, too: lengths, objectives and strategies " +
+			"count."}, table}
 }
 
 // walkWindows is the table of the windows with the Sharpe ratios of both sides.

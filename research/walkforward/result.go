@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/market"
@@ -30,9 +31,14 @@ type Result struct {
 	Border    string   `json:"border"` // of Stitched: "carry" or "flat"
 	Files     []string `json:"files"`  // of the searches
 
-	Stitched Curve    `json:"stitched"` // the test days, as chosen
-	Other    Curve    `json:"other"`    // the same with the other kind of border
-	Windows  []Window `json:"windows"`
+	Stitched Curve `json:"stitched"` // the test days, as chosen
+	Other    Curve `json:"other"`    // the same with the other kind of border
+	// Once is the plain run of the same days with OnceSettings throughout: those of the first window
+	// with a winner. OnceDifference is the p of its difference to Stitched, by day.
+	Once           Curve              `json:"once"`
+	OnceSettings   []research.Setting `json:"once_settings"`
+	OnceDifference research.Finding   `json:"once_difference"`
+	Windows        []Window           `json:"windows"`
 
 	Profitable backtest.Figure `json:"windows_with_profit"` // share
 	Changed    int             `json:"parameters_changed"`  // borders at which the parameters changed
@@ -49,7 +55,7 @@ type Result struct {
 
 // Curve is a run of the test days.
 type Curve struct {
-	Border  string           `json:"border"`
+	Border  string           `json:"border"`            // "carry", "flat", or "none": there is none
 	Missing string           `json:"missing,omitempty"` // why there is none
 	From    backtest.Moment  `json:"from"`
 	Final   string           `json:"final_equity"`
@@ -100,6 +106,9 @@ func borderName(flat bool) string {
 	return "carry"
 }
 
+// resamples are those of the p of OnceDifference.
+const resamples = 999
+
 func annual(daily float64) float64 { return stats.Annual(daily) }
 
 // outcome runs the stitched days with both borders and describes them.
@@ -112,10 +121,21 @@ func (w *Walk) outcome(ctx context.Context, choices []choice, files []string) (*
 	for _, f := range w.job.Require {
 		o.Require = append(o.Require, f.String())
 	}
-	plans := make([]*backtest.Plan, 2)
-	for i, flat := range [...]bool{c.Flat, !c.Flat} {
+	o.OnceSettings = []research.Setting{}
+	once := slices.Clone(choices)
+	if at := first(choices); at >= 0 {
+		o.OnceSettings = choices[at].settings
+		for i := range once[at:] {
+			once[at+i].settings = o.OnceSettings
+		}
+	}
+	plans := make([]*backtest.Plan, 3)
+	for i, one := range [...]struct {
+		choices []choice
+		flat    bool
+	}{{choices, c.Flat}, {choices, !c.Flat}, {once, false}} {
 		var err error
-		if plans[i], err = w.stitched(choices, flat); err != nil {
+		if plans[i], err = w.stitched(one.choices, one.flat); err != nil {
 			return nil, err
 		}
 	}
@@ -131,7 +151,11 @@ func (w *Walk) outcome(ctx context.Context, choices []choice, files []string) (*
 		return nil, fmt.Errorf("stitched run: %w", err)
 	}
 	o.plan = plans[0]
-	o.Stitched, o.Other = curveOf(&runs[0], c.Flat), curveOf(&runs[1], !c.Flat)
+	o.Stitched, o.Other, o.Once = curveOf(&runs[0], c.Flat), curveOf(&runs[1], !c.Flat), curveOf(&runs[2], false)
+	o.Once.Border = "none"
+	differ, err := stats.PairedDifference(o.Stitched.Returns, o.Once.Returns, stats.Resampling{Resamples: resamples,
+		Seed: w.job.Seed})
+	o.OnceDifference = finding(differ.P, err)
 	w.windows(o, choices)
 	return o, nil
 }

@@ -63,6 +63,9 @@ func (o *Result) Sentences() []string {
 		"Stitched together, the %d test days returned %s, with a Sharpe of %s ± %s (its standard "+
 			"error); a hold returned %s.", c.Days, c.Return.Percent(1), c.Sharpe.Text(2), c.Error.Text(2),
 		c.Hold.Percent(1))}
+	if once := o.onceSays(); once != "" {
+		list = append(list, once)
+	}
 	if c.PSR.Missing != "" {
 		return append(list, fmt.Sprintf("Nothing can be said about luck: %s.", c.PSR.Missing))
 	}
@@ -72,6 +75,25 @@ func (o *Result) Sentences() []string {
 		text += " That holds only if this was the only walk-forward: of twenty, one looks like this by luck."
 	}
 	return append(list, text)
+}
+
+// onceSays compares choosing anew with the settings of the first window throughout; empty: there is
+// nothing to compare.
+func (o *Result) onceSays() string {
+	switch c := &o.Once; {
+	case len(o.Windows) < 2 || len(c.Returns) == 0:
+		return ""
+	case o.Changed == 0:
+		return "Each window chose the same settings: choosing anew changed nothing."
+	default:
+		text := fmt.Sprintf("Choosing anew returned %s; the first window's settings throughout (%s) returned %s.",
+			o.Stitched.Return.Percent(1), research.SettingsText(o.OnceSettings), c.Return.Percent(1))
+		if o.OnceDifference.Missing == "" {
+			text += fmt.Sprintf(" Of pairs of equally good runs %s in 100 differ as much by luck.",
+				(100 * o.OnceDifference.Value).Text(0))
+		}
+		return text
+	}
 }
 
 // Answer rests on the stitched days, on which nothing was chosen.
@@ -131,10 +153,14 @@ func (s *Side) SharpeText() string {
 	return s.Sharpe.Text(2) + " ± " + s.Error.Text(2)
 }
 
-// CurveTable is a row for each kind of border, below a row of titles.
+// CurveTable is a row for each kind of border and for the same settings throughout, below a row of
+// titles.
 func (o *Result) CurveTable() [][]string {
 	rows := [][]string{{"at a border", "return", "drawdown", "Sharpe", "in excess", "p", "trips", "final equity"}}
-	for _, c := range [...]*Curve{&o.Stitched, &o.Other} {
+	for _, c := range [...]*Curve{&o.Stitched, &o.Other, &o.Once} {
+		if c.Missing == "" && len(c.Returns) == 0 {
+			continue
+		}
 		sharpe := Side{Sharpe: c.Sharpe, Error: c.Error}
 		rows = append(rows, []string{borderText(c.Border), c.Return.Percent(1), c.Worst.Percent(1), sharpe.SharpeText(),
 			c.Excess.Text(2), c.PSR.Value.Text(3), fmt.Sprint(c.Trips), c.Final})
@@ -144,7 +170,10 @@ func (o *Result) CurveTable() [][]string {
 
 // borderText says what happens to positions at a border.
 func borderText(border string) string {
-	if border == borderName(true) {
+	switch border {
+	case "none":
+		return "no border: the same settings throughout"
+	case borderName(true):
 		return "positions closed"
 	}
 	return "positions carried"

@@ -151,8 +151,32 @@ func TestAWalkWithOneWindowIsABacktestOfItsWinner(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, string(want), string(have))
 	require.Equal(t, plain.Performance.Sharpe, o.Stitched.Sharpe)
-	o.Other.Border = o.Stitched.Border
+	o.Other.Border, o.Once.Border = o.Stitched.Border, o.Stitched.Border
+	require.Equal(t, o.Stitched, o.Once, "nothing was chosen anew")
 	require.Equal(t, o.Stitched, o.Other, "without a border both kinds are one")
+}
+
+// The same settings throughout are a plain backtest of the first window's winner over the test days.
+func TestTheSameSettingsThroughoutAreOnePlainRun(t *testing.T) {
+	candles := some(t, 24*120)
+	for _, flat := range []bool{false, true} {
+		o := run(t, jobOver(t, candles, "fast=5:25:5", "slow=30,60,90"),
+			walkforward.Config{Train: 30, Test: 15, Flat: flat})
+		require.Positive(t, o.Changed)
+		require.Equal(t, o.Windows[0].Settings, o.OnceSettings)
+		make, err := maker(shipped.SMACross, candles)
+		require.NoError(t, err)
+		p, err := make(o.OnceSettings)
+		require.NoError(t, err)
+		runs, err := backtest.RunTogether(t.Context(), []*backtest.Plan{p},
+			backtest.LockstepOptions{From: market.Time(o.Windows[0].TestFrom)})
+		require.NoError(t, err)
+		require.Equal(t, runs[0].Track.Returns, o.Once.Returns)
+		require.Equal(t, runs[0].Result.Performance.Return, o.Once.Return)
+		require.NotEqual(t, o.Stitched.Returns, o.Once.Returns)
+		require.Contains(t, o.Sentences()[1], "the first window's settings throughout ("+
+			research.SettingsText(o.OnceSettings)+") returned "+o.Once.Return.Percent(1)+".")
+	}
 }
 
 // The naive twin cuts the returns of plain backtests by hand.
