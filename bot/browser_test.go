@@ -113,15 +113,69 @@ func (v *viewer) holds(width int) {
 	require.Empty(v, v.console)
 }
 
+// unreadable lists the texts whose contrast is below AA of WCAG 2: 4.5, and 3 where they are large.
+const unreadable = `(() => {
+	const numbers = css => {
+		const [r, g, b, a = 1] = css.match(/[\d.e-]+/g).map(Number);
+		return css.startsWith("color(srgb") ? [255 * r, 255 * g, 255 * b, a] : [r, g, b, a];
+	};
+	const over = (top, below) => [0, 1, 2].map(i => top[i] * top[3] + below[i] * (1 - top[3])).concat(1);
+	const known = new Map();
+	const behind = e => {
+		if (!e) return [255, 255, 255, 1];
+		if (!known.has(e)) known.set(e, over(numbers(getComputedStyle(e).backgroundColor), behind(e.parentElement)));
+		return known.get(e);
+	};
+	const opacity = e => e ? getComputedStyle(e).opacity * opacity(e.parentElement) : 1;
+	const light = c => [0.2126, 0.7152, 0.0722].reduce((sum, part, i) => {
+		const x = c[i] / 255;
+		return sum + part * (x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
+	}, 0);
+	const found = new Set();
+	const check = (e, style, text) => {
+		const back = behind(e), colour = numbers(e.closest("svg") ? style.fill : style.color);
+		colour[3] *= opacity(e);
+		const [a, b] = [light(back), light(over(colour, back))].sort((x, y) => y - x);
+		const size = parseFloat(style.fontSize), large = size >= 24 || size >= 18.66 && style.fontWeight >= 700;
+		const ratio = (a + 0.05) / (b + 0.05);
+		if (ratio < (large ? 3 : 4.5)) found.add(ratio.toFixed(2) + " " + e.tagName + "." + e.className + " " + text.slice(0, 30));
+	};
+	const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+	while (texts.nextNode()) {
+		const e = texts.currentNode.parentElement, text = texts.currentNode.data.trim();
+		if (text && !e.closest("script, style") && e.getClientRects().length) check(e, getComputedStyle(e), text);
+	}
+	for (const e of document.querySelectorAll("td[data-l]")) {
+		const style = getComputedStyle(e, "::before");
+		if (style.content !== "none" && e.getClientRects().length) check(e, style, e.dataset.l);
+	}
+	return [...found].slice(0, 20).join("\n");
+})()`
+
+// style sets whether the page is shown light or dark.
+func (v *viewer) style(name string) {
+	v.Helper()
+	v.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
+		return err
+	}))
+}
+
 // sizes are a screen of a desk, and those of a phone and of a small one.
 var sizes = [][2]int64{{1280, 900}, {390, 844}, {360, 640}}
 
-// fits checks what holds for every page, at both sizes.
+// fits checks what holds for every page: at all sizes its width, and light and dark that its texts
+// can be read.
 func (v *viewer) fits() {
 	v.Helper()
 	for _, size := range sizes {
 		v.do(chromedp.EmulateViewport(size[0], size[1]))
 		v.holds(int(size[0]))
+		for _, style := range []string{"dark", "light"} {
+			v.style(style)
+			require.Empty(v, of[string](v, unreadable), "%s, %d wide", style, size[0])
+		}
 	}
 }
 
@@ -239,7 +293,24 @@ func pagesOfSearches(t *testing.T, browser context.Context) {
 	is(v, "slow × path", `(s => { s.value = 2; s.onchange(); return document.querySelector(`+
 		`".choice > [data-name]:not([hidden])").dataset.name; })(document.querySelector(".choice select"))`)
 	v.fits()
+	sortsTheBestSets(v)
 	v.pictures("sweep")
+	for _, c := range []struct {
+		name, page string
+		args       []string
+	}{
+		{"walkforward", "walk/walkforward.html", []string{"walkforward", "--train", "360d", "--test", "180d", "--vary",
+			"strategies.trend.params.fast=60:140:40", "--out", "walk"}},
+		{"placebo", "b.html", []string{"placebo", "--surrogates", "19", "--from", "2023", "--vary",
+			"strategies.trend.params.fast=60,100", "--out", "b.placebo"}},
+		{"stress", "stress.html", []string{"stress", "--resamples", "50", "--from", "2023", "--out", "stress.html"}},
+	} {
+		text, err := command(t, dir, c.args...)
+		require.NoError(t, err, text)
+		v := open(t, browser, filepath.Join(dir, c.page), true)
+		v.fits()
+		v.pictures(c.name)
+	}
 	for _, run := range []string{"slow", "fast"} {
 		text, err := command(t, dir, "backtest", "--set",
 			"strategies.trend.params.fast="+map[string]string{"slow": "100",
@@ -253,7 +324,29 @@ func pagesOfSearches(t *testing.T, browser context.Context) {
 	both.pictures("compare")
 	plain := open(t, browser, page, false)
 	is(plain, 3, `[...document.querySelectorAll(".choice > [data-name]")].filter(e => e.offsetHeight > 100).length`)
+	is(plain, true, `document.querySelectorAll(".sorted tbody tr").length > 20`)
 	plain.fits()
+}
+
+// sortsTheBestSets sorts the table of a sweep by its script, over all rows.
+func sortsTheBestSets(v *viewer) {
+	v.do(chromedp.EmulateViewport(1280, 900))
+	is(v, 20, `document.querySelectorAll(".sorted tbody tr").length`)
+	falls := `[...document.querySelectorAll(".sorted tbody td")].filter(c => c.dataset.l === "drawdown")` +
+		`.map(c => parseFloat(c.textContent))`
+	v.do(chromedp.Click(`//div[@class="sorted"]//th[.="drawdown"]/button`))
+	is(v, true, `(l => l.every((x, i) => i === 0 || x <= l[i - 1]))(`+falls+`)`)
+	deepest := of[float64](v, falls+`[0]`)
+	v.do(chromedp.Click(`//div[@class="sorted"]//button[.="show all"]`))
+	all := of[int](v, `document.querySelectorAll(".sorted tbody tr").length`)
+	require.Greater(v, all, 20)
+	is(v, deepest, `Math.max(...`+falls+`)`)
+	v.do(chromedp.Click(`//div[@class="sorted"]//th[.="drawdown"]/button`))
+	is(v, true, `(l => l.every((x, i) => i === 0 || x >= l[i - 1]))(`+falls+`)`)
+	is(v, "", `(s => { s.value = 1; s.onchange(); return ""; })([...document.querySelectorAll(".sorted label")]`+
+		`.find(l => l.textContent.startsWith("path")).querySelector("select"))`)
+	is(v, "adaptive", `[...new Set([...document.querySelectorAll(".sorted tbody td")]`+
+		`.filter(c => c.dataset.l === "path").map(c => c.textContent))].join()`)
 }
 
 // answersFirst checks that the answer, in its colour, is on the first screen.
@@ -273,11 +366,7 @@ func (v *viewer) pictures(name string) {
 		return
 	}
 	for _, style := range []string{"light", "dark"} {
-		v.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-			_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: style}}})
-			return err
-		}))
+		v.style(style)
 		for _, width := range []int64{1280, 360} {
 			v.do(chromedp.EmulateViewport(width, 900))
 			picture, err := chromedp.Run(v.ctx, chromedp.FullScreenshot(100))

@@ -105,25 +105,20 @@ func (a *app) sweep(ctx context.Context, f *sweepFlags, given func(flag string) 
 	}
 	screen.begin(base, &job)
 	screen.say(found.seals())
-	var tries *research.Found
-	var outcome *research.Outcome
-	err = a.guarded(ctx, &job, func() (err error) {
-		if tries, err = research.Search(ctx, job); err == nil {
-			outcome, err = tries.Outcome()
-		}
-		return err
-	})
+	page := &report.Sweep{Title: base.Options.Title, Synthetic: base.Options.Synthetic, Space: job.Space}
+	err = a.guarded(ctx, &job, func() error { return searchFor(ctx, job, page) })
 	screen.end()
+	if page.Found != nil {
+		defer page.Found.Close()
+	}
 	if err != nil {
 		return searchError(ctx, base, err)
 	}
-	defer tries.Close()
-	again, err := a.commands(f.again(c), found, outcome)
-	if err != nil {
+	tries, outcome := page.Found, page.Outcome
+	if page.Commands, err = a.commands(f.again(c), found, outcome); err != nil {
 		return err
 	}
-	doc, err := (&report.Sweep{Title: base.Options.Title, Synthetic: base.Options.Synthetic, Found: tries,
-		Outcome: outcome, Space: job.Space, Commands: again}).Doc()
+	doc, err := page.Doc()
 	if err != nil {
 		return err
 	}
@@ -132,8 +127,8 @@ func (a *app) sweep(ctx context.Context, f *sweepFlags, given func(flag string) 
 		return err
 	}
 	more := []string{"All sets are in " + outcome.File + "."}
-	if len(again) > 0 {
-		more = append(more, "The best again in full:", "  "+again[0])
+	if len(page.Commands) > 0 {
+		more = append(more, "The best again in full:", "  "+page.Commands[0])
 	}
 	return a.document(doc, strings.TrimSuffix(outcome.File, ".sweep")+".html", outcome, f.json, more...)
 }
@@ -153,6 +148,17 @@ func (f *sweepFlags) ready(ctx context.Context, a *app, s *search, screen *sweep
 		return given, nil
 	}
 	return given, s.trials.count(s, a)
+}
+
+// searchFor searches, judges the best set and runs it again, for a page.
+func searchFor(ctx context.Context, job research.Job, page *report.Sweep) (err error) {
+	if page.Found, err = research.Search(ctx, job); err != nil {
+		return err
+	}
+	if page.Outcome, err = page.Found.Outcome(); err == nil {
+		page.Again, err = page.Found.Again(ctx)
+	}
+	return err
 }
 
 // commands run the sets of the top again in full; the words come first in each.

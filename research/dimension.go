@@ -93,6 +93,18 @@ func quantityOf(text string) (q quantity, err error) {
 	return q, nil
 }
 
+// Numbers are the values as numbers of one unit; nil: some are none, or have another unit.
+func (d *Dimension) Numbers() (list []float64, unit string) {
+	for i, text := range d.Values {
+		q, err := quantityOf(text)
+		if err != nil || i > 0 && q.unit != unit {
+			return nil, ""
+		}
+		list, unit = append(list, q.float()), q.unit
+	}
+	return list, unit
+}
+
 func isQuantity(text string) bool {
 	_, err := quantityOf(text)
 	return err == nil

@@ -1,15 +1,18 @@
 package research
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/research/stats"
 )
 
 // Found is the tries of a search. Close it.
@@ -42,6 +45,73 @@ func (f *Found) Excess(t *Try, into []float64) error { return f.sweep.store.seri
 
 // Distinct are the tries whose daily returns no earlier one has, in the order in which they ran.
 func (f *Found) Distinct() []*Try { return f.sweep.distinct() }
+
+// InOrder are the tries in the order in which they came to the file.
+func (f *Found) InOrder() []*Try {
+	return slices.SortedFunc(slices.Values(f.Tries), func(a, b *Try) int { return cmp.Compare(a.at, b.at) })
+}
+
+// Hills are the plateaus of a grid, the best first, or why there are none: the sets that are ranked
+// are its ground.
+func (f *Found) Hills() (hills []stats.Hill, missing string) {
+	space, around := f.sweep.job.Space, uint64(1)
+	var steps []int
+	for _, d := range space.dims {
+		steps, around = append(steps, len(d.Values)), min(around*uint64(min(len(d.Values), 3)), space.size)
+	}
+	if f.sweep.job.Method != Grid || space.size > maxHills || space.size*around > maxNeighbours {
+		return nil, fmt.Sprintf("only a grid of at most %d sets, and of few settings, has hills", maxHills)
+	}
+	values := make([]float64, space.size)
+	for i := range values {
+		values[i] = math.NaN()
+	}
+	for _, t := range f.Tries {
+		if t.Ranked() {
+			values[t.Set] = t.Value
+		}
+	}
+	return slices.DeleteFunc(stats.Hills(values, steps),
+		func(h stats.Hill) bool { return !(h.Plateau.Score >= stats.Alone) }), ""
+}
+
+// The sets of the largest grid whose hills are looked for, and their neighbours in all.
+const (
+	maxHills      = 100_000
+	maxNeighbours = 50_000_000
+)
+
+// Try is the try of a set; nil: it did not run.
+func (f *Found) Try(set uint64) *Try {
+	if i := slices.IndexFunc(f.Tries, func(t *Try) bool { return t.Set == set }); i >= 0 {
+		return f.Tries[i]
+	}
+	return nil
+}
+
+// Again runs the winner again and returns its days: those of the hold are kept nowhere. nil: there
+// is no winner, or the tries come from the file alone.
+func (f *Found) Again(ctx context.Context) (*backtest.Track, error) {
+	if f.Winner == nil || f.sweep.glanced {
+		return nil, nil
+	}
+	make, err := f.sweep.job.Worker()
+	if err != nil {
+		return nil, err
+	}
+	p, err := make(f.Winner.Settings)
+	if err != nil {
+		return nil, err
+	}
+	runs, err := backtest.RunTogether(ctx, []*backtest.Plan{p}, backtest.LockstepOptions{From: f.From})
+	if err == nil {
+		err = runs[0].Err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("run the winner again: %w", err)
+	}
+	return &runs[0].Track, nil
+}
 
 // Close closes the file.
 func (f *Found) Close() error { return f.close() }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/csv"
 	"io"
+	"iter"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -11,6 +13,40 @@ import (
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/research/stats"
 )
+
+// SetRow is a set as a table has it.
+type SetRow struct {
+	*Try
+	Settings []Setting
+	// Excess is the annual Sharpe ratio in excess of a hold at the set's own mean exposure.
+	Excess backtest.Figure
+	SameAs uint64 // the first set with the same daily returns
+}
+
+// Figure is the figure of a name.
+func (r *SetRow) Figure(name string) backtest.Figure { return backtest.Figure(r.Figures.Of(name)) }
+
+// Rows are tries over the whole range as a table has them. Each row is read when it is asked for.
+func (f *Found) Rows(tries []*Try) iter.Seq[SetRow] {
+	first := map[uint64]uint64{}
+	for _, t := range f.Tries {
+		if set, is := first[t.series]; !is || t.Set < set {
+			first[t.series] = t.Set
+		}
+	}
+	return func(yield func(SetRow) bool) {
+		for _, t := range tries {
+			row := SetRow{Try: t, Settings: f.sweep.job.Space.Settings(t.Set), Excess: backtest.Figure(math.NaN()),
+				SameAs: first[t.series]}
+			if record, _, err := f.sweep.records(t); err == nil {
+				row.Excess = backtest.Figure(stats.Annual(record.Sharpe))
+			}
+			if !yield(row) {
+				return
+			}
+		}
+	}
+}
 
 // WriteSets writes a CSV with a row for each set that ran over the whole range, by number: its
 // settings by their keys, the objective, all figures, and whether it meets the requirements. A
@@ -25,25 +61,17 @@ func (f *Found) WriteSets(w io.Writer) error {
 	head = append(head, "excess_sharpe", "meets_requirements", "halted", "same_as")
 	out := csv.NewWriter(w)
 	_ = out.Write(head) // Error has it, as of all rows
-	first := map[uint64]uint64{}
-	for _, t := range f.byNumber() {
+	for t := range f.Rows(f.byNumber()) {
 		row := []string{strconv.FormatUint(t.Set, 10)}
-		for _, one := range s.job.Space.Settings(t.Set) {
+		for _, one := range t.Settings {
 			row = append(row, one.Value)
 		}
 		row = append(row, backtest.Figure(t.Value).Cell())
 		for _, x := range t.Figures {
 			row = append(row, backtest.Figure(x).Cell())
 		}
-		excess := ""
-		if record, _, err := s.records(t); err == nil {
-			excess = backtest.Figure(stats.Annual(record.Sharpe)).Cell()
-		}
-		if _, is := first[t.series]; !is {
-			first[t.series] = t.Set
-		}
-		_ = out.Write(append(row, excess, strconv.FormatBool(t.fits), strconv.FormatBool(t.halted),
-			strconv.FormatUint(first[t.series], 10)))
+		_ = out.Write(append(row, t.Excess.Cell(), strconv.FormatBool(t.fits), strconv.FormatBool(t.halted),
+			strconv.FormatUint(t.SameAs, 10)))
 	}
 	out.Flush()
 	return out.Error()
@@ -70,13 +98,7 @@ func (f *Found) WriteDays(w io.Writer) error {
 	return out.Error()
 }
 
-// byNumber are the tries over the whole range.
-func (f *Found) byNumber() (list []*Try) {
-	for _, t := range f.Tries {
-		if t.rung == 0 {
-			list = append(list, t)
-		}
-	}
-	slices.SortStableFunc(list, func(a, b *Try) int { return cmp.Compare(a.Set, b.Set) })
-	return list
+// byNumber are the tries in the order of their numbers.
+func (f *Found) byNumber() []*Try {
+	return slices.SortedStableFunc(slices.Values(f.Tries), func(a, b *Try) int { return cmp.Compare(a.Set, b.Set) })
 }

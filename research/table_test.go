@@ -39,6 +39,14 @@ func TestTheTableOfSetsHasEveryFigure(t *testing.T) {
 		require.NoError(t, err)
 		return x
 	}
+	again, err := found.Again(t.Context())
+	require.NoError(t, err)
+	kept := make([]float64, found.Winner.Days())
+	require.NoError(t, found.Returns(found.Winner, kept))
+	require.Len(t, again.Returns, len(kept))
+	for day, r := range again.Returns {
+		require.Equal(t, kept[day], float64(float32(r)), "the winner runs again as it ran")
+	}
 	for _, try := range found.Tries {
 		i := slices.IndexFunc(rows, func(row []string) bool { return row[0] == strconv.FormatUint(try.Set, 10) })
 		for _, s := range job.Space.Settings(try.Set) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/research/stress"
 	"github.com/tidemark-trading/tidemark/view"
 	"github.com/tidemark-trading/tidemark/view/chart"
@@ -45,21 +46,24 @@ func grid(rows [][]string) page.Grid { return page.Grid{Head: rows[0], Rows: row
 // stressRecord is the record drawn again.
 func stressRecord(o *stress.Result) view.Section {
 	r := o.Record
-	fan := chart.Fan{Name: "drawn again", X: []float64{0}}
-	own := chart.Line{Name: "the record", Role: chart.Up, Points: []chart.Point{{X: 0, Y: 1}}}
+	begin := market.FloorTo(market.Time(o.From), dayLength)
+	fan := chart.Fan{Name: "drawn again", Role: chart.Quiet, X: []float64{Seconds(begin)}}
+	own := chart.Line{Name: "the record", Width: 2, Points: []chart.Point{{X: Seconds(begin), Y: 1}}}
 	for i, day := range r.Fan.Days {
-		fan.X = append(fan.X, float64(day))
-		own.Points = append(own.Points, chart.Point{X: float64(day), Y: r.Fan.Own[i]})
+		x := Seconds(begin + market.Time(day)*dayLength)
+		fan.X = append(fan.X, x)
+		own.Points = append(own.Points, chart.Point{X: x, Y: r.Fan.Own[i]})
 	}
 	for _, row := range r.Fan.Paths {
 		fan.Quantiles = append(fan.Quantiles, append([]float64{1}, row...))
 	}
-	picture := chart.Chart{Label: "equity by days, as a part of that at the beginning",
-		Panels: []chart.Panel{{Height: 300, Layers: []chart.Layer{fan, own}}}}
+	layers := []chart.Layer{fan, own}
+	picture := chart.Chart{Label: "equity by days, as a part of that at the beginning", Times: true,
+		Panels: []chart.Panel{{Height: 300, Y: ratio("equity", layers), Layers: layers}}}
 	parts := []view.Part{view.Text(stress.RecordSays(r)),
-		view.Figure{Chart: picture, Caption: "Equity over the days, as a part of that at the " +
-			"beginning. Of the records drawn again, 90 in 100 end within the wide band, 50 within the narrow one. " +
-			"The bands do not say where the equity will go."}}
+		view.Figure{Chart: picture, Caption: "Equity on a log scale, from 1. Blue is the record. Of the records " +
+			"drawn again, 90 in 100 end within the wide grey band, 50 within the narrow one. The bands do not say " +
+			"where the equity will go."}}
 	end, fall := stress.RecordTables(o)
 	parts = append(parts, view.Table{Grid: grid(end)}, view.Table{Grid: grid(fall)})
 	return view.Section{Title: "From the record", Parts: append(parts, view.Note(stress.LossSays(r)))}
@@ -85,6 +89,8 @@ func stressRuns(o *stress.Result) view.Section {
 			row(c.Title, c.Levels[k].Label, &c.Levels[k].Median, c.Levels[k].Note())
 		}
 	}
-	return view.Section{Title: "The run again", Parts: []view.Part{view.Note(stress.AgainSays), view.Table{Grid: g},
-		changes}}
+	return view.Section{Title: "The run again", Parts: []view.Part{view.Note(stress.AgainSays),
+		view.Terminal{Part: view.Table{Grid: g}}, view.Terminal{Part: changes}, view.Fold{
+			Title: fmt.Sprintf("All %d runs and what each change is", len(g.Rows)-1),
+			Parts: []view.Part{view.Table{Grid: g}, changes}}}}
 }

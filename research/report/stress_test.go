@@ -42,6 +42,8 @@ func TestThePageOfAStressSaysFirstWhatBreaksIt(t *testing.T) {
 	require.Contains(t, text, "grid &lt;1m&gt;")
 	require.Contains(t, text, "noise: left out, books.")
 	require.Contains(t, text, "not of the future")
+	require.Contains(t, text, "equity, log scale</text>")
+	require.Contains(t, text, "1 Jan 1970</text>", "the days have dates")
 
 	broken := stressed()
 	broken.Broken, broken.Breaks = "a loss", nil

@@ -20,11 +20,16 @@ type Sweep struct {
 	Outcome   *research.Outcome // of Found
 	Space     *research.Space   // of the job
 	Commands  []string          // run the sets of the top again, in their order
+	Again     *backtest.Track   // of the winner, run again: it has the hold; nil: none is drawn
 }
 
 // Doc is the document. It reads the daily returns of all sets.
 func (s *Sweep) Doc() (*view.Doc, error) {
 	halves, err := s.halves()
+	if err != nil {
+		return nil, err
+	}
+	equity, err := s.equity(halves)
 	if err != nil {
 		return nil, err
 	}
@@ -34,10 +39,15 @@ func (s *Sweep) Doc() (*view.Doc, error) {
 		Verdict:  verdictOf(judged.Answer, slices.Concat(o.DataWarnings, judged.Warnings()), judged.Sentences()),
 		Identity: s.identity()}
 	for _, one := range [...]view.Section{
+		{Title: "The best set, a hold and all sets", Parts: equity},
+		{Title: "The best sets", Parts: append(s.table(), s.top()...)},
+		{Title: "Different hills: one set a plateau", Parts: s.hills()},
 		{Title: "The best, and luck", Parts: s.luck(halves)},
 		{Title: "What the best is worth", Parts: []view.Part{s.findings()}},
-		{Title: "The best ten", Parts: s.top()}, {Title: "By two parameters", Parts: append(s.maps(), s.coarse()...)},
+		{Title: "Which parameters matter", Parts: s.matter()},
+		{Title: "By two parameters", Parts: append(s.maps(), s.coarse()...)},
 		{Title: "All parameters at once", Parts: s.parallel()},
+		{Title: "The way of the search", Parts: s.history()},
 		{Title: "The first half of the days, and the second", Parts: s.stability(halves)},
 		{Title: "Choosing in one half, looking at the other", Parts: s.splits()},
 		{Title: "What was tried", Parts: s.tried()},
@@ -76,12 +86,18 @@ func number(n int) string { return backtest.Figure(n).Text(0) }
 // cards are the headlines.
 func (s *Sweep) cards() []page.Card {
 	v, o := s.Outcome.Judged(), s.Outcome
+	best := &research.Ranked{}
+	if len(o.Top) > 0 {
+		best = &o.Top[0]
+	}
+	text := func(name string) string { return research.FigureText(name, best.Figure(name)) }
 	return []page.Card{
-		{Title: "Sharpe in excess", Value: v.Excess.Text(2), Note: "of the best; against cash " + v.Sharpe.Text(2)},
-		{Title: "bar of luck", Value: fmt.Sprintf("%.2f", v.Luck.Bar), Note: "5 in 100 worthless searches show more"},
-		{Title: "expected best", Value: fmt.Sprintf("%.2f", v.Luck.Expected), Note: "of as many worthless sets"},
-		{Title: "p of the search", Value: v.SPA.Value.Text(3), Note: "SPA: luck is seldom below 0.05"},
-		{Title: "overfitting", Value: v.PBO.Value.Text(2), Note: "PBO: luck alone gives about 0.5"},
+		{Title: "return", Value: text("return"), Note: "of the best; a hold " + best.Figure("hold_return").Percent(1)},
+		{Title: "Sharpe", Value: v.Sharpe.Text(2), Note: "of the best, against cash"},
+		{Title: "Sharpe in excess", Value: v.Excess.Text(2),
+			Note: fmt.Sprintf("of a hold; 5 in 100 worthless searches show %.2f", v.Luck.Bar)},
+		{Title: "drawdown", Value: text("drawdown"), Note: "of the best"},
+		{Title: "round trips", Value: text("trips"), Note: "of the best"},
 		{Title: "sets tried", Value: number(o.Tried), Note: number(o.Distinct) + " different series of returns"},
 	}
 }
@@ -90,7 +106,16 @@ func (s *Sweep) cards() []page.Card {
 // "0.043", or why there is none.
 func FindingOf(f stats.Figure, value string) view.Finding {
 	e := stats.Explain(f)
-	return view.Finding{Name: e.Name, Value: value, Says: e.Says, SaysNot: e.SaysNot}
+	return view.Finding{Asks: questions[f], Name: e.Name, Value: value, Says: e.Says, SaysNot: e.SaysNot}
+}
+
+// questions are what a trader asks where a figure is a p-value or such a share.
+var questions = map[stats.Figure]string{
+	stats.FigureSPA:     "All sets together: do searches on worthless data find as good a best set?",
+	stats.FigureDSR:     "The winner as one of all tries: does it stand out?",
+	stats.FigureP:       "The record alone, as if nothing else had been tried: is it luck?",
+	stats.FigurePBO:     "Does the winner of one half of the days stay good in the other?",
+	stats.FigurePlacebo: "Does the same search find as much where there is nothing to find?",
 }
 
 // findings are the figures of the verdict with their explanations.
@@ -125,7 +150,7 @@ func (s *Sweep) top() []view.Part {
 	if len(o.Top) == 0 {
 		return []view.Part{view.Text("No set meets " + strings.Join(o.Require, " and ") + ".")}
 	}
-	own := o.Objective != "sharpe" && o.Objective != "return"
+	own := s.ownObjective()
 	head := []string{"set"}
 	if own {
 		head = append(head, "objective")
@@ -149,10 +174,10 @@ func (s *Sweep) top() []view.Part {
 	}
 	e := stats.Explain(stats.FigureDSR)
 	return []view.Part{
-		view.Table{Grid: page.Grid{Head: head, Rows: rows}, Class: ""},
-		view.Note(fmt.Sprintf("1 − DSR is the p that a set would have as the winner of the %s tries of this sweep. %s "+
-			"%s", number(o.Verdict.Luck.Sets), e.Says, e.SaysNot)),
-		view.Fold{Title: "The commands that run them again, with all files",
+		view.Terminal{Part: view.Table{Grid: page.Grid{Head: head, Rows: rows}, Class: ""}},
+		view.Terminal{Part: view.Note(fmt.Sprintf("1 − DSR is the p that a set would have as the winner of the %s "+
+			"tries of this sweep. %s %s", number(o.Verdict.Luck.Sets), e.Says, e.SaysNot))},
+		view.Fold{Title: "The commands that run the best ten again, with all files",
 			Parts: []view.Part{view.Commands(s.Commands)}},
 	}
 }

@@ -1,11 +1,17 @@
 package report_test
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/csv"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -22,6 +28,7 @@ type made struct {
 	edges map[uint64]float64 // daily returns on top, by set
 	// lossless is a set whose profit factor is infinite; that of others is their number.
 	lossless uint64
+	differ   bool // all figures of all sets
 }
 
 func (m *made) Ahead() int { return 4 }
@@ -51,6 +58,11 @@ func (m *made) row(set uint64, rung uint8) research.Row {
 	}
 	row.Figures[0] = random.NormFloat64() + 1000*m.edges[set]
 	row.Figures[3], row.Figures[4], row.Figures[13] = 0.1, float64(set), 100
+	for i := range row.Figures {
+		if m.differ {
+			row.Figures[i] += float64((set*7+uint64(i)*13)%101) / 37
+		}
+	}
 	if set == m.lossless {
 		row.Figures[4] = math.Inf(1)
 	}
@@ -122,7 +134,8 @@ func TestThePageNamesWhatIsMissing(t *testing.T) {
 	for _, method := range research.Methods() {
 		page = text(t, searched(t, method, "return - sharpe", &made{days: 60}, "a=1:9:1", "b=1:4:1", "c=true,false"))
 		require.Contains(t, page, "method "+string(method))
-		require.NotContains(t, page, "NaN")
+		body, _, _ := strings.Cut(page, "<script>")
+		require.NotContains(t, body, "NaN")
 	}
 
 	s := searched(t, research.Grid, "sharpe", &made{days: 60}, "a=1:4:1", "b=1:3:1")
@@ -159,6 +172,79 @@ func TestThePageWarnsBeforeAllElse(t *testing.T) {
 	require.Contains(t, page, `<div class="verdict good"><p class="answer">Hard to explain by luck: 1 in 1,000 searches `+
 		`on worthless data does as well.</p><p>Of searches`)
 	require.Contains(t, page, "plateau</text>", "the hill is outlined")
+}
+
+// The table of the page has the numbers of the exported one, each set at its rank.
+func TestTheTableOfThePageIsTheExportedOne(t *testing.T) {
+	s := searched(t, research.Grid, "10*return+sharpe", &made{days: 60, differ: true,
+		edges: map[uint64]float64{5: 0.01}}, "a=1:20:1", "b=x,y,z", "c=1:5:1")
+	var out bytes.Buffer
+	require.NoError(t, s.Found.WriteSets(&out))
+	exported, err := csv.NewReader(&out).ReadAll()
+	require.NoError(t, err)
+	at := func(name string) int { return slices.Index(exported[0], name) }
+	rows := exported[1:]
+	slices.SortStableFunc(rows, func(a, b []string) int {
+		x, _ := strconv.ParseFloat(a[at("objective")], 64)
+		y, _ := strconv.ParseFloat(b[at("objective")], 64)
+		return cmp.Compare(y, x)
+	})
+	_, table, _ := strings.Cut(text(t, s), `<div class="sorted" data-first="20">`)
+	table, _, _ = strings.Cut(table, "</table>")
+	shown := regexp.MustCompile(`(?s)<tr>(<td.*?)</tr>`).FindAllStringSubmatch(table, -1)
+	require.Len(t, shown, 200)
+	for i, line := range shown {
+		var cells []string
+		for _, cell := range regexp.MustCompile(`>([^<]*)</td>`).FindAllStringSubmatch(line[1], -1) {
+			cells = append(cells, cell[1])
+		}
+		want := []string{strconv.Itoa(i + 1), rows[i][at("a")], rows[i][at("b")], rows[i][at("c")]}
+		for _, c := range [][2]string{{"objective", "%.3f"}, {"sharpe", ""}, {"excess_sharpe", ""}, {"return", ""},
+			{"drawdown", ""}, {"trips", ""}, {"fees", ""}, {"exposure", ""}} {
+			x, err := strconv.ParseFloat(rows[i][at(c[0])], 64)
+			require.NoError(t, err)
+			if c[1] != "" {
+				want = append(want, fmt.Sprintf(c[1], x))
+			} else {
+				want = append(want, research.FigureText(c[0], backtest.Figure(x)))
+			}
+		}
+		require.Equal(t, want, cells)
+	}
+}
+
+// A hill is one row of the table of plateaus, a parameter that alone makes the objective explains
+// its variance, and the best so far steps to the best.
+func TestThePageSaysWhereGoodSetsLieAndWhatMakesThem(t *testing.T) {
+	hills := &made{days: 60, edges: map[uint64]float64{}}
+	for a := range uint64(3) {
+		for b := range uint64(3) {
+			share := 0.75
+			if a == 1 && b == 1 {
+				share = 1
+			}
+			hills.edges[(a+2)*20+b+2], hills.edges[(a+12)*20+b+12] = 0.04*share, 0.02*share
+		}
+	}
+	page := text(t, searched(t, research.Grid, "sharpe", hills, "a=1:20:1", "b=1:20:1"))
+	_, table, _ := strings.Cut(page, "one set a plateau</h2>")
+	table, _, _ = strings.Cut(table, "</table>")
+	require.Equal(t, 2, strings.Count(table, `<td data-l="sets">9</td>`), table)
+	require.Equal(t, 3, strings.Count(table, "<tr>"), "the titles, and one row a plateau")
+
+	steep := &made{days: 60, edges: map[uint64]float64{}}
+	for set := range uint64(60) {
+		steep.edges[set] = 0.01 * float64(set/6)
+	}
+	page = text(t, searched(t, research.Grid, "sharpe", steep, "a=1:10:1", "b=1:6:1"))
+	require.Regexp(t, `>a</text>\n(?s).*>b</text>.*>(9\d|100) %</text>`, page)
+	require.Contains(t, page, "Method: variance explained, ε² of Kelley")
+	require.Regexp(t, `The best came as number \d+ of 60\.`, page)
+	require.Contains(t, page, "90 in 100 sets</text>")
+	require.NotContains(t, page, "Grey is a hold", "the winner was not run again")
+
+	page = text(t, searched(t, research.Sobol, "sharpe", steep, "a=1:10:1", "b=1:6:1"))
+	require.Contains(t, page, "There is no such table: only a grid")
 }
 
 // Ten thousand sets over six parameters, the most pairs that are drawn.

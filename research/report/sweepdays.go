@@ -17,12 +17,14 @@ type halves struct {
 	excess                    []float64 // of all days, in excess of a hold
 	first, second             []float64 // of the halves of the days
 	firstExcess, secondExcess []float64 // the same in excess of a hold
+	band                      *band
 	tries                     []*research.Try
 }
 
 // halves reads the daily returns, a series at a time.
 func (s *Sweep) halves() (*halves, error) {
 	h := &halves{tries: s.Found.Distinct()}
+	h.band = newBand(s.Found.From, s.Found.Days, len(h.tries))
 	row := make([]float64, s.Found.Days)
 	for _, t := range h.tries {
 		row := row[:t.Days()]
@@ -30,6 +32,7 @@ func (s *Sweep) halves() (*halves, error) {
 		if err := s.Found.Returns(t, row); err != nil {
 			return nil, err
 		}
+		h.band.add(t.First(), row)
 		h.first = append(h.first, stats.Annual(stats.Sharpe(row[:middle])))
 		h.second = append(h.second, stats.Annual(stats.Sharpe(row[middle:])))
 		if err := s.Found.Excess(t, row); err != nil {
@@ -113,7 +116,7 @@ func (s *Sweep) stability(h *halves) []view.Part {
 	layers := []chart.Layer{chart.Marks{Name: "sets", Role: chart.Main, Size: 4, Points: dots}}
 	if len(best) > 0 {
 		layers = append(layers,
-			chart.Marks{Name: "the best ten by all days", Role: chart.Third, Size: 8, Points: best},
+			chart.Marks{Name: "the best ten by all days", Role: chart.Ink, Size: 7, Points: best},
 			chart.Marks{Name: "the best", Role: chart.Ink, Shape: chart.Diamond, Size: 11, Points: best[:1]})
 	}
 	e := stats.Explain(stats.FigureRank)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/tidemark-trading/tidemark/research"
 	"github.com/tidemark-trading/tidemark/research/stats"
@@ -100,7 +99,7 @@ func (s *Sweep) means(n int, cell func(places []int) (int, bool)) []float64 {
 func (s *Sweep) maps() []view.Part {
 	axes, left := s.axes(mapAxes)
 	if len(axes) == 1 {
-		return s.alone(axes[0])
+		return []view.Part{s.alone(axes[0])}
 	}
 	choice := view.Choice{Label: "parameters"}
 	for _, p := range pairsOf(axes) {
@@ -142,16 +141,15 @@ func pairName(x, y axis) string { return x.name + " × " + y.name }
 // first pair. It is false where nothing varies.
 func (s *Sweep) Map(name string) (f view.Figure, is bool) {
 	axes, _ := s.axes(mapAxes)
-	var parts []view.Part
 	if len(axes) == 1 {
-		parts = s.alone(axes[0])
-	} else if pairs := pairsOf(axes); len(pairs) > 0 {
-		at := max(slices.IndexFunc(pairs, func(p [2]axis) bool { return pairName(p[0], p[1]) == name }), 0)
-		parts = s.pair(pairs[at][0], pairs[at][1], len(axes)).Parts
+		return s.alone(axes[0]), true
 	}
-	if len(parts) > 0 {
-		f, is = parts[0].(view.Figure)
+	pairs := pairsOf(axes)
+	if len(pairs) == 0 {
+		return f, false
 	}
+	at := max(slices.IndexFunc(pairs, func(p [2]axis) bool { return pairName(p[0], p[1]) == name }), 0)
+	f, is = s.pair(pairs[at][0], pairs[at][1], len(axes)).Parts[0].(view.Figure)
 	return f, is
 }
 
@@ -265,32 +263,4 @@ func neighbours(cells []float64, at, columns int) (near []float64) {
 	}
 	slices.Sort(near)
 	return near
-}
-
-// alone is the picture of a single parameter.
-func (s *Sweep) alone(a axis) []view.Part {
-	a.bins = len(a.values)
-	means := s.means(a.bins, func(places []int) (int, bool) { return places[a.dim], true })
-	var points, best []chart.Point
-	for i, text := range a.values {
-		x, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			x = float64(i + 1)
-		}
-		points = append(points, chart.Point{X: x, Y: means[i]})
-		if w := s.Found.Winner; w != nil && s.Space.Places(w.Set)[a.dim] == i {
-			best = append(best, points[i])
-		}
-	}
-	slices.SortStableFunc(points, func(a, b chart.Point) int { return cmp.Compare(a.X, b.X) })
-	layers := []chart.Layer{chart.Line{Points: points}}
-	if len(best) > 0 {
-		layers = append(layers, chart.Marks{Name: "the best set", Role: chart.Ink, Shape: chart.Diamond, Size: 10,
-			Points: best})
-	}
-	return []view.Part{view.Figure{Chart: chart.Chart{Label: s.objective() + " by " + a.name,
-		X:      chart.Axis{Unit: a.name},
-		Panels: []chart.Panel{{Height: 240, Y: chart.Axis{Unit: s.objective()}, Layers: layers}}},
-		Caption: fmt.Sprintf("%s by %s. Values that are no number stand in their order, from 1.", s.objective(),
-			a.name)}}
 }

@@ -67,9 +67,9 @@ func (s *Sweep) parallel() []view.Part {
 	return []view.Part{view.Figure{Chart: chart.Chart{Label: "all parameters and the objective", Panels: []chart.Panel{{
 		Height: 320,
 		Layers: []chart.Layer{
-			chart.Parallel{Name: "sets", Width: 0.5, Axes: scales, Lines: rest},
+			chart.Parallel{Name: "sets", Role: chart.Grid, Width: 0.8, Axes: scales, Lines: rest},
 			chart.Parallel{Name: "the best tenth", Role: chart.Main, Width: 0.9, Axes: scales, Lines: best},
-			chart.Parallel{Name: "the best", Role: chart.Third, Width: 2.5, Axes: scales, Lines: best[:1]},
+			chart.Parallel{Name: "the best", Role: chart.Ink, Width: 2.5, Axes: scales, Lines: best[:1]},
 		}}}}, Caption: caption}}
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The valley between two hills falls below half of the lower one's lead over the median, which is 0.
+// The valley between two hills falls below half of the lower one's lead over the median, here 0.
 func TestTwoTopsAreTwoHillsIfTheValleyIsDeep(t *testing.T) {
 	none := math.NaN()
 	tops := func(values []float64, steps ...int) (list [][2]int) {

@@ -33,8 +33,8 @@ type Result struct {
 
 	Stitched Curve `json:"stitched"` // the test days, as chosen
 	Other    Curve `json:"other"`    // the same with the other kind of border
-	// Once is the plain run of the same days with OnceSettings throughout: those of the first window
-	// with a winner. OnceDifference is the p of its difference to Stitched, by day.
+	// Once is the plain run of the same days with OnceSettings throughout: those of the first
+	// window with a winner. OnceDifference is the p of its difference to Stitched, by day.
 	Once           Curve              `json:"once"`
 	OnceSettings   []research.Setting `json:"once_settings"`
 	OnceDifference research.Finding   `json:"once_difference"`

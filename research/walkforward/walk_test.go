@@ -156,7 +156,7 @@ func TestAWalkWithOneWindowIsABacktestOfItsWinner(t *testing.T) {
 	require.Equal(t, o.Stitched, o.Other, "without a border both kinds are one")
 }
 
-// The same settings throughout are a plain backtest of the first window's winner over the test days.
+// The same settings throughout are a plain run of the first window's winner over the test days.
 func TestTheSameSettingsThroughoutAreOnePlainRun(t *testing.T) {
 	candles := some(t, 24*120)
 	for _, flat := range []bool{false, true} {

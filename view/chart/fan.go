@@ -8,9 +8,9 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// A Fan is the spread of many curves: rows of quantiles over X, from the lowest to the highest. Each
-// pair is drawn as a band, and of an odd number the row in the middle as a line. A column with a
-// NaN is a gap. X must not decrease. Role is Main unless set.
+// A Fan is the spread of many curves: rows of quantiles over X, from the lowest to the highest.
+// Each pair is drawn as a band, and of an odd number the row in the middle as a line. A column with
+// a NaN is a gap. X must not decrease. Role is Main unless set.
 type Fan struct {
 	Name      string
 	Role      Role
