@@ -22,6 +22,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/candles"
 	"github.com/tidemark-trading/tidemark/bot/chat"
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/mcp"
 	"github.com/tidemark-trading/tidemark/bot/runner"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/bot/version"
@@ -40,7 +41,7 @@ const (
 )
 
 // Process is the environment of a run of the program. Every field but Definitions, Chats, Farm,
-// Again and Hangup must be set. For a program whose environment is the process's own, Main sets
+// Assistant, Again and Hangup must be set. For a program whose environment is the process's own, Main sets
 // them.
 type Process struct {
 	Args           []string // without the program's name
@@ -55,6 +56,10 @@ type Process struct {
 
 	// Farm joins other machines for a search; nil: the program bot-farm does it.
 	Farm machines.Farm
+
+	// Assistant serves documents to an assistant that is a program; nil: the program bot-farm does
+	// it.
+	Assistant mcp.Server
 
 	// Again returns a context that ends with the next signal to stop, from the time of the call on;
 	// nil: there is no such signal.
@@ -201,7 +206,7 @@ func branches() []branch {
 		{"canary", canaryCommand}, {"halt", haltCommand}, {"resume", resumeCommand}, {"cancel", cancelCommand},
 		{"cancel-all", cancelAllCommand}, {"flatten", flattenCommand}, {"resolve", resolveCommand},
 		{"reload", reloadCommand}, {"adopt", adoptCommand}, {"dashboard", dashboardCommand}, {"chat", chatCommand},
-		{"watch", watchCommand}}
+		{"watch", watchCommand}, {"mcp", mcpCommand}}
 }
 
 // asked is the branch that the first argument names alone, so that a start does not make the flags

@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/tidemark-trading/tidemark/bot"
+	"github.com/tidemark-trading/tidemark/bot/mcp/sdk"
 	"github.com/tidemark-trading/tidemark/research/machines/farm"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
@@ -38,8 +39,10 @@ func TestMain(m *testing.M) {
 		must(f.Value.Set("8"))
 	}
 	testscript.Main(leakless{m}, map[string]func(){"bot": func() { bot.Main(shipped.Definitions()...) },
-		"flipper":   flipper,
-		"bot-farm":  func() { bot.MainWithFarm(farm.Farm{}, shipped.Definitions()...) },
+		"flipper": flipper,
+		"bot-farm": func() {
+			bot.Process{Definitions: shipped.Definitions(), Farm: farm.Farm{}, Assistant: sdk.Server{}}.Main()
+		},
 		"faultybot": bot.FaultyMain, "barehandler": bareHandler})
 }
 

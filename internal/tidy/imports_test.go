@@ -110,8 +110,9 @@ var mayImport = map[string][]string{
 	"bot/dashboard": {"market", "view", "view/chart", "view/page", "backtest", "research", "research/compare",
 		"research/report", "bot/profit", "bot/config", "bot/results", "bot/statedir", "bot/host", "bot/operator",
 		"bot/seal", "bot/killswitch", "bot/schema"},
-	"bot/schema": {"backtest"},
-	"bot/watch":  {"bot/alert", "bot/config", "bot/dashboard", "bot/host", "bot/killswitch", "bot/operator"},
+	"bot/schema":  {"backtest"},
+	"bot/mcp/sdk": {"bot/mcp"},
+	"bot/watch":   {"bot/alert", "bot/config", "bot/dashboard", "bot/host", "bot/killswitch", "bot/operator"},
 	"bot/results": {"market", "backtest", "research", "research/compare", "research/machines", "research/trials",
 		"research/placebo", "research/report", "research/stats", "view"},
 	"bot/chat":          {"view/chart", "bot/profit", "bot/operator"},
@@ -170,7 +171,7 @@ var mayImport = map[string][]string{
 	"bench/rows": nil,
 	"cmd/*":      {"bot", "strategy/shipped"},
 
-	"cmd/bot-farm": {"bot", "research/machines/farm", "strategy/shipped"},
+	"cmd/bot-farm": {"bot", "bot/mcp/sdk", "research/machines/farm", "strategy/shipped"},
 }
 
 // core is what must give the same output for the same input: no clock, no chance, no goroutine, and
