@@ -41,8 +41,8 @@ const (
 )
 
 // Process is the environment of a run of the program. Every field but Definitions, Chats, Farm,
-// Assistant, Again and Hangup must be set. For a program whose environment is the process's own, Main sets
-// them.
+// Assistant, Again and Hangup must be set. For a program whose environment is the process's own,
+// Main sets them.
 type Process struct {
 	Args           []string // without the program's name
 	Stdin          io.Reader

@@ -155,6 +155,7 @@ var unplayed = map[string]string{
 		"--behind-proxy --host bot.example.com": "the same",
 	"bot chat -c live.toml":                      "goes on until Ctrl-C: chat_test.go plays it",
 	"bot watch -c watch.toml":                    "goes on until Ctrl-C: silent_test.go plays it",
+	"bot mcp":                                    "goes on until its client leaves: mcp_test.go plays it",
 	"bot watch -c watch.toml --act":              "the same",
 	"bot watch -c configs/watch.toml":            "the same",
 	"bot watch -c configs/watch.toml --act":      "the same",

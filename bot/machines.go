@@ -66,7 +66,8 @@ func (a *app) handOver() error {
 	}
 	if _, err := os.Stat(path); err != nil {
 		if path, err = exec.LookPath(name); err != nil {
-			return fmt.Errorf("the program %s is missing, which joins other machines and serves assistants; put it beside bot: "+
+			return fmt.Errorf("the program %s is missing, which joins other machines and serves assistants; put it "+
+				"beside bot: "+
 				"go build -o DIR ./cmd/bot ./cmd/bot-farm", farmProgram)
 		}
 	}

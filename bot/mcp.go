@@ -25,10 +25,10 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/version"
 )
 
-const mcpHelp = `Serve documents of other commands as tools of the Model Context Protocol over standard input and output, for
-an assistant that is a program. The tools look at bots, results and candles, and run backtests, sweeps and checks of
-rules over local data. None sends an order, reads a key or a variable of the environment, or opens a path outside of
-the folder in which the command was started.`
+const mcpHelp = `Serve documents of other commands as tools of the Model Context Protocol over standard input and
+output, for an assistant that is a program. The tools look at bots, results and candles, and run backtests, sweeps and
+checks of rules over local data. None sends an order, reads a key or a variable of the environment, or opens a path
+outside of the folder in which the command was started.`
 
 func mcpCommand(a *app) *cobra.Command {
 	return &cobra.Command{

@@ -30,7 +30,8 @@ func connectMCP(t *testing.T, folder string) *mcp.ClientSession {
 	served.Go(func() {
 		defer fromServer.Close()
 		code = Run(t.Context(), Process{Args: []string{"mcp"}, Stdin: toServer, Stdout: fromServer, Stderr: &says,
-			Getenv: func(name string) string { return "SECRET of the environment" }, Definitions: shipped.Definitions(), Assistant: sdk.Server{}})
+			Getenv:      func(string) string { return "SECRET of the environment" },
+			Definitions: shipped.Definitions(), Assistant: sdk.Server{}})
 	})
 	client := mcp.NewClient(&mcp.Implementation{Name: "test"}, nil)
 	session, err := client.Connect(t.Context(), &mcp.IOTransport{Reader: toClient, Writer: fromClient}, nil)

@@ -111,6 +111,7 @@ var mayImport = map[string][]string{
 		"research/report", "bot/profit", "bot/config", "bot/results", "bot/statedir", "bot/host", "bot/operator",
 		"bot/seal", "bot/killswitch", "bot/schema"},
 	"bot/schema":  {"backtest"},
+	"bot/mcp":     {},
 	"bot/mcp/sdk": {"bot/mcp"},
 	"bot/watch":   {"bot/alert", "bot/config", "bot/dashboard", "bot/host", "bot/killswitch", "bot/operator"},
 	"bot/results": {"market", "backtest", "research", "research/compare", "research/machines", "research/trials",

@@ -63,5 +63,6 @@ func call(ctx context.Context, t *mcp.Tool, raw json.RawMessage) *protocol.CallT
 }
 
 func failed(err error) *protocol.CallToolResult {
-	return &protocol.CallToolResult{IsError: true, Content: []protocol.Content{&protocol.TextContent{Text: err.Error()}}}
+	return &protocol.CallToolResult{IsError: true,
+		Content: []protocol.Content{&protocol.TextContent{Text: err.Error()}}}
 }
