@@ -252,9 +252,9 @@ type Definition struct {
 	Formula string `json:"formula"`
 }
 
-// Amount is money of the account's currency with its decimals; of a RoundTrip or a Fill also a price
-// or an amount of base. It is written as a decimal string. The zero Amount without decimals prints
-// as "0".
+// Amount is money of the account's currency with its decimals; of a RoundTrip or a Fill also a
+// price or an amount of base. It is written as a decimal string. The zero Amount without decimals
+// prints as "0".
 type Amount struct {
 	Units  market.Money
 	Digits uint8
