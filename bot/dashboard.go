@@ -217,7 +217,7 @@ func openDashboard(ctx context.Context, door *config.DashboardSection, tokens st
 	if site.look, site.act, err = dashboardTokens(tokens); err != nil {
 		return nil, err
 	}
-	c.Look, c.Act, c.Proxied, c.Hosts = site.look.secret, site.act.secret, door.BehindProxy, door.Hosts
+	c.Look, c.Act, c.Proxied, c.Hosts = site.look.of, site.act.of, door.BehindProxy, door.Hosts
 	c.Public, c.PublicNames = door.Public, door.PublicNames
 	if door.TLSCert != "" {
 		if c.Certificate, err = host.NewCertificate(door.TLSCert, door.TLSKey); err != nil {
@@ -259,15 +259,16 @@ func addressOf(door *config.DashboardSection, listens string) string {
 
 // dashboardToken is a token of the dashboard and its file.
 type dashboardToken struct {
-	secret, file string
-	made         bool // by this start
+	of   *host.Fresh[string]
+	made string // by this start; empty: it was there
+	file string
 }
 
 // dashboardTokens are the tokens in a folder, to look and to act. The first start makes them.
 func dashboardTokens(folder string) (look, act dashboardToken, err error) {
 	look.file, act.file = filepath.Join(folder, lookFile), filepath.Join(folder, actFile)
 	for _, token := range []*dashboardToken{&look, &act} {
-		if token.secret, token.made, err = dashboard.Token(token.file); err != nil {
+		if token.of, token.made, err = dashboard.Token(token.file); err != nil {
 			return look, act, err
 		}
 	}
@@ -276,8 +277,8 @@ func dashboardTokens(folder string) (look, act dashboardToken, err error) {
 
 // text names the address that opens the dashboard. The token itself is printed once.
 func (t *dashboardToken) text(address, what string) string {
-	if t.made {
-		return fmt.Sprintf("open %senter?token=%s %s\n", address, t.secret, what)
+	if t.made != "" {
+		return fmt.Sprintf("open %senter?token=%s %s\n", address, t.made, what)
 	}
 	return fmt.Sprintf("open %s %s; the token is in %s\n", address, what, t.file)
 }

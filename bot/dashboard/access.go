@@ -137,8 +137,8 @@ func (d *access) enter(w http.ResponseWriter, r *http.Request) {
 // try looks at a token. status is 0 where it is right.
 func (d *access) try(r *http.Request, token string) (mayAct bool, says string, status int) {
 	closed, right := d.tries.Take(d.now(), host.AddressOf(r, d.proxied), func() bool {
-		mayLook := host.Same(token, d.look.token)
-		mayAct = host.Same(token, d.act.token)
+		mayLook := host.Same(token, d.look.token())
+		mayAct = host.Same(token, d.act.token())
 		return mayLook || mayAct
 	})
 	switch {

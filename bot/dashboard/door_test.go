@@ -2,7 +2,10 @@ package dashboard
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -53,4 +56,31 @@ func TestTenWrongTokensCloseTheDoorForTheirAddress(t *testing.T) {
 	require.Equal(t, http.StatusTooManyRequests, v.enter(lookToken))
 	c.move(host.TriesFor)
 	require.Equal(t, http.StatusSeeOther, v.enter(lookToken))
+}
+
+// Another token in its file counts at once, and ends the sessions of the one before.
+func TestAChangedTokenCountsAtOnce(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "dashboard.token")
+	token, made, err := Token(file)
+	require.NoError(t, err)
+	d := &access{look: looks(token), act: acts(host.Fixed(actToken)), now: time.Now}
+	begun := d.look.cookie("session", time.Now(), false)
+	asks := func(c *http.Cookie, token string) (status int) {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		if c != nil {
+			r.AddCookie(c)
+		} else {
+			r.Header.Set("Authorization", "Bearer "+token)
+		}
+		_, _, status = d.caller(r)
+		return status
+	}
+	require.Zero(t, asks(nil, made))
+	require.Zero(t, asks(begun, ""))
+	require.NoError(t, os.WriteFile(file, []byte(lookToken+"\n"), 0o600))
+	later := time.Now().Add(time.Second)
+	require.NoError(t, os.Chtimes(file, later, later))
+	require.Zero(t, asks(nil, lookToken))
+	require.Equal(t, http.StatusUnauthorized, asks(nil, made))
+	require.Equal(t, http.StatusUnauthorized, asks(begun, ""))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/host"
 	"github.com/tidemark-trading/tidemark/internal/bottest"
 )
 
@@ -36,7 +37,7 @@ func newFiles(v *viewer) *httptest.Server {
 		",data,50.00,0.00,0.00,0.00,0.00,false\n,orders,45.00,-5.00,-5.00,-6.00,-4.00,false\n"+
 		",\""+strings.ReplaceAll(hostile(), `"`, `""`)+"\",45.00,0.00,0.00,0.00,0.00,false\n,live,43.00,-7.00,,,,\n")
 	made.Write("gap/gap.html", made.Read("sweep-run.html"))
-	s, err := New(Config{Bot: Bot{Name: "demo"}, Out: made.Folder, Look: "x"})
+	s, err := New(Config{Bot: Bot{Name: "demo"}, Out: made.Folder, Look: host.Fixed("x")})
 	require.NoError(v, err)
 	mux := http.NewServeMux()
 	s.rack.register(mux)

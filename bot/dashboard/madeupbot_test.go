@@ -20,6 +20,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/host"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 )
@@ -158,7 +159,8 @@ func (c *clock) move(by time.Duration) {
 // serveBot serves the dashboard of a bot, and makes a visitor without a token.
 func serveBot(t *testing.T, b *madeUpBot, change func(*Config)) (*visitor, *clock) {
 	c := &clock{now: time.UnixMilli(madeUpNow)}
-	config := Config{Bot: Bot{Of: operator.Target{Folder: b.folder}, Name: "demo"}, Look: lookToken, Act: actToken,
+	config := Config{Bot: Bot{Of: operator.Target{Folder: b.folder}, Name: "demo"}, Look: host.Fixed(lookToken),
+		Act: host.Fixed(actToken),
 		Now: c.Now, Log: zerolog.Nop()}
 	if change != nil {
 		change(&config)

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/host"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/seal"
 	"github.com/tidemark-trading/tidemark/internal/bottest"
@@ -36,7 +37,7 @@ func newRack(t testing.TB) *files {
 	now := time.Now()
 	var looks atomic.Int64
 	s, err := New(Config{Bot: Bot{Of: operator.Target{Folder: t.TempDir()}, Name: "demo"}, Out: f.made.Folder,
-		Look: "t", Now: func() time.Time { // each look is a new one
+		Look: host.Fixed("t"), Now: func() time.Time { // each look is a new one
 			return now.Add(2 * time.Second * time.Duration(looks.Add(1)))
 		}})
 	require.NoError(t, err)

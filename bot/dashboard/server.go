@@ -26,10 +26,10 @@ type Config struct {
 	// Fleet finds the bots of a site of several; nil: the site has Bot alone. It is called for each
 	// page.
 	Fleet  func() ([]Bot, error)
-	Out    string // folder of results, which need not exist; empty: no pages of files
-	Ledger string // file of the tries of all searches; empty: none
-	Look   string // token of those who may look: Token makes it
-	Act    string // token of those who may act, too
+	Out    string              // folder of results, which need not exist; empty: no pages of files
+	Ledger string              // file of the tries of all searches; empty: none
+	Look   *host.Fresh[string] // token of those who may look: Token makes it
+	Act    *host.Fresh[string] // token of those who may act, too; nil: nobody may
 	// Certificate is nil where the connections are plain: on the loopback, or behind a proxy.
 	Certificate *host.Certificate
 	Proxied     bool             // a proxy that does TLS says in headers who asks
@@ -66,6 +66,9 @@ const (
 func New(c Config) (*Server, error) {
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.Act == nil {
+		c.Act = host.Fixed(secret())
 	}
 	pages, err := NewPages()
 	if err != nil {

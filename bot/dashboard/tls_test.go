@@ -27,7 +27,8 @@ func TestTheDashboardServesOverTLSAndTakesARenewedCertificate(t *testing.T) {
 	c, err := host.NewCertificate(cert, key)
 	require.NoError(t, err)
 	b := newMadeUpBot(t, shortFolder(t))
-	s, err := New(Config{Bot: Bot{Of: operator.Target{Folder: b.folder}, Name: "demo"}, Look: lookToken, Act: actToken,
+	s, err := New(Config{Bot: Bot{Of: operator.Target{Folder: b.folder}, Name: "demo"}, Look: host.Fixed(lookToken),
+		Act:         host.Fixed(actToken),
 		Certificate: c, Hosts: []string{"bot.example.com"}, Log: zerolog.Nop()})
 	require.NoError(t, err)
 	on, err := net.Listen("tcp", "127.0.0.1:0")

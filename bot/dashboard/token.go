@@ -24,23 +24,31 @@ const tokenBytes = 32
 const removeIt = "remove it, and the next start makes a new one"
 
 // Token reads the token in a file, or makes both at the first start. Only the owner of the file may
-// read it. made reports whether the token is new.
-func Token(path string) (token string, made bool, err error) {
+// read it. made is a new token; empty: the file was there. Whoever writes another token into the
+// file ends the sessions of the one before.
+func Token(path string) (token *host.Fresh[string], made string, err error) {
+	if made, err = newToken(path); err == nil {
+		token, err = host.NewFresh(func() (string, error) { return readToken(path) }, path)
+	}
+	return token, made, err
+}
+
+// newToken makes a token and its file; it is empty where the file is there.
+func newToken(path string) (token string, err error) {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		token, err = readToken(path)
-		return token, false, err
+		return "", nil
 	} else if err != nil {
-		return "", false, fmt.Errorf("token of the dashboard: %w", err)
+		return "", fmt.Errorf("token of the dashboard: %w", err)
 	}
 	token = secret()
 	if _, err = file.WriteString(token + "\n"); err == nil {
 		err = file.Sync()
 	}
 	if err = errors.Join(err, file.Close()); err != nil {
-		return "", false, fmt.Errorf("token of the dashboard: %w", errors.Join(err, os.Remove(path)))
+		return "", fmt.Errorf("token of the dashboard: %w", errors.Join(err, os.Remove(path)))
 	}
-	return token, true, nil
+	return token, nil
 }
 
 // secret is a new secret: of a token, of a session, of a form.
@@ -72,18 +80,25 @@ func readToken(path string) (string, error) {
 // right is a right that a token gives, to look or to act, and the cookie of a browser that has
 // shown the token.
 type right struct {
-	name, token string
-	lasts       time.Duration // until a browser has to show the token again
+	name  string
+	of    *host.Fresh[string]
+	lasts time.Duration // until a browser has to show the token again
 }
 
 // The rights. A browser may look for a month, and act for half a day.
-func looks(token string) right { return right{"look", token, 30 * 24 * time.Hour} }
-func acts(token string) right  { return right{"act", token, 12 * time.Hour} }
+func looks(token *host.Fresh[string]) right { return right{"look", token, 30 * 24 * time.Hour} }
+func acts(token *host.Fresh[string]) right  { return right{"act", token, 12 * time.Hour} }
+
+// token is the token now; while its file holds none, the one before.
+func (r *right) token() string {
+	token, _, _ := r.of.Latest()
+	return token
+}
 
 // cookieName tells the dashboards of one machine apart: browsers send the cookies of all its ports
 // to each of them.
 func (r *right) cookieName() string {
-	sum := sha256.Sum256([]byte(r.token))
+	sum := sha256.Sum256([]byte(r.token()))
 	return "tidemark_" + r.name + "_" + hex.EncodeToString(sum[:4])
 }
 
@@ -111,7 +126,7 @@ func (r *right) sessionOf(request *http.Request, now time.Time) string {
 }
 
 func (r *right) mac(session, begins string) string {
-	mac := hmac.New(sha256.New, []byte(r.token))
+	mac := hmac.New(sha256.New, []byte(r.token()))
 	mac.Write([]byte("tidemark dashboard " + r.name + " " + session + " " + begins))
 	return hex.EncodeToString(mac.Sum(nil))
 }

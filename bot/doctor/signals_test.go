@@ -12,10 +12,12 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/door"
+	"github.com/tidemark-trading/tidemark/bot/host"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 func TestTheDoctorLooksAtTheDoorOfSignals(t *testing.T) {
@@ -35,8 +37,8 @@ func TestTheDoctorLooksAtTheDoorOfSignals(t *testing.T) {
 	require.Equal(t, []string{"ok signals.door: 127.0.0.1:0, on this machine",
 		"ok signals: model: signatures with a secret of 24 bytes, in a file that only its owner may read",
 		"ok signals: tv: a secret path of 32 characters, in a file that only its owner may read"},
-		found(at("127.0.0.1:0"), door.Source{Name: "model", Key: make([]byte, 24)},
-			door.Source{Name: "tv", Path: strings.Repeat("x", 32)}))
+		found(at("127.0.0.1:0"), door.Source{Name: "model", Secret: host.Fixed(door.Secret{Key: make([]byte, 24)})},
+			door.Source{Name: "tv", Secret: host.Fixed(door.Secret{Path: strings.Repeat("x", 32)})}))
 	running := httptest.NewServer(door.New(door.Config{}))
 	defer running.Close()
 	require.Equal(t, []string{"ok signals.door: " + running.Listener.Addr().String() +
@@ -75,4 +77,49 @@ func TestTheDoctorLooksAtTheLatestSignal(t *testing.T) {
 	require.Equal(t, "ok "+want, found(now.Add(-time.Hour), time.Hour))
 	require.Equal(t, "ok "+want, found(now.Add(-time.Hour), 0))
 	require.Equal(t, "warn "+want+", and every is 59m0s", found(now.Add(-time.Hour), 59*time.Minute))
+}
+
+// The times that senders write show their clocks.
+func TestTheDoctorComparesTheClocksOfSenders(t *testing.T) {
+	store, err := journal.Open(filepath.Join(t.TempDir(), "bot.db"))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, store.Close()) }()
+	require.NoError(t, store.Bind(&market.Catalog{}, nil))
+	now := market.Time(1_700_000_000_000_000_000)
+	b := store.NewBatch()
+	add := func(source string, ago, lag time.Duration, verdict string) {
+		came := now.Add(-ago)
+		b.Journal(came, &journal.Signal{Source: source, Came: came, Sent: came.Add(-lag), Verdict: verdict})
+	}
+	add("fast", 8*24*time.Hour, -time.Minute, "future") // too old to tell anything
+	for i, lag := range []time.Duration{300, 100, 900, 200, 400} {
+		ago := time.Duration(9-i) * time.Hour
+		add("good", ago, lag*time.Millisecond, "")
+		add("fast", ago, (lag-6_500)*time.Millisecond, "future")
+		add("slow", ago, lag*time.Second, "")
+	}
+	b.Journal(now, &journal.Signal{Source: "mute", Came: now})
+	require.NoError(t, store.Commit(b))
+	k := &knownState{signals: map[string]statedir.HeardSource{}}
+	for _, name := range []string{"good", "fast", "slow", "mute"} {
+		k.signals[name] = statedir.HeardSource{Last: now}
+	}
+	require.NoError(t, k.readLags(store))
+	found := func(name string, maxAge time.Duration) string {
+		d := &doctor{plan: &plan.Live{}, known: k}
+		d.senderClock(name, maxAge)
+		texts := ""
+		for _, f := range d.findings {
+			texts += f.Level + " " + f.Text
+		}
+		return texts
+	}
+	require.Equal(t, "ok good: the latest 5 signals came 300ms after their senders' times in the median, 100ms at "+
+		"least", found("good", time.Minute))
+	require.Equal(t, "warn fast: the latest 5 signals came -6.2s after their senders' times in the median, -6.4s at "+
+		"least: the sender's clock is ahead of the exchange's", found("fast", 0))
+	require.Equal(t, "warn slow: the latest 5 signals came 5m0s after their senders' times in the median, 1m40s at "+
+		"least, and max_age is 9m0s", found("slow", 9*time.Minute))
+	require.Contains(t, found("slow", 0), "ok slow: ")
+	require.Empty(t, found("mute", 0))
 }

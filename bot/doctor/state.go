@@ -26,6 +26,7 @@ type knownState struct {
 	orders   map[uuid.UUID]struct{} // open orders, by client id
 	left     map[string][]leftover  // what strategies have that the config lacks, by name
 	signals  map[string]statedir.HeardSource
+	lags     map[string][]market.Duration // of the latest signals, from the sender's time to the arrival
 }
 
 // leftover is the position and the orders of a strategy in a market.
@@ -107,6 +108,11 @@ func (d *doctor) examine(path string, store *journal.Store) error {
 	}
 	if d.known.signals, err = statedir.ReadHeard(store); err != nil {
 		return err
+	}
+	if len(d.known.signals) > 0 {
+		if err := d.known.readLags(store); err != nil {
+			return err
+		}
 	}
 	halts, err := store.Halts()
 	for i := range halts {

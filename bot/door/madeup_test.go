@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/tidemark-trading/tidemark/bot/host"
 	"github.com/tidemark-trading/tidemark/state/signals"
 )
 
@@ -108,8 +109,8 @@ func makeDoor(t *testing.T, change func(*Config)) *made {
 	key, err := ParseKey(madeKey)
 	require.NoError(t, err)
 	c := Config{Ear: m.ear, Now: func() time.Time { return m.now }, Log: zerolog.New(m.log), Sources: []Source{
-		{Name: "tv", Path: madePath, Sender: signals.NewSender("tv", signals.Options{})},
-		{Name: "model", Key: key, Sender: signals.NewSender("model", signals.Options{})}}}
+		{Name: "tv", Secret: host.Fixed(Secret{Path: madePath}), Sender: signals.NewSender("tv", signals.Options{})},
+		{Name: "model", Secret: host.Fixed(Secret{Key: key}), Sender: signals.NewSender("model", signals.Options{})}}}
 	if change != nil {
 		change(&c)
 	}

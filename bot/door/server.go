@@ -2,8 +2,6 @@ package door
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
@@ -55,12 +53,17 @@ type Config struct {
 	Log         zerolog.Logger
 }
 
-// Source is a source of signals at the door. It has a Path or a Key.
+// Source is a source of signals at the door.
 type Source struct {
 	Name   string
-	Path   string // the secret in the path
-	Key    []byte // of signatures
+	Secret *host.Fresh[Secret]
 	Sender *signals.Sender
+}
+
+// Secret proves who sends. It has a Path or a Key.
+type Secret struct {
+	Path string // the secret in the path
+	Key  []byte // of signatures
 }
 
 // Clients are the certificates of senders that cannot sign.
@@ -80,8 +83,7 @@ type Server struct {
 // source is a Source and how much it has sent.
 type source struct {
 	Source
-	path [sha256.Size]byte // the digest of Path
-	mu   sync.Mutex        // Sender and rate belong to one goroutine at a time
+	mu   sync.Mutex // Sender and rate belong to one goroutine at a time
 	rate rate
 }
 
@@ -90,9 +92,9 @@ func New(c Config) *Server {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	s := &Server{Config: c, open: connections{since: map[net.Conn]uint64{}}}
+	s := &Server{Config: c, open: connections{held: map[net.Conn]*connection{}}}
 	for _, one := range c.Sources {
-		s.sources = append(s.sources, &source{Source: one, path: sha256.Sum256([]byte(one.Path))})
+		s.sources = append(s.sources, &source{Source: one})
 	}
 	return s
 }
@@ -125,10 +127,14 @@ type refusal struct {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	number, no := s.take(w, r)
+	heard, no := s.take(w, r)
 	switch {
 	case no == nil:
-		answer(w, http.StatusOK, map[string]int64{"signal": number})
+		says := map[string]any{"signal": heard.Number}
+		if heard.Note != "" {
+			says["note"] = heard.Note
+		}
+		answer(w, http.StatusOK, says)
 		return
 	case no.status == http.StatusMethodNotAllowed:
 		w.Header().Set("Allow", http.MethodPost)
@@ -147,14 +153,14 @@ func answer(w http.ResponseWriter, status int, value any) {
 	_, _ = w.Write(append(text, '\n'))
 }
 
-// take takes a signal and returns its number.
-func (s *Server) take(w http.ResponseWriter, r *http.Request) (number int64, no *refusal) {
+// take takes a signal.
+func (s *Server) take(w http.ResponseWriter, r *http.Request) (heard signals.Heard, no *refusal) {
 	if r.Method != http.MethodPost {
-		return 0, &refusal{status: http.StatusMethodNotAllowed}
+		return heard, &refusal{status: http.StatusMethodNotAllowed}
 	}
 	from := host.AddressOf(r, s.Proxied)
 	if !s.allows(from) {
-		return 0, s.wrong(r, http.StatusNotFound, "its address is not in signals.door.allow")
+		return heard, s.wrong(r, http.StatusNotFound, "its address is not in signals.door.allow")
 	}
 	var of *source
 	var signed *signature
@@ -162,31 +168,32 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request) (number int64, no 
 	switch given, secret := strings.CutPrefix(r.URL.Path, secretPath); {
 	case secret:
 		if of = s.withPath(given); of == nil {
-			return 0, s.wrong(r, http.StatusNotFound, "the secret in its path is wrong")
+			return heard, s.wrong(r, http.StatusNotFound, "the secret in its path is wrong")
 		}
 		if why := s.Clients.lacks(r.TLS); why != "" {
-			return 0, s.wrong(r, http.StatusNotFound, why)
+			return heard, s.wrong(r, http.StatusNotFound, why)
 		}
 	case r.URL.Path == signedPath:
 		var err error
 		if signed, err = signatureOf(r.Header, s.Now()); err != nil {
-			return 0, s.wrong(r, http.StatusUnauthorized, err.Error())
+			return heard, s.wrong(r, http.StatusUnauthorized, err.Error())
 		}
 		if body, no = readBody(w, r); no != nil {
-			return 0, no
+			return heard, no
 		}
 		if of = s.withKey(signed, body); of == nil {
-			return 0, s.wrong(r, http.StatusUnauthorized, "no source has the secret of its signature")
+			return heard, s.wrong(r, http.StatusUnauthorized, "no source has the secret of its signature")
 		}
 	default:
-		return 0, s.wrong(r, http.StatusNotFound, "it asks for another path than "+signedPath)
+		return heard, s.wrong(r, http.StatusNotFound, "it asks for another path than "+signedPath)
 	}
 	if wait := of.take(s.Now()); wait > 0 {
-		return 0, &refusal{http.StatusTooManyRequests, fmt.Sprintf("more than %d signals a minute", perMinute), wait}
+		return heard, &refusal{http.StatusTooManyRequests, fmt.Sprintf("more than %d signals a minute", perMinute),
+			wait}
 	}
 	if signed == nil {
 		if body, no = readBody(w, r); no != nil {
-			return 0, no
+			return heard, no
 		}
 	}
 	a := of.read(body)
@@ -201,21 +208,21 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request) (number int64, no 
 }
 
 // hear gives an arrival to the bot. It goes on where the sender hangs up: the signal counts.
-func (s *Server) hear(ctx context.Context, a signals.Arrival) (number int64, no *refusal) {
+func (s *Server) hear(ctx context.Context, a signals.Arrival) (signals.Heard, *refusal) {
 	hearing, cancel := context.WithTimeout(context.WithoutCancel(ctx), hearTime)
 	defer cancel()
 	heard, err := s.Ear.Hear(hearing, a)
 	switch {
 	case err != nil:
 		s.Log.Warn().Err(err).Str("source", a.Source).Msg("a signal is not kept; its sender is told to send it again")
-		return 0, &refusal{http.StatusServiceUnavailable, "the bot does not hear signals now; send it again",
+		return heard, &refusal{http.StatusServiceUnavailable, "the bot does not hear signals now; send it again",
 			time.Second}
 	case heard.Refused != "" && !json.Valid(a.Body):
-		return 0, &refusal{status: http.StatusBadRequest, says: heard.Refused}
+		return heard, &refusal{status: http.StatusBadRequest, says: heard.Refused}
 	case heard.Refused != "":
-		return 0, &refusal{status: http.StatusUnprocessableEntity, says: heard.Refused}
+		return heard, &refusal{status: http.StatusUnprocessableEntity, says: heard.Refused}
 	}
-	return heard.Number, nil
+	return heard, nil
 }
 
 // wrong refuses a request without a secret. An address of many wrong ones is told to wait, and the
@@ -236,22 +243,34 @@ func (s *Server) allows(from netip.Addr) bool {
 }
 
 // withPath is the source with a secret path. How long it takes tells nothing about any.
-func (s *Server) withPath(given string) (of *source) {
-	digest := sha256.Sum256([]byte(given))
-	for _, one := range s.sources {
-		if subtle.ConstantTimeCompare(digest[:], one.path[:]) == 1 && one.Path != "" {
-			of = one
-		}
-	}
-	return of
+func (s *Server) withPath(given string) *source {
+	return s.only(func(secret *Secret) bool { return host.Same(given, secret.Path) && secret.Path != "" })
 }
 
 // withKey is the source whose key has signed a body.
-func (s *Server) withKey(signed *signature, body []byte) (of *source) {
+func (s *Server) withKey(signed *signature, body []byte) *source {
+	return s.only(func(secret *Secret) bool { return len(secret.Key) > 0 && signed.by(secret.Key, body) })
+}
+
+// only is the one source whose secret is meant; nil: there is none, or several have it.
+func (s *Server) only(meant func(*Secret) bool) (of *source) {
+	several := false
 	for _, one := range s.sources {
-		if len(one.Key) > 0 && signed.by(one.Key, body) {
-			of = one
+		secret, changed, err := one.Secret.Latest()
+		switch {
+		case err != nil:
+			s.Log.Error().Err(err).Str("source", one.Name).Msg("the changed secret of a source is not taken; the one " +
+				"before holds")
+		case changed:
+			s.Log.Info().Str("source", one.Name).Msg("the secret of a source has changed")
 		}
+		if meant(&secret) {
+			of, several = one, of != nil
+		}
+	}
+	if several {
+		s.Log.Error().Msg("two sources have one secret now: the door cannot tell them apart")
+		return nil
 	}
 	return of
 }

@@ -16,6 +16,8 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -200,11 +202,27 @@ func (p pipes) Close() error   { close(p); return nil }
 func (p pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8790} }
 
 // dial opens a connection to a server.
-func (p pipes) dial() net.Conn {
+func (p pipes) dial() net.Conn { return p.dialFrom("") }
+
+// dialFrom opens one from an address.
+func (p pipes) dialFrom(address string) net.Conn {
 	near, far := net.Pipe()
-	p <- far
+	p <- named{far, address}
 	return near
 }
+
+// named is a connection from an address.
+type named struct {
+	net.Conn
+	from string
+}
+
+func (n named) RemoteAddr() net.Addr { return namedAddress(net.JoinHostPort(n.from, "4711")) }
+
+type namedAddress string
+
+func (a namedAddress) Network() string { return "tcp" }
+func (a namedAddress) String() string  { return string(a) }
 
 // serving runs a door over connections in memory.
 func serving(t *testing.T, m *made) (on pipes, end func()) {
@@ -266,6 +284,42 @@ func TestSixtyFourConnectionsAreHeldAtMost(t *testing.T) {
 		require.False(t, closed(busy[1]))
 		end()
 		for _, near := range append(busy, extra) {
+			_ = near.Close()
+		}
+	})
+}
+
+// An address that holds all connections loses one to another address, also where all are busy.
+func TestNoAddressKeepsOthersOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := makeDoor(t, nil)
+		on, end := serving(t, m)
+		var all []net.Conn
+		dial := func(from string) net.Conn {
+			all = append(all, on.dialFrom(from))
+			synctest.Wait()
+			return all[len(all)-1]
+		}
+		open := func(near net.Conn) bool {
+			_ = near.SetReadDeadline(time.Now().Add(time.Microsecond))
+			_, err := near.Read(make([]byte, 1))
+			return err != io.EOF
+		}
+		for i := range maxConnections { // of one machine: its network has all addresses
+			dial(fmt.Sprintf("2001:db8::%d", i+1))
+		}
+		require.False(t, open(dial("2001:db8::1:1")), "it has the most")
+		require.True(t, open(dial("192.0.2.1")))
+		require.False(t, open(all[0]), "the longest one")
+		require.True(t, open(all[1]))
+		for range maxConnections/2 - 2 {
+			require.True(t, open(dial("192.0.2.1")))
+		}
+		require.True(t, open(dial("192.0.2.1")), "32 each")
+		require.False(t, open(dial("192.0.2.1")))
+		require.True(t, open(dial("192.0.2.2")), "each may have one")
+		end()
+		for _, near := range all {
 			_ = near.Close()
 		}
 	})
@@ -372,4 +426,42 @@ func FuzzBody(f *testing.F) {
 		require.NoError(t, json.Unmarshal(body, &object), "what is heard is JSON for others too")
 		require.Equal(t, string(body), string(m.ear.heard[0].Body))
 	})
+}
+
+// A secret whose file changes counts at once, and the one before no more. What is no secret changes
+// nothing. Of two sources with one secret none is heard.
+func TestAChangedSecretCountsAtOnce(t *testing.T) {
+	one, other := strings.Repeat("0123456789abcdef", 2), strings.Repeat("fedcba9876543210", 2)
+	file, at := filepath.Join(t.TempDir(), "path"), time.Unix(1_700_000_000, 0)
+	write := func(text string) {
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		at = at.Add(time.Second)
+		require.NoError(t, os.Chtimes(file, at, at))
+	}
+	write(one)
+	fresh, err := host.NewFresh(func() (s Secret, err error) {
+		text, err := os.ReadFile(file)
+		if err == nil {
+			s.Path, err = ParsePath(string(text))
+		}
+		return s, err
+	}, file)
+	require.NoError(t, err)
+	m := makeDoor(t, func(c *Config) { c.Sources[0].Secret = fresh })
+	says := func(path string) int {
+		status, _, _ := m.post("/signal/"+path, `{"value":1}`)
+		return status
+	}
+	require.Equal(t, http.StatusOK, says(one))
+	write(other)
+	require.Equal(t, http.StatusOK, says(other))
+	require.Equal(t, http.StatusNotFound, says(one))
+	require.Contains(t, m.log.String(), "the secret of a source has changed")
+	write("short")
+	require.Equal(t, http.StatusOK, says(other))
+	require.Equal(t, 1, strings.Count(m.log.String(), "the changed secret of a source is not taken"))
+	require.NotContains(t, m.log.String(), other)
+	m.sources[1].Secret = host.Fixed(Secret{Path: other})
+	require.Equal(t, http.StatusNotFound, says(other))
+	require.Contains(t, m.log.String(), "two sources have one secret now")
 }

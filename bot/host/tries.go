@@ -33,7 +33,7 @@ func (t *Tries) Take(now time.Time, from netip.Addr, right func() bool) (closed,
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.list = slices.DeleteFunc(t.list, func(w wrongTry) bool { return now.Sub(w.at) >= TriesFor })
-	place, own := placeOf(from), 0
+	place, own := PlaceOf(from), 0
 	for _, w := range t.list {
 		if w.from == place {
 			own++
@@ -48,8 +48,8 @@ func (t *Tries) Take(now time.Time, from netip.Addr, right func() bool) (closed,
 	return false, ok
 }
 
-// placeOf is the address, of IPv6 the network of it: one machine has all addresses of a /64.
-func placeOf(from netip.Addr) netip.Prefix {
+// PlaceOf is the address, of IPv6 the network of it: one machine has all addresses of a /64.
+func PlaceOf(from netip.Addr) netip.Prefix {
 	from = from.Unmap().WithZone("")
 	bits := from.BitLen()
 	if from.Is6() {

@@ -69,21 +69,25 @@ func (p *Live) doorSource(name string, getenv func(string) string) (one door.Sou
 		return one, config.Keyf(at, "want path_file, a file with a secret path, or secret_file, a file with a secret "+
 			"for signatures; one of the two")
 	}
-	found, err := secrets.Read(at, what, "", file, "")
+	one.Name = name
+	one.Secret, err = host.NewFresh(func() (secret door.Secret, err error) {
+		found, err := secrets.Read(at, what, "", file, "")
+		switch {
+		case err != nil:
+			return secret, err
+		case s.SecretFile != "":
+			secret.Key, err = door.ParseKey(found.Text)
+		default:
+			secret.Path, err = door.ParsePath(found.Text)
+		}
+		return secret, config.At(config.Join(at, key), err)
+	}, file)
 	if err != nil {
 		return one, err
 	}
-	one.Name = name
-	if s.SecretFile != "" {
-		one.Key, err = door.ParseKey(found.Text)
-	} else {
-		one.Path, err = door.ParsePath(found.Text)
-	}
-	if err != nil {
-		return one, config.At(config.Join(at, key), err)
-	}
+	own, _, _ := one.Secret.Latest()
 	for _, other := range p.Door.Sources {
-		if one.Path != "" && other.Path == one.Path || one.Key != nil && slices.Equal(other.Key, one.Key) {
+		if theirs, _, _ := other.Secret.Latest(); theirs.Path == own.Path && slices.Equal(theirs.Key, own.Key) {
 			return one, config.Keyf(config.Join(at, key),
 				"it is the secret of %s too; the door could not tell them apart", other.Name)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/door"
 )
 
 func TestTheSecretsOfTheDoorAreReadAndChecked(t *testing.T) {
@@ -31,8 +32,21 @@ func TestTheSecretsOfTheDoorAreReadAndChecked(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, p.Door.Sources, 2)
 	require.Equal(t, "model", p.Door.Sources[0].Name)
-	require.Len(t, p.Door.Sources[0].Key, 32)
-	require.Len(t, p.Door.Sources[1].Path, 32)
+	secret := func(i int) door.Secret {
+		latest, _, err := p.Door.Sources[i].Secret.Latest()
+		require.NoError(t, err)
+		return latest
+	}
+	require.Len(t, secret(0).Key, 32)
+	require.Len(t, secret(1).Path, 32)
+	require.NoError(t, os.Chmod(path, 0o644))
+	require.NoError(t, os.WriteFile(path, []byte("longer than before: no secret"), 0o600))
+	_, _, err = p.Door.Sources[1].Secret.Latest()
+	require.ErrorContains(t, err, "others may read ")
+	require.NoError(t, os.Chmod(path, 0o600))
+	_, _, err = p.Door.Sources[1].Secret.Latest()
+	require.ErrorContains(t, err, "openssl rand -hex 32", "its owner alone may read it now")
+	require.NoError(t, os.WriteFile(path, []byte("b2f9c0d4e7a1835f6e0d9c8b7a6f5e4d\n"), 0o600))
 	slash := "b2f9c0d4/7a1835f6e0d9c8b7a6f5e4d"
 	short, poor := strings.Repeat("ab", 15), strings.Repeat("ab", 20)
 	for want, s := range map[string]config.SignalSection{

@@ -22,6 +22,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/door"
+	"github.com/tidemark-trading/tidemark/bot/host"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/prices"
@@ -60,8 +61,8 @@ live = "stdin"
 
 // From the first byte of a signal at the door to the signed order at the exchange, over HTTP on
 // loopback, with the journal in memory and on the disk; and to the answer of the door. The floor is
-// a sync of the disk, and an HTTP request that an empty handler answers. flood: a thousand wrong
-// requests a second beside it.
+// a sync of the disk, and an HTTP request that an empty handler answers. loop: how long the bot's
+// loop lets an empty turn wait. flood: a thousand wrong requests a second beside it.
 func BenchmarkSignalToOrder(b *testing.B) {
 	for _, where := range []struct {
 		name, folder string
@@ -77,17 +78,18 @@ func BenchmarkSignalToOrder(b *testing.B) {
 			if where.flood {
 				d.flood()
 			}
-			var orders, answers, floors, syncs []time.Duration
+			var orders, answers, floors, syncs, loops []time.Duration
 			for b.Loop() {
 				order, answer := d.signal()
 				orders, answers = append(orders, order), append(answers, answer)
 				floors, syncs = append(floors, d.empty()), append(syncs, d.sync())
+				loops = append(loops, d.loop())
 			}
 			d.close()
 			for _, row := range []struct {
 				name string
 				took []time.Duration
-			}{{"order", orders}, {"answer", answers}, {"http", floors}, {"sync", syncs}} {
+			}{{"order", orders}, {"answer", answers}, {"http", floors}, {"sync", syncs}, {"loop", loops}} {
 				slices.Sort(row.took)
 				b.ReportMetric(float64(row.took[len(row.took)/2].Nanoseconds())/1e3, row.name+"-p50-µs")
 				b.ReportMetric(float64(row.took[len(row.took)*99/100].Nanoseconds())/1e3, row.name+"-p99-µs")
@@ -109,6 +111,7 @@ type doorway struct {
 	now     atomic.Int64 // of the door, in ns: time that passes lets the source send
 	client  *http.Client
 	wrong   atomic.Int64
+	runner  *runner
 }
 
 const benchPath = "b2f9c0d4e7a1835f6e0d9c8b7a6f5e4d"
@@ -150,6 +153,7 @@ func newDoorway(b *testing.B, folder string) *doorway {
 func (d *doorway) open(p *plan.Live) {
 	r, err := openRunner(d.b.Context(), p, zerolog.Nop(), Options{})
 	require.NoError(d.b, err)
+	d.runner = r
 	ctx, stop := context.WithCancel(d.b.Context())
 	done := make(chan error, 2)
 	go func() { done <- r.trade(ctx) }()
@@ -160,8 +164,9 @@ func (d *doorway) open(p *plan.Live) {
 	d.door = "http://" + on.Addr().String() + "/signal/"
 	d.now.Store(time.Now().UnixNano())
 	at := door.New(door.Config{Ear: r.listening, Log: zerolog.Nop(),
-		Now:     func() time.Time { return time.Unix(0, d.now.Load()) },
-		Sources: []door.Source{{Name: "model", Path: benchPath, Sender: signals.NewSender("model", o)}}})
+		Now: func() time.Time { return time.Unix(0, d.now.Load()) },
+		Sources: []door.Source{{Name: "model", Secret: host.Fixed(door.Secret{Path: benchPath}),
+			Sender: signals.NewSender("model", o)}}})
 	go func() { done <- at.Serve(ctx, on) }()
 	d.closes = append(d.closes, func() {
 		d.client.CloseIdleConnections()
@@ -202,6 +207,13 @@ func (d *doorway) signal() (order, answer time.Duration) {
 	require.Equal(d.b, http.StatusOK, d.post(d.door+benchPath, body))
 	answer = time.Since(began)
 	return (<-d.ordered).Sub(began), answer
+}
+
+// loop is how long a turn takes in which nothing happens, with the wait for it.
+func (d *doorway) loop() time.Duration {
+	began := time.Now()
+	require.NoError(d.b, d.runner.loop.Inspect(d.b.Context(), func(market.Time) {}))
+	return time.Since(began)
 }
 
 // empty is how long a request takes that an empty handler answers.

@@ -37,6 +37,7 @@ const (
 type Heard struct {
 	Number  int64  // of its journal entry; 0: it is counted only, like many others of its kind
 	Again   bool   // it came before, and Number is that of the first
+	Note    string // what its sender may want to know of one that counts
 	Refused string // why no strategy hears it, in words; empty: it counts
 }
 
