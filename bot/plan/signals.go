@@ -47,14 +47,9 @@ func (p *Plan) checkHeard(sources []string) error {
 	return nil
 }
 
-// checkSignals checks the sections of signals, without their files.
+// checkSignals checks the sections of signals, without their files: checks of rules need none.
 func (p *Backtest) checkSignals() error {
-	return checkSignals(p.Config.Signals.Sources, func(path []string, s *config.SignalSection) error {
-		if s.File == "" {
-			return config.Keyf(config.Join(path, "file"), "is missing; want a CSV of signals, like \"model.csv\"")
-		}
-		return nil
-	})
+	return checkSignals(p.Config.Signals.Sources, func([]string, *config.SignalSection) error { return nil })
 }
 
 // checkSignals checks the sections of signals, and how each of them comes.
@@ -125,9 +120,13 @@ func (p *Backtest) readSignals() error {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Config.Signals.Sources)) {
+		path := []string{"signals", name, "file"}
+		if p.Config.Signals.Sources[name].File == "" {
+			return config.Keyf(path, "is missing; want a CSV of signals, like \"model.csv\"")
+		}
 		f, err := p.readSource(name)
 		if err != nil {
-			return config.At([]string{"signals", name, "file"}, err)
+			return config.At(path, err)
 		}
 		p.heard[name] = f
 		others, late := 0, 0

@@ -124,6 +124,11 @@ func (c *columns) findValues(t *candles.Table, o *Options) error {
 	case len(c.wide) > 0:
 		return nil
 	case len(others) == 1:
+		name := t.Name(others[0])
+		if meant := slipOf(t.Header[others[0]]); meant != "" {
+			return fmt.Errorf("line 1: %q is no name of a signal; the nearest is %q; if it is the value, say value = "+
+				"%q", clip(name), meant, clip(name))
+		}
 		c.value = others[0]
 		return nil
 	}
@@ -135,6 +140,18 @@ func (c *columns) findValues(t *candles.Table, o *Options) error {
 		return errors.New("line 1: no column says anything; name one action, position, value or target")
 	}
 	return fmt.Errorf("line 1: which column is the value? say value = one of %s", strings.Join(names, ", "))
+}
+
+// slipOf is the name that a name of no signal may have meant, where that is not a value; empty:
+// none.
+func slipOf(name string) string {
+	meant := strategy.Nearest(name, slices.Concat(actionNames, stanceNames, targetNames, valueNames, marketNames,
+		textNames, knownNames, wasNames, priceNames))
+	numbered := strings.ContainsAny(name, "0123456789") // a series, not a slip
+	if numbered || 3*strategy.Distance(name, meant) > len(name) || slices.Contains(valueNames, meant) {
+		return ""
+	}
+	return meant
 }
 
 // onlyKnown refuses a name that is none of a signal's. Otherwise a misspelt name would be ignored
@@ -150,9 +167,13 @@ func (c *columns) onlyKnown(t *candles.Table) error {
 			slices.ContainsFunc(c.wide, func(w wide) bool { return w.column == at }):
 			continue
 		}
-		return fmt.Errorf("%q is no name of a signal; the nearest is %q; write what is for people as \"text\"",
-			clip(t.Name(at)), strategy.Nearest(name, []string{"id", "market", "time", "known_at", "action", "position",
-				"was", "value", "target", "price", "text"}))
+		own := []string{"id", "market", "time", "known_at", "action", "position", "was", "value", "target", "price",
+			"text"}
+		if meant := strategy.Nearest(name, own); 2*strategy.Distance(name, meant) <= len(name) {
+			return fmt.Errorf("%q is no name of a signal; the nearest is %q", clip(t.Name(at)), meant)
+		}
+		return fmt.Errorf("%q is no name of a signal, which are %s; write what is for people as \"text\"",
+			clip(t.Name(at)), strings.Join(own, ", "))
 	}
 	return nil
 }

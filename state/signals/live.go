@@ -54,7 +54,7 @@ func (s *Sender) JSON(body []byte) Arrival {
 			}
 		}
 	}
-	a.Wrong = err.Error()
+	a.Wrong = strings.TrimPrefix(err.Error(), "line 1: ")
 	a.sum()
 	return a
 }
