@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,10 +16,13 @@ import (
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/research/report"
 	"github.com/tidemark-trading/tidemark/research/stress"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 const stressHelp = `Ask what breaks a backtest.
@@ -36,9 +40,9 @@ const stressExample = `  bot stress
 // stressFlags are the flags of the command.
 type stressFlags struct {
 	backtestFlags
-	result, loss, within, drawdown, delays string
-	seed                                   uint64
-	resamples, workers                     int64
+	result, loss, within, drawdown, delays, measured string
+	seed                                             uint64
+	resamples, workers                               int64
 }
 
 func stressCommand(a *app) *cobra.Command {
@@ -65,6 +69,8 @@ func stressCommand(a *app) *cobra.Command {
 		"a deeper drawdown than this `PART` counts as broken; without it max_drawdown of [risk], if it is set")
 	flags.StringVar(&f.delays, "signal-delays", "",
 		"let signals arrive so much later: `TIMES` like 2s,1m; left out: 1 s to 30 min")
+	flags.StringVar(&f.measured, "measured-delays", "",
+		"let signals arrive as late as those of the bot with this state `FOLDER`, drawn among them")
 	flags.Int64Var(&f.resamples, "resamples", 1000, "how often days and trips are drawn again")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of all draws")
 	flags.Int64Var(&f.workers, "workers", 0, "how many groups of runs work side by side; 0: as many as cores")
@@ -77,6 +83,9 @@ func stressCommand(a *app) *cobra.Command {
 // stress runs the command.
 func (a *app) stress(ctx context.Context, f *stressFlags) error {
 	job, err := f.job()
+	if err == nil && f.measured != "" {
+		job.Measured, err = measuredDelays(ctx, f.measured)
+	}
 	if err != nil {
 		return err
 	}
@@ -138,7 +147,8 @@ func (f *stressFlags) job() (job stress.Job, err error) {
 	for _, text := range strings.Split(f.delays, ",") {
 		late, err := time.ParseDuration(text)
 		if f.delays != "" && (err != nil || late <= 0) {
-			return job, config.Usagef("--signal-delays %s: want times above 0, like 2s,1m", config.Clip(text))
+			return job, config.Usagef("--signal-delays %s: want times above 0, like 2s,1m; those of a bot: "+
+				"--measured-delays FOLDER", config.Clip(text))
 		}
 		if f.delays != "" {
 			job.Delays = append(job.Delays, late)
@@ -150,6 +160,25 @@ func (f *stressFlags) job() (job stress.Job, err error) {
 			maxWithin)
 	}
 	return job, nil
+}
+
+// measuredDelays are how long after their senders' times the signals of a bot came, in the order of
+// its journal.
+func measuredDelays(ctx context.Context, dir string) (delays []market.Duration, err error) {
+	store, err := operator.OpenCopy(ctx, dir, false)
+	if err != nil {
+		return nil, statedir.Wrap(err)
+	}
+	err = store.Entries(0, func(e *journal.Entry) error {
+		if r, is := e.Record.(*journal.Signal); is && r.Verdict == "" && r.Sent != 0 {
+			delays = append(delays, max(0, r.Came.Sub(r.Sent)))
+		}
+		return nil
+	})
+	if err = errors.Join(err, store.Close()); err == nil && len(delays) == 0 {
+		err = config.Usagef("--measured-delays %s: no signal of that bot says when it was sent", config.Clip(dir))
+	}
+	return delays, err
 }
 
 // The largest numbers of resamples, and of days of --within.
