@@ -18,6 +18,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/rerun/orders"
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/state/candles"
+	"github.com/tidemark-trading/tidemark/state/signals"
 )
 
 const gapHelp = `Says why a bot has earned something else than a backtest of the same time. It runs the bot's
@@ -36,6 +37,10 @@ The difference of two neighbours is a step, so that all steps add up to the whol
 fact changes may depend on the facts that came before it. So data, people, orders and fills are also added in every
 order in which they can be (fills need orders: 12 of 24). The column mean has the mean over these, which adds up too;
 least and most are its range. Where less than 90 % of a run's orders stand for live orders, the mean is left out.
+
+A bot that hears signals has one step more, before data: S0 hears each signal when its sender says that it was known,
+also those that the bot refused; with signals.NAME.file in -c it hears the rows of that file, also those that never
+came. S1 hears them as the bot did.
 
 What the run with all facts does not reach is unexplained; more than 1 bp of the turnover is a reason to ask why:
 bot replay, events that were lost.
@@ -174,6 +179,9 @@ func gapModel(path string, o *gap.Options) (*candles.Store, error) {
 	}
 	o.Model = gap.Model{Venue: p.Run.Venue, DataLatency: p.Run.DataLatency, SyntheticBook: p.Run.SyntheticBook,
 		Fees: &p.Fees}
+	if o.Signals, err = sentSignals(p); err != nil {
+		return nil, c.Source.Place(err)
+	}
 	if c.Data.Source == config.SourceSynthetic {
 		return nil, nil
 	}
@@ -183,4 +191,21 @@ func gapModel(path string, o *gap.Options) (*candles.Store, error) {
 	}
 	o.Candles = library.(plan.Stored).Store
 	return o.Candles, nil
+}
+
+// sentSignals are the sources of signals of a backtest, with their files.
+func sentSignals(p *plan.Backtest) (map[string]gap.Sent, error) {
+	all := map[string]gap.Sent{}
+	for name, s := range p.Config.Signals.Sources {
+		o, err := p.SignalOptions(name)
+		one := gap.Sent{Options: o}
+		if err == nil && s.File != "" {
+			one.File, err = signals.Read(s.File, name, o)
+		}
+		if err != nil {
+			return nil, config.At([]string{"signals", name, "file"}, err)
+		}
+		all[name] = one
+	}
+	return all, nil
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/statedir"
 	"github.com/tidemark-trading/tidemark/internal/bottest"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/signals"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
@@ -210,5 +211,62 @@ func TestAGapHearsTheSignalsOfTheBot(t *testing.T) {
 		}
 		require.Contains(t, strings.Join(r.Assumptions, "\n"),
 			"signals of model: 2 heard, late by 0s in the median and 0s at most; 0 lost; refused: 1 market")
+	})
+}
+
+// A backtest hears signals when they are sent, the bot when they come: one comes late, one is too
+// old for the bot, and the file has two that never came.
+func TestTheStepOfSignalsIsWhatTheWayCosts(t *testing.T) {
+	bottest.Unraced(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := advised(t, "")
+		p := s.start().hearing()
+		time.Sleep(3*time.Minute + 10*time.Second)
+		says := func(word string, ago time.Duration) string {
+			return p.hears(`{"action":%q,"market":"BTC-EUR","time":%q}`, word, p.trading.Now().Add(-ago)).Refused
+		}
+		first := p.trading.Now()
+		require.Empty(t, says("buy", 50*time.Second))
+		time.Sleep(3 * time.Minute)
+		require.Contains(t, says("sell", 70*time.Second), "max_age is 1m0s")
+		time.Sleep(2 * time.Minute)
+		require.NoError(t, p.end())
+		r := s.explained()
+		require.Equal(t, gap.SignalsStep, r.Account.Terms[0].Fact)
+		require.NotZero(t, r.Account.Terms[0].Step.Units)
+		sides := func(run *gap.RunBooks) (all []market.Side) {
+			for _, o := range run.Orders {
+				all = append(all, o.Side)
+			}
+			return all
+		}
+		require.Equal(t, []market.Side{market.Buy, market.Sell}, sides(r.Runs[0]), "as they were sent")
+		require.Less(t, r.Runs[0].Orders[0].At, r.Runs[1].Orders[0].At)
+		require.Equal(t, []market.Side{market.Buy}, sides(r.Runs[1]), "as the bot heard them")
+		require.Contains(t, strings.Join(r.Assumptions, "\n"), "signals of model: 1 heard, late by 50s in the median "+
+			"and 50s at most; 0 lost; refused: 1 old")
+		require.Equal(t, gap.SignalsStep, r.Episodes[0].Root.Fact)
+
+		file := filepath.Join(t.TempDir(), "model.csv")
+		rows := "time,action\n"
+		for i, action := range []string{"buy", "sell", "buy", "sell"} {
+			rows += first.Add(time.Duration(i)*time.Minute).String() + "," + action + "\n"
+		}
+		require.NoError(t, os.WriteFile(file, []byte(rows), 0o600))
+		o, err := p.plan.SignalOptions("model")
+		require.NoError(t, err)
+		read, err := signals.Read(file, "model", o)
+		require.NoError(t, err)
+		with := gap.Options{Dir: s.Folder, Kinds: s.kinds,
+			Signals: map[string]gap.Sent{"model": {Options: o, File: read}}}
+		of, err := gap.Run(t.Context(), with)
+		require.NoError(t, err)
+		require.Len(t, of.Runs[0].Orders, 4, "two of them never came")
+		require.Equal(t, r.Account.Profits[1:], of.Account.Profits[1:])
+		require.Equal(t, of.Account.Live.Units-of.Account.Profits[0].Units, of.Account.Gap.Units)
+		read.Rows = read.Rows[:1]
+		of, err = gap.Run(t.Context(), with)
+		require.NoError(t, err)
+		require.Equal(t, r.Account.Profits, of.Account.Profits, "a file that ends before is not what was sent")
 	})
 }

@@ -18,8 +18,8 @@ func (r *Comparison) divergence(i *item) Divergence {
 	}
 	of, text, part := i.aspect(m)
 	d.Text = fmt.Sprintf("%s %s: %s", o.Side, o.Type, text)
-	if f := i.fact(of, part); f < facts {
-		d.Fact = f.String()
+	if names, step := steps(len(i.rungs)), i.step(of, part); step < len(names) {
+		d.Fact = names[step].name
 	}
 	return d
 }
@@ -99,10 +99,10 @@ func endText(m *market.Market, a, b *RunOrder) string {
 	return fmt.Sprintf("%s live, %s in the backtest", text(b), text(a))
 }
 
-// fact is the first fact with which a run leaves at most a part of the difference; facts: none
-// does.
-func (i *item) fact(of func(*RunOrder) float64, part float64) Fact {
-	value := func(rung Fact) float64 {
+// step is the first step after which a run has at most a part of the difference left; the number of
+// all steps: none is.
+func (i *item) step(of func(*RunOrder) float64, part float64) int {
+	value := func(rung int) float64 {
 		if o := i.rungs[rung]; o != nil {
 			return of(o)
 		}
@@ -111,11 +111,12 @@ func (i *item) fact(of func(*RunOrder) float64, part float64) Fact {
 		}
 		return of(nil)
 	}
-	from, to := value(0), value(facts)
-	for f := range facts {
-		if now := value(f + 1); math.Abs(now-to) <= math.Abs(from-to)*part {
-			return f
+	last := len(i.rungs) - 1
+	from, to := value(0), value(last)
+	for n := range last {
+		if now := value(n + 1); math.Abs(now-to) <= math.Abs(from-to)*part {
+			return n
 		}
 	}
-	return facts
+	return last
 }

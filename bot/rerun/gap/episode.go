@@ -39,11 +39,11 @@ const near = market.Time(60e9)
 
 // item is an order with what became of it in each run of the ladder; nil: the run does not have it.
 type item struct {
-	rungs [facts + 1]*RunOrder
+	rungs []*RunOrder
 }
 
 func (i *item) tested() *RunOrder { return i.rungs[0] }
-func (i *item) live() *RunOrder   { return i.rungs[facts] }
+func (i *item) live() *RunOrder   { return i.rungs[len(i.rungs)-1] }
 
 // any is the order of the backtest, or else the live one.
 func (i *item) any() *RunOrder { return cmp.Or(i.tested(), i.live()) }
@@ -88,7 +88,7 @@ func items(runs []*RunBooks, of market.StrategyID) (all []*item) {
 					i = follow(before, o, rung)
 				}
 				if i == nil {
-					i = &item{}
+					i = &item{rungs: make([]*RunOrder, len(runs))}
 					all = append(all, i)
 				}
 				if i.rungs[rung], found[n] = o, i; o.Live != 0 {

@@ -39,13 +39,37 @@ func (s Set) Has(f Fact) bool { return s>>f&1 == 1 }
 // With is the set with one more fact.
 func (s Set) With(f Fact) Set { return s | 1<<f }
 
-// Ladder are the sets of the rungs S0 to S6: each has one fact more than the one before.
-func Ladder() (sets []Set) {
-	sets = append(sets, 0)
+// asSent is the set of a run that hears signals as their senders sent them. All others hear them as
+// the bot did.
+const asSent = Set(1 << facts)
+
+// SignalsStep is the name of the step of a bot that hears signals.
+const SignalsStep = "signals"
+
+// heardRung is the step from asSent to the run without facts, which only a bot with signals has.
+var heardRung = rung{SignalsStep, "signals as the bot heard them: late, lost, refused"}
+
+// ladder are the sets of the rungs, S0 first: each has one fact more than the one before. signals:
+// the bot has heard, or could have heard, some.
+func ladder(signals bool) (sets []Set) {
+	if signals {
+		sets = append(sets, asSent)
+	}
+	have := Set(0)
+	sets = append(sets, have)
 	for f := range facts {
-		sets = append(sets, sets[f].With(f))
+		have = have.With(f)
+		sets = append(sets, have)
 	}
 	return sets
+}
+
+// steps are the rungs between so many runs.
+func steps(runs int) (all []rung) {
+	if runs > int(facts)+1 {
+		all = append(all, heardRung)
+	}
+	return append(all, rungs[:]...)
 }
 
 // whole has all facts.
@@ -53,6 +77,9 @@ const whole = Set(1<<facts - 1)
 
 // String lists the facts of the set.
 func (s Set) String() string {
+	if s == asSent {
+		return "signals as they were sent"
+	}
 	text := ""
 	for f := range facts {
 		if s.Has(f) {

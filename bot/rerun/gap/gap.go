@@ -23,7 +23,8 @@ type Options struct {
 	Dir     string // the state folder of the bot, which may run
 	Kinds   []strategy.Definition
 	Model   Model
-	Candles *candles.Store // of the backtest; nil: the recorded ones
+	Candles *candles.Store  // of the backtest; nil: the recorded ones
+	Signals map[string]Sent // of the backtest, by source
 	// From and To bound the comparison; 0: all that is recorded. From counts in full minutes. Where
 	// the bot did not run then, or events before it are lost, the comparison begins with its next
 	// start.
@@ -115,8 +116,13 @@ func (t *stretch) compare(ctx context.Context, store *journal.Store, v *survey, 
 			v.short = notes[0]
 		}
 	}
+	lines, err := v.readSignals(store, o.Signals)
+	if err != nil {
+		return nil, err
+	}
 	c := &comparison{stretch: t, survey: v, model: &o.Model, runs: map[Set]*RunBooks{}, recorded: o.Candles == nil}
-	for _, s := range append(subsets(), Ladder()...) {
+	c.ladder = ladder(len(v.signals)+len(v.sent) > 0)
+	for _, s := range append(subsets(), c.ladder...) {
 		if c.runs[s] == nil {
 			if c.runs[s] = t.simulate(ctx, v, &o.Model, s); ctx.Err() != nil {
 				return nil, ctx.Err()
@@ -130,10 +136,6 @@ func (t *stretch) compare(ctx context.Context, store *journal.Store, v *survey, 
 		}
 	}
 	r := c.report(live)
-	lines, err := v.signalLines(store)
-	if err != nil {
-		return nil, err
-	}
 	r.Assumptions = append(r.Assumptions, lines...)
 	return r, r.episodes()
 }
@@ -144,6 +146,7 @@ type comparison struct {
 	survey  *survey
 	model   *Model
 	runs    map[Set]*RunBooks
+	ladder  []Set
 	// recorded: the candles are those of the recording
 	recorded bool
 }
@@ -200,13 +203,13 @@ func (c *comparison) report(live *profitMeter) *Comparison {
 		Notes: append([]string{}, v.notes...), Short: v.short,
 		Assumptions: c.assumptions(), Matched: c.matched(), Refused: c.refusals(),
 		Catalog: v.first.made.Catalog, Run: v.last}
-	for _, s := range Ladder() {
+	for _, s := range c.ladder {
 		r.Runs = append(r.Runs, c.runs[s])
 	}
 	for s, out := range c.runs {
 		if out.Err != nil {
 			r.Notes = append(r.Notes, fmt.Sprintf("the run with %s ended early: %s", s, out.Err))
-			if slices.Contains(Ladder(), s) {
+			if slices.Contains(c.ladder, s) {
 				r.Short = r.Notes[len(r.Notes)-1]
 			}
 		}
@@ -247,21 +250,22 @@ func (c *comparison) bridge(name string, digits uint8, live, turnover market.Mon
 	profit func(Set) market.Money) Bridge {
 	amount := func(units market.Money) Amount { return Amount{units, digits} }
 	b := Bridge{Name: name, Live: amount(live), Turnover: amount(turnover)}
-	ladder := Ladder()
-	for _, s := range ladder {
+	for _, s := range c.ladder {
 		b.Profits = append(b.Profits, amount(profit(s)))
 	}
-	all := shares(profit)
-	for f := range facts {
-		step := profit(ladder[f+1]) - profit(ladder[f])
+	all, names := shares(profit), steps(len(c.ladder))
+	for i := range names {
+		step := b.Profits[i+1].Units - b.Profits[i].Units
 		one := share{step, step, step}
-		if f < swapped {
+		f := Fact(i - (len(names) - int(facts)))
+		moves := i >= len(names)-int(facts) && f < swapped
+		if moves {
 			one = all[f]
 		}
-		b.Terms = append(b.Terms, Term{Fact: f.String(), About: rungs[f].about, Step: amount(step),
-			Mean: amount(one.mean), Least: amount(one.least), Most: amount(one.most), RangeOnly: f < swapped && !means})
+		b.Terms = append(b.Terms, Term{Fact: names[i].name, About: names[i].about, Step: amount(step),
+			Mean: amount(one.mean), Least: amount(one.least), Most: amount(one.most), RangeOnly: moves && !means})
 	}
-	b.Gap, b.Unexplained = amount(live-profit(0)), amount(live-profit(whole))
+	b.Gap, b.Unexplained = amount(live-b.Profits[0].Units), amount(live-profit(whole))
 	return b
 }
 

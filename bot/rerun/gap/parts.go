@@ -60,6 +60,7 @@ func (p *parts) join() (*Comparison, error) {
 	if len(p.reports) == 1 {
 		return first, nil
 	}
+	p.align()
 	r := &Comparison{From: first.From, To: last.To, Currency: first.Currency, Assumptions: []string{},
 		Notes:   []string{},
 		Refused: []Refusals{}, Episodes: []Episode{}, Strategies: []Bridge{}, Parts: p.reports, Run: last.Run,
@@ -81,6 +82,30 @@ func (p *parts) join() (*Comparison, error) {
 		r.Episodes[i].Number = i + 1
 	}
 	return r, nil
+}
+
+// align gives all parts the step of signals, where one has it.
+func (p *parts) align() {
+	most := slices.MaxFunc(p.reports, func(a, b *Comparison) int {
+		return cmp.Compare(len(a.Account.Terms), len(b.Account.Terms))
+	})
+	for _, r := range p.reports {
+		if len(r.Account.Terms) == len(most.Account.Terms) {
+			continue
+		}
+		r.Account.noSignals(&most.Account.Terms[0])
+		for i := range r.Strategies {
+			r.Strategies[i].noSignals(&most.Account.Terms[0])
+		}
+	}
+}
+
+// noSignals adds a first step that changes nothing.
+func (b *Bridge) noSignals(like *Term) {
+	zero := Amount{0, b.Gap.Digits}
+	b.Profits = slices.Insert(b.Profits, 0, b.Profits[0])
+	b.Terms = slices.Insert(b.Terms, 0, Term{Fact: like.Fact, About: like.About, Step: zero, Mean: zero, Least: zero,
+		Most: zero})
 }
 
 // changeText says where a part begins and what has changed.

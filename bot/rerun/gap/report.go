@@ -28,7 +28,7 @@ type Comparison struct {
 	// empty: they do.
 	Short    string      `json:"short,omitempty"`
 	Episodes []Episode   `json:"episodes"` // in the order of their beginnings
-	Runs     []*RunBooks `json:"-"`        // S0 to S6, with the orders of each; of a joined report: none
+	Runs     []*RunBooks `json:"-"`        // S0 to the last, with the orders of each; of a joined report: none
 
 	Catalog *market.Catalog `json:"-"` // the units of Runs
 	Run     uuid.UUID       `json:"-"` // of the last start
@@ -41,11 +41,11 @@ type Comparison struct {
 // equity at the beginning, and less what was paid in and out.
 type Bridge struct {
 	Name        string   `json:"name,omitempty"` // of the strategy; empty: the account
-	Profits     []Amount `json:"profits"`        // of S0 to S6
+	Profits     []Amount `json:"profits"`        // of S0 to the last
 	Live        Amount   `json:"live"`           // of the live books
-	Terms       []Term   `json:"terms"`          // by Fact
+	Terms       []Term   `json:"terms"`          // by step
 	Gap         Amount   `json:"gap"`            // Live less the backtest: the sum of all terms and Unexplained
-	Unexplained Amount   `json:"unexplained"`    // Live less S6
+	Unexplained Amount   `json:"unexplained"`    // Live less the last run
 	Turnover    Amount   `json:"turnover"`       // value of the live fills
 	Outside     Amount   `json:"outside"`        // part of Gap that is in no episode: rounding, dust
 	// Equity is the money at the beginning: what Gap is a part of as tracking error. Strategies
@@ -155,7 +155,7 @@ func (o *RunOrder) exists() bool { return o != nil && o.Refused == "" }
 type Refusals struct {
 	Reason   string `json:"reason"`
 	Backtest int    `json:"backtest"` // S0
-	Live     int    `json:"live"`     // S6
+	Live     int    `json:"live"`     // the last run
 }
 
 // String is the line for a person.
@@ -166,7 +166,7 @@ func (r *Refusals) String() string {
 // refusals are the counts by reason, by its name.
 func (c *comparison) refusals() []Refusals {
 	all := []Refusals{}
-	tested, live := c.runs[0].refused, c.runs[whole].refused
+	tested, live := c.runs[c.ladder[0]].refused, c.runs[whole].refused
 	reasons := maps.Clone(tested)
 	maps.Copy(reasons, live)
 	for _, reason := range slices.Sorted(maps.Keys(reasons)) {

@@ -23,6 +23,7 @@ type survey struct {
 	inherited []*life // open at a start, asked for before the stretch began
 	candles   series  // that were recorded, or since of a store
 	signals   []heard // by when they were known
+	sent      []heard // the same as their senders sent them
 	starts    int
 	notes     []string
 	turnover  market.Money
@@ -73,7 +74,7 @@ func (t *stretch) look(ctx context.Context) (*survey, error) {
 		t.last = v.number // a running bot goes on
 	}
 	v.candles.sort()
-	v.sortSignals()
+	v.signals = sorted(v.signals)
 	if v.whole == nil && v.err == nil {
 		v.err = fmt.Errorf("%s: %w", t.dir, errIdle)
 	}

@@ -32,10 +32,14 @@ func Page(r *gap.Comparison, state string) *view.Doc {
 			whole.Options = append(whole.Options, view.Option{Name: b.Name, Parts: v.way(b)})
 		}
 	}
+	steps := "Step: the difference of two neighbours on the way; the steps add up to the gap. Mean, least and most: " +
+		"over the 12 orders in which data, people, orders and fills can be added. Prices and fees need recorded " +
+		"fills and come last."
+	if r.Account.Terms[0].Fact == gap.SignalsStep {
+		steps += " Signals come first: the backtest hears them as they were sent."
+	}
 	p.Sections = []view.Section{{Title: "From the backtest to live", Parts: []view.Part{whole, v.facts(), view.Note(
-		"Step: the difference of two neighbours on the way; the steps add up to the gap. Mean, least and most: over " +
-			"the 12 orders in which data, people, orders and fills can be added. Prices and fees need recorded fills " +
-			"and come last."), view.Note(matched(&r.Matched))}}, {Title: "By order", Parts: v.orders()}}
+		steps), view.Note(matched(&r.Matched))}}, {Title: "By order", Parts: v.orders()}}
 	if parts := v.notes(); len(parts) > 0 {
 		p.Sections = append(p.Sections, view.Section{Title: "What the record lacks, and what is assumed", Parts: parts})
 	}
