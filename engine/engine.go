@@ -497,6 +497,11 @@ func (e *Engine) LatestSignal(source string, m market.ID) (s market.Signal, hear
 	return e.signals.Latest(source, m)
 }
 
+// SignalsOf are the numbers of the signals that hold now of what a strategy hears about a market.
+func (e *Engine) SignalsOf(id market.StrategyID, m market.ID) []int64 {
+	return e.signals.Numbers(id, m)
+}
+
 // Brackets is the part of the brackets and Closes that others may read.
 func (e *Engine) Brackets() bracket.View { return e.brackets.View() }
 

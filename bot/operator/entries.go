@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
-
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/market"
@@ -130,7 +128,7 @@ func JournalOf(store *journal.Store, q *JournalQuery, now market.Time) (*Journal
 
 // entryOf is an entry in words.
 func entryOf(store *journal.Store, e *journal.Named) JournalEntry {
-	t := storyWriter{catalog: store.Catalog(), fees: map[uuid.UUID]bool{}}
+	t := newStoryWriter(store)
 	return JournalEntry{Number: e.Number, AtMS: e.At.Millis(), Kind: e.Kind.String(), Strategy: e.Strategy,
 		Market: e.Market, Order: int64(e.Order), Lines: t.lines(&e.Entry)}
 }

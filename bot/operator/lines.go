@@ -16,20 +16,22 @@ import (
 // storyWriter tells the entries of an order's story to a person, one after the other: what it said
 // before it does not say again.
 type storyWriter struct {
+	store   *journal.Store
 	catalog *market.Catalog
 	status  string             // the order's status in the last report
-	signal  *journal.Entry     // the last one; nil: none
 	fees    map[uuid.UUID]bool // by fill: whether its fee has been written
+}
+
+func newStoryWriter(store *journal.Store) *storyWriter {
+	return &storyWriter{store: store, catalog: store.Catalog(), fees: map[uuid.UUID]bool{}}
 }
 
 // lines writes an entry.
 func (t *storyWriter) lines(e *journal.Entry) []string {
 	switch r := e.Record.(type) {
 	case *journal.Intent:
-		return t.intent(e.At, r)
+		return append(t.cause(e.At, &r.Cause), t.intent(r)...)
 	case *journal.Signal:
-		one := *e
-		t.signal = &one
 		return t.signalLines(r)
 	case *journal.SentCommand:
 		return []string{"sent      " + r.Command.String()}
@@ -40,7 +42,7 @@ func (t *storyWriter) lines(e *journal.Entry) []string {
 	case *journal.Fills:
 		return t.fills(r.Fills)
 	case *journal.Refusal:
-		return t.refusal(r)
+		return append(t.cause(e.At, &r.Cause), t.refusal(r)...)
 	case *journal.Act:
 		return []string{actText(r)}
 	case *journal.Adoption:
@@ -125,17 +127,52 @@ func actText(r *journal.Act) string {
 	return text
 }
 
-// intent writes the event, the decision, the gate's figures and the request.
-func (t *storyWriter) intent(at market.Time, r *journal.Intent) []string {
-	lines := []string{"event     " + causeText(t.catalog, &r.Cause)}
-	if t.signal != nil && t.signal.At == at && r.Cause.Kind == 0 {
-		lines[0] = "event     " + signalText(t.signal)
+// cause writes the event of a decision, and the signals that the strategy could read.
+func (t *storyWriter) cause(at market.Time, c *journal.Cause) []string {
+	event, lines := causeText(t.catalog, c), []string{}
+	for _, one := range t.used(at, c) {
+		if c.Kind == 0 && one.at == at {
+			event = "signal " + one.text()
+		} else {
+			lines = append(lines, "signal    "+one.text())
+		}
 	}
+	return append([]string{"event     " + event}, lines...)
+}
+
+// used are the signals that a strategy could read at a time.
+func (t *storyWriter) used(at market.Time, c *journal.Cause) (list []UsedSignal) {
+	for _, number := range c.Signals {
+		one := UsedSignal{Number: number}
+		e, err := t.store.Entry(uint64(number))
+		if r, is := e.Record.(*journal.Signal); err == nil && is {
+			one.Source, one.at = r.Source, e.At
+			one.SentMS, one.CameMS, one.AgeMS = r.Sent.Millis(), r.Came.Millis(), max(0, at.Sub(r.Came).Milliseconds())
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// text names a signal by its source and its times, and says how old it was.
+func (u *UsedSignal) text() string {
+	if u.Source == "" {
+		return fmt.Sprintf("%d, which is no more in this file", u.Number)
+	}
+	text := fmt.Sprintf("%d of %s", u.Number, u.Source)
+	if u.SentMS != 0 {
+		text += ", sent " + ClockOf(u.SentMS)
+	}
+	return fmt.Sprintf("%s, came %s, used %s later", text, ClockOf(u.CameMS), time.Duration(u.AgeMS)*time.Millisecond)
+}
+
+// intent writes the decision, the gate's figures and the request.
+func (t *storyWriter) intent(r *journal.Intent) []string {
 	decided := fmt.Sprintf("decided   %s %s", r.Command.Kind, commandText(t.catalog, &r.Command))
 	if asked := termsText(t.catalog, r.Command.Order.Market, r.Asked.Beside(&r.Command.Order)); asked != "" {
 		decided += "; asked for " + asked
 	}
-	lines = append(lines, decided)
+	lines := []string{decided}
 	for _, f := range r.Risk {
 		line := fmt.Sprintf("risk      %s %s to %s", f.Name, f.Before, f.After)
 		if f.Limit != "" {
@@ -145,16 +182,6 @@ func (t *storyWriter) intent(at market.Time, r *journal.Intent) []string {
 	}
 	return append(lines, strings.TrimRight(fmt.Sprintf("request   %s %s %s", r.Method, r.Path, r.Body), " "),
 		fmt.Sprintf("          signed for %s, to be taken within %d ms", ClockOf(r.Timestamp), r.WindowMS))
-}
-
-// signalText names a signal, with its times.
-func signalText(e *journal.Entry) string {
-	r := e.Record.(*journal.Signal)
-	text := fmt.Sprintf("signal %d of %s", e.Number, r.Source)
-	if r.Sent != 0 {
-		text += ", sent " + ClockOf(r.Sent.Millis())
-	}
-	return text + ", came " + ClockOf(r.Came.Millis())
 }
 
 // signalLines writes a signal from outside.
@@ -167,8 +194,12 @@ func (t *storyWriter) signalLines(r *journal.Signal) []string {
 	if r.Address != "" {
 		line += ", " + r.Address
 	}
-	if r.Sent != 0 {
-		line += fmt.Sprintf(", %s after it was sent", time.Duration(r.Came.Sub(r.Sent)).Round(time.Millisecond))
+	switch late := r.Came.Sub(r.Sent).Round(time.Millisecond); {
+	case r.Sent == 0:
+	case late < 0:
+		line += fmt.Sprintf(", %s before its own time", -late)
+	default:
+		line += fmt.Sprintf(", %s after it was sent", late)
 	}
 	lines := []string{line + ": " + strings.ToValidUTF8(string(r.Body), "?")}
 	add := func(is bool, text string) {
@@ -182,6 +213,7 @@ func (t *storyWriter) signalLines(r *journal.Signal) []string {
 	add(len(r.Heard) > 0, "heard by "+strings.Join(r.Heard, ", "))
 	add(len(r.Deaf) > 0, "not heard by "+strings.Join(r.Deaf, ", ")+": halted")
 	add(r.Short, "it asked for a short, which a spot market takes as flat")
+	add(r.Past, journal.PastText)
 	add(r.Lost, "the one before it is lost: the sender names another position before it")
 	return lines
 }
@@ -248,7 +280,7 @@ func (t *storyWriter) refusal(r *journal.Refusal) []string {
 	if r.Count > 1 {
 		line += fmt.Sprintf("; the last of %d since %s", r.Count, ClockOf(r.First.Millis()))
 	}
-	lines := []string{"event     " + causeText(t.catalog, &r.Cause), line}
+	lines := []string{line}
 	if rounded := termsText(t.catalog, r.Command.Order.Market, r.Rounded.Beside(&r.Command.Order)); rounded != "" {
 		lines = append(lines, "          rounded to "+rounded)
 	}

@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/google/uuid"
-
 	"github.com/tidemark-trading/tidemark/bot/profit"
+	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
@@ -20,13 +19,26 @@ type Story struct {
 
 // Step is an entry of the journal.
 type Step struct {
-	Number     uint64   `json:"number"`
-	AtMS       int64    `json:"at_ms"`                 // of the entry, on the exchange's clock as the bot knew it
-	ExchangeMS int64    `json:"exchange_ms,omitempty"` // of a report: the exchange's own time
-	Kind       string   `json:"kind"`
-	Risk       []Figure `json:"risk,omitempty"` // of an intent: the gate's figures
-	Details    any      `json:"details"`        // journal.Fields
-	Lines      []string `json:"lines"`          // the same for a person
+	Number     uint64       `json:"number"`
+	AtMS       int64        `json:"at_ms"`                 // of the entry, on the exchange's clock as the bot knew it
+	ExchangeMS int64        `json:"exchange_ms,omitempty"` // of a report: the exchange's own time
+	Kind       string       `json:"kind"`
+	Risk       []Figure     `json:"risk,omitempty"`    // of an intent: the gate's figures
+	Signals    []UsedSignal `json:"signals,omitempty"` // of an intent: those that its strategy could read
+	Details    any          `json:"details"`           // journal.Fields
+	Lines      []string     `json:"lines"`             // the same for a person
+}
+
+// UsedSignal is a signal that held when a strategy decided. AgeMS is the time from its arrival to
+// the decision.
+type UsedSignal struct {
+	Number int64  `json:"number"`           // of its entry
+	Source string `json:"source,omitempty"` // empty: the file does not have the entry any more
+	SentMS int64  `json:"sent_ms,omitempty"`
+	CameMS int64  `json:"came_ms,omitempty"`
+	AgeMS  int64  `json:"age_ms"`
+
+	at market.Time // of its entry
 }
 
 // Figure is a number that the gate compared with a limit.
@@ -52,9 +64,9 @@ func StoryOf(store *journal.Store, name string) (*Story, error) {
 		return nil, err
 	}
 	s := &Story{Order: OrderOf(store.Catalog(), &row), Fills: []any{}}
-	t := storyWriter{catalog: store.Catalog(), fees: map[uuid.UUID]bool{}}
+	t := newStoryWriter(store)
 	for i := range story {
-		s.Steps = append(s.Steps, stepOf(store, &t, &story[i]))
+		s.Steps = append(s.Steps, stepOf(store, t, &story[i]))
 	}
 	for i := range fills {
 		s.Fills = append(s.Fills, store.DescribeFill(&fills[i]))
@@ -67,6 +79,7 @@ func stepOf(store *journal.Store, t *storyWriter, e *journal.Entry) Step {
 		Lines: t.lines(e)}
 	switch r := e.Record.(type) {
 	case *journal.Intent:
+		step.Signals = t.used(e.At, &r.Cause)
 		for _, f := range r.Risk {
 			step.Risk = append(step.Risk, Figure(f))
 		}

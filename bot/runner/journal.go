@@ -63,11 +63,18 @@ func (j *botJournal) Event(ev *market.Event) {
 	j.setCause(j.causeOf, j.journalRefusal)
 }
 
-// causeOf is the event as the cause of what a strategy does in a market. Of a group of candles it
-// names the market's own; a strategy that acts in a market without one has the whole group as its
-// cause.
-func (j *botJournal) causeOf(in market.ID) journal.Cause {
+// causeOf is the event as the cause of what a strategy does in a market, with the signals that the
+// strategy could read. Of a group of candles it names the market's own; a strategy that acts in a
+// market without one has the whole group as its cause.
+func (j *botJournal) causeOf(of market.StrategyID, in market.ID) journal.Cause {
 	cause := j.cause
+	if of != 0 {
+		for _, number := range j.engine.SignalsOf(of, in) {
+			if !slices.Contains(cause.Signals, number) {
+				cause.Signals = append(slices.Clip(cause.Signals), number)
+			}
+		}
+	}
 	if slices.Contains(j.grouped, in) {
 		cause.Market = in
 	}
@@ -148,7 +155,7 @@ func cursorOf(name string, interval market.Interval) string {
 func (j *botJournal) Intent(i *exchange.Intent) {
 	passed := j.approvalOf(i)
 	intent := journal.Intent{Method: i.Method, Path: i.Path, Body: i.Body, Timestamp: i.Timestamp, WindowMS: i.Window,
-		Cause: j.causeOf(i.Market), Risk: passed.figures, Asked: passed.asked}
+		Risk: passed.figures, Asked: passed.asked}
 	intent.Command = market.Command{Kind: i.Command, At: j.at,
 		Order: market.Order{ID: i.Order, Market: i.Market, ClientOrderID: i.ClientOrderID}}
 	if o := j.account.Known(i.Order); o != nil {
@@ -158,6 +165,7 @@ func (j *botJournal) Intent(i *exchange.Intent) {
 		intent.Command.Changed, intent.Command.Attached = passed.command.Changed, passed.command.Attached
 		intent.Command.Order = passed.command.Order // the whole order after the update
 	}
+	intent.Cause = j.causeOf(intent.Command.Order.Strategy, i.Market)
 	j.intend(j.at, &intent)
 	if i.Command == market.CommandPlace {
 		j.seal.Decided(i.Order)

@@ -51,9 +51,11 @@ func (r *refusals) refuse(at market.Time, key refusalKey, refusal *journal.Refus
 
 // setCause ends a step: it sets the cause of its refusals, and writes those that are the first of
 // their kind.
-func (r *refusals) setCause(causeOf func(in market.ID) journal.Cause, write func(market.Time, *journal.Refusal)) {
+func (r *refusals) setCause(causeOf func(of market.StrategyID, in market.ID) journal.Cause,
+	write func(market.Time, *journal.Refusal)) {
 	for _, k := range r.pending {
-		k.refusal.Cause = causeOf(k.refusal.Command.Order.Market)
+		o := &k.refusal.Command.Order
+		k.refusal.Cause = causeOf(o.Strategy, o.Market)
 		if k.wait == 0 {
 			k.write(write)
 		}

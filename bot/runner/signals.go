@@ -161,7 +161,8 @@ func (h *listening) judge(s *source, a *signals.Arrival) (m *market.Market, verd
 	switch {
 	case a.Sent == 0:
 	case age < -aheadOfUs:
-		return nil, "future", fmt.Sprintf("its time %s is %s ahead of the exchange's clock", a.Sent, -age)
+		return nil, "future", fmt.Sprintf("its time %s is %s ahead of the exchange's clock", a.Sent,
+			-age.Round(time.Millisecond))
 	case longest != 0 && age > longest:
 		return nil, "old", fmt.Sprintf("its time %s is %s ago, max_age is %s; where the times are starts of candles, "+
 			"set stamped = %q", a.Sent, age.Round(time.Millisecond), longest, signals.StampedOpen)
@@ -243,7 +244,7 @@ func (h *listening) accept(s *source, a *signals.Arrival, m *market.Market, at m
 	entry, signal := entryOf(a), a.Signal
 	h.known = max(at, h.known+1) // no two at once: a file of them keeps their order
 	signal.Source, signal.Number, signal.Known, signal.Arrived = s.name, h.journal.nextEntry(), h.known, a.Came
-	signal.Time = cmp.Or(signal.Time, at)
+	signal.Time = min(cmp.Or(signal.Time, at), h.known) // else a clock that is ahead outdates what comes next
 	if entry.Market = ""; m != nil {
 		signal.Market, entry.Market = m.ID, m.Name
 	}
@@ -251,9 +252,14 @@ func (h *listening) accept(s *source, a *signals.Arrival, m *market.Market, at m
 		signal.Until = signal.Known.Add(s.options.MaxAge)
 	}
 	last, known := h.engine.LatestSignal(s.name, signal.Market)
-	if known && inOneSecond(signal.Time, last.Time) {
-		signal.Time = last.Time
+	latest := last.Time
+	if all, is := h.engine.LatestSignal(s.name, 0); is {
+		latest = max(latest, all.Time)
 	}
+	if inOneSecond(signal.Time, latest) {
+		signal.Time = latest
+	}
+	entry.Past = signal.Time < latest
 	entry.Lost = known && a.Was != 0 && last.Stance != 0 && last.Stance != a.Was
 	answer := h.door.Enter(&market.Input{Kind: market.InputSignal, At: at, Signal: &signal})
 	entry.Heard, entry.Deaf = h.namesOf(answer.Heard), h.namesOf(answer.Deaf)
@@ -270,8 +276,13 @@ func (h *listening) accept(s *source, a *signals.Arrival, m *market.Market, at m
 	if a.Sent != 0 { // else the sender does not say
 		line = line.Stringer("sent", a.Sent)
 	}
+	heard := signals.Heard{Number: signal.Number}
+	if entry.Past {
+		heard.Note = journal.PastText
+		line.Str("note", heard.Note)
+	}
 	line.Msg("signal")
-	return signals.Heard{Number: signal.Number}, answer.Commands
+	return heard, answer.Commands
 }
 
 // inOneSecond reports whether a time is written in whole seconds, and another one lies later in its
@@ -287,6 +298,9 @@ func (h *listening) count(s *source, a *signals.Arrival, entry *journal.Signal, 
 	if a.Short {
 		s.heard.Shorts++
 		h.watch.count("signals_total", 1, s.name, "short")
+	}
+	if entry.Past {
+		h.watch.count("signals_total", 1, s.name, "past")
 	}
 	if entry.Lost {
 		s.heard.Lost++
@@ -405,7 +419,7 @@ func (j *botJournal) nextEntry() int64 { return int64(j.entries) + int64(j.batch
 
 // signal journals a signal that has entered the engine, then the refusals that followed.
 func (j *botJournal) signal(at market.Time, entry *journal.Signal) {
-	j.at, j.cause, j.grouped = at, journal.Cause{}, nil
+	j.at, j.cause, j.grouped = at, journal.Cause{Signals: []int64{j.nextEntry()}}, nil
 	j.batch.Journal(at, entry)
 	j.setCause(j.causeOf, j.journalRefusal)
 }

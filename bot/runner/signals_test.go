@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -17,17 +18,24 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
 	"github.com/tidemark-trading/tidemark/state/signals"
+	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/rules"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // advised is a stage whose strategy follows the source model.
 func advised(t *testing.T, keys string) *stage {
 	s := newStage(t, 7, nil)
-	s.kinds = append(s.kinds, shipped.Follow)
-	head, _, _ := strings.Cut(s.config, "[strategies.restless]")
-	s.config = head + section("s", "follow", bitcoin, "1m", "allocation = \"10000\"\nparams.size = \"500 quote\"\n") +
-		"[signals.model]\nlive = \"stdin\"\n" + keys
+	s.advise("follow", "params.size = \"500 quote\"\n", keys)
 	return s
+}
+
+// advise gives a stage one strategy and the source model, with further keys of both.
+func (s *stage) advise(kind, strategy, source string) {
+	s.kinds = append(s.kinds, shipped.Follow, rules.Definition)
+	head, _, _ := strings.Cut(s.config, "[strategies.restless]")
+	s.config = head + section("s", kind, bitcoin, "1m", "allocation = \"10000\"\n"+strategy) +
+		"[signals.model]\nlive = \"stdin\"\n" + source
 }
 
 // hears lets the bot hear an object of model.
@@ -316,4 +324,118 @@ func TestASignalCountsOnceAlsoWhereTheBotIsKilledAtIt(t *testing.T) {
 			s.agree(p)
 		})
 	}
+}
+
+// An order that follows later than a signal names the signal, and how old it was then.
+func TestAnOrderNamesTheSignalsThatItsStrategyCouldRead(t *testing.T) {
+	bottest.Unraced(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 7, nil)
+		s.advise("rules", "rules.signals = \"model\"\nrules.entry = 'model.value > 0.4 and model.age >= 1'\n"+
+			"rules.exit = 'model.value < 0.4'\nrules.size = \"500 quote\"\n", "max_age = \"10m\"\n")
+		p := s.start().hearing()
+		p.hears(`{"value":0.1}`)
+		latest := p.hears(`{"value":0.7,"market":"BTC-EUR"}`)
+		came := p.trading.Now()
+		for p.held().Amount == 0 {
+			time.Sleep(10 * time.Second)
+		}
+		require.NoError(t, p.end())
+		var told operator.Story
+		require.NoError(t, json.Unmarshal([]byte(s.told(nil, "explain", "1", "--json")), &told))
+		require.Len(t, told.Steps[0].Signals, 1)
+		used := told.Steps[0].Signals[0]
+		require.Equal(t, latest.Number, used.Number)
+		require.Equal(t, told.Steps[0].AtMS-came.Millis(), used.AgeMS)
+		require.Greater(t, used.AgeMS, int64(time.Minute/time.Millisecond))
+		want := fmt.Sprintf("signal    %d of model, came %s, used %s later\n", latest.Number,
+			operator.ClockOf(came.Millis()), time.Duration(used.AgeMS)*time.Millisecond)
+		for _, args := range [][]string{{"explain", "1"}, {"journal", "--kind", "intent"}} {
+			text := s.told(nil, args...)
+			require.Regexp(t, `event     candles BTC-EUR of .*\n +`+want, text)
+		}
+		require.Contains(t, s.told(nil, "journal", "--kind", "signal"), "heard by s")
+		s.agree(p)
+		s.replayed()
+	})
+}
+
+// A signal that comes behind a later one changes nothing, and its sender and the journal say so.
+func TestASignalAboutAnEarlierTimeIsToldAsThat(t *testing.T) {
+	bottest.Unraced(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := advised(t, "")
+		p := s.start().hearing()
+		time.Sleep(70 * time.Second)
+		at := func(ago time.Duration, position, market string) signals.Heard {
+			return p.hears(`{"position":%q,"market":%q,"time":%q}`, position, market, p.trading.Now().Add(-ago))
+		}
+		require.Empty(t, at(10*time.Second, "flat", "BTC-EUR").Note)
+		behind := at(20*time.Second, "long", "BTC-EUR")
+		require.Equal(t, journal.PastText, behind.Note)
+		require.Empty(t, at(25*time.Second, "long", "").Note, "the first one about all markets")
+		time.Sleep(10 * time.Second)
+		p.look(func() { require.Zero(t, p.account.Position(1, 1).Amount) })
+		require.Empty(t, at(5*time.Second, "long", "").Note)
+		require.NotEmpty(t, at(6*time.Second, "flat", "BTC-EUR").Note, "behind one about all markets")
+		require.NotZero(t, p.held().Amount)
+		require.Empty(t, at(-3*time.Second, "long", "").Note)
+		require.Empty(t, at(0, "long", "BTC-EUR").Note, "a clock that is ahead outdates nothing")
+		require.NoError(t, p.end())
+		numbers, all := s.journalled()
+		require.Equal(t, behind.Number, numbers[1])
+		require.Equal(t, []bool{false, true, false, false, true},
+			[]bool{all[0].Past, all[1].Past, all[2].Past, all[3].Past, all[4].Past})
+		require.Contains(t, s.told(nil, "journal", "--kind", "signal"), ", 3s before its own time: ")
+		require.Equal(t, 2, strings.Count(s.told(nil, "journal", "--kind", "signal"), journal.PastText))
+		s.agree(p)
+		s.replayed()
+	})
+}
+
+// A canary hears the signals too: the commands that follow from them are compared.
+func TestACanaryHearsTheSignals(t *testing.T) {
+	bottest.Unraced(t)
+	for _, equal := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			var others []strategy.Definition
+			if !equal {
+				others = append(others, sleeper)
+			}
+			s := followed(t, 7, others...)
+			s.advise("follow", "params.size = \"500 quote\"\n", "")
+			p := s.start().hearing()
+			time.Sleep(70 * time.Second)
+			for range 2 {
+				p.hears(`{"position":"long","market":"BTC-EUR","time":"NOW"}`)
+				time.Sleep(5 * time.Second)
+				p.hears(`{"position":"flat","market":"BTC-EUR","time":"NOW"}`)
+				time.Sleep(5 * time.Second)
+			}
+			require.NoError(t, p.end())
+			state := p.Canary.State()
+			require.NoError(t, state.Ended)
+			require.Zero(t, state.Unchecked)
+			require.Equal(t, equal, state.First == nil)
+			if equal {
+				require.EqualValues(t, 4, state.Equal)
+				require.Equal(t, s.replayed().Equal, state.Equal)
+			}
+		})
+	}
+}
+
+// sleeper is named follow, and hears nothing.
+var sleeper = strategy.Define("follow", "hears nothing",
+	func(sleeperParams) strategy.Needs { return strategy.Needs{Signals: []string{"model"}} },
+	func(sleeperParams, strategy.Setup) (strategy.Strategy, error) { return strategy.Base{}, nil })
+
+type sleeperParams struct {
+	Source string        `toml:"source" default:"model" doc:"as follow has it"`
+	Size   strategy.Size `toml:"size" default:"1 quote" doc:"as follow has it"`
+	Stop   market.Rate   `toml:"stop" default:"0%" doc:"as follow has it"`
+	Target market.Rate   `toml:"target" default:"0%" doc:"as follow has it"`
+	Trail  market.Rate   `toml:"trail" default:"0%" doc:"as follow has it"`
+	Limit  market.Rate   `toml:"limit" default:"0%" doc:"as follow has it"`
+	Band   market.Rate   `toml:"band" default:"0%" doc:"as follow has it"`
 }

@@ -27,8 +27,8 @@ var (
 	entered = []string{"Step", "Start", "Stop"}
 	// read changes nothing that a later command depends on.
 	read = []string{"Began", "Brackets", "Callback", "Err", "Halted", "HaltedOpen", "Halts", "Lacking", "LastOrder",
-		"LatestSignal", "Members", "Names", "NextTimer", "Notes", "Now", "Refused", "Save", "SaveAll", "Stack",
-		"TimerDue", "Trades", "Universe", "Unloaded", "Unsaved", "Warming", "Watches"}
+		"LatestSignal", "Members", "Names", "NextTimer", "Notes", "Now", "Refused", "Save", "SaveAll", "SignalsOf",
+		"Stack", "TimerDue", "Trades", "Universe", "Unloaded", "Unsaved", "Warming", "Watches"}
 	// viewed are what Engine.Brackets shows.
 	viewed = []string{"Bare", "Covered", "EntryOf", "Guarding", "Held", "IsExit", "Unprotected", "UnprotectedBy",
 		"Watched", "Withdrawn"}

@@ -98,6 +98,16 @@ func (s *Set) Latest(source string, m market.ID) (last market.Signal, heard bool
 	return last, heard
 }
 
+// Numbers are those of the signals that hold now of what a strategy hears about a market.
+func (s *Set) Numbers(id market.StrategyID, m market.ID) (numbers []int64) {
+	for _, source := range s.wanted[id-1] {
+		if last, holds := s.Last(source, m); holds {
+			numbers = append(numbers, last.Number)
+		}
+	}
+	return numbers
+}
+
 // Save is the latest signals, sorted.
 func (s *Set) Save() (saved []Saved) {
 	places := slices.SortedFunc(maps.Keys(s.last), func(a, b place) int {

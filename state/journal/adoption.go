@@ -77,7 +77,7 @@ func (e *recordEncoder) adoption(r *Adoption) {
 	e.texts(r.By, r.From, r.To)
 	e.Int(int64(r.Until))
 	e.Flags(r.Memory)
-	e.orders(r.Orders)
+	putNumbers(e, r.Orders)
 	rows := r.bookings()
 	e.Uint(uint64(len(rows)))
 	for i := range rows {
@@ -85,25 +85,25 @@ func (e *recordEncoder) adoption(r *Adoption) {
 	}
 }
 
-// orders writes ids with their number.
-func (e *recordEncoder) orders(ids []market.OrderID) {
-	e.Uint(uint64(len(ids)))
-	for _, id := range ids {
-		e.Int(int64(id))
+// putNumbers appends a list: its length, then the numbers.
+func putNumbers[N ~int64](e *recordEncoder, list []N) {
+	e.Uint(uint64(len(list)))
+	for _, n := range list {
+		e.Int(int64(n))
 	}
 }
 
-func (d *recordDecoder) orders() (ids []market.OrderID) {
+func getNumbers[N ~int64](d *recordDecoder) (list []N) {
 	for n := d.Count(); n > 0 && d.Err() == nil; n-- {
-		ids = append(ids, market.OrderID(d.Int()))
+		list = append(list, N(d.Int()))
 	}
-	return ids
+	return list
 }
 
 func (d *recordDecoder) adoption() *Adoption {
 	r := &Adoption{By: d.Text(), From: d.Text(), To: d.Text(), Until: market.Time(d.Int())}
 	d.Flags(&r.Memory)
-	r.Orders = d.orders()
+	r.Orders = getNumbers[market.OrderID](d)
 	for n := d.Count(); n > 0 && d.Err() == nil; n-- {
 		var b Booking
 		d.adopted(&b)

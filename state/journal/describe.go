@@ -181,6 +181,7 @@ func (d *describer) command(c *market.Command, strategy string) {
 }
 
 func (d *describer) cause(c *Cause) {
+	d.text("signals", strings.Trim(fmt.Sprint(c.Signals), "[]"))
 	if c.Kind == 0 {
 		return
 	}

@@ -105,6 +105,9 @@ type Cause struct {
 	Market   market.ID // 0: none, or several
 	At       market.Time
 	Recorded uint64 // number of the event in the recording; 0: not recorded
+	// Signals are the latest signals that the strategy could read about the market of its order, by
+	// the numbers of their entries.
+	Signals []int64
 }
 
 // SentCommand says that a command is being sent: from here on a missing answer means an unknown

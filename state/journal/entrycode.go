@@ -12,7 +12,10 @@ import (
 type recordEncoder struct{ codec.Encoder }
 
 // recordDecoder reads the records that recordEncoder wrote.
-type recordDecoder struct{ codec.Decoder }
+type recordDecoder struct {
+	codec.Decoder
+	of byte // the version of the record at hand
+}
 
 // record appends the kind, the version and the content of a journal entry. It calls methods of
 // concrete types, which keeps the caller's records off the heap.
@@ -211,6 +214,7 @@ func (e *recordEncoder) cause(c *Cause) {
 	e.Market(c.Market)
 	e.Int(int64(c.At))
 	e.Uint(c.Recorded)
+	putNumbers(e, c.Signals)
 }
 
 func (d *recordDecoder) cause(c *Cause) {
@@ -218,6 +222,9 @@ func (d *recordDecoder) cause(c *Cause) {
 	c.Market = d.OtherMarket() // the units stay those of the order's market
 	c.At = market.Time(d.Int())
 	c.Recorded = d.Uint()
+	if d.of > 1 {
+		c.Signals = getNumbers[int64](d)
+	}
 }
 
 func (e *recordEncoder) outcome(r *AnswerEntry) {

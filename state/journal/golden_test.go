@@ -135,6 +135,33 @@ func TestTheStateFileOfThisFormatReadsAsBefore(t *testing.T) {
 	requireSound(t, s)
 }
 
+// Version 2 of the records has the signals of a decision.
+func TestRecordsOfVersion2ReadAsBefore(t *testing.T) {
+	path := filetest.Golden(t, *writeGolden, "bot-records2", func(path string) {
+		s, err := Open(path)
+		require.NoError(t, err)
+		require.NoError(t, s.Bind(twoMarkets(t), twoStrategies))
+		b := s.NewBatch()
+		stored(t, s, b)
+		b.Journal(6000, &Signal{Source: "model", Body: []byte(`{"value":1}`), Came: 5990, Proof: "hmac",
+			Market: "BTC-EUR", Heard: []string{"grid"}, Past: true})
+		o := ownOrder(4)
+		intent := intentOf(o)
+		intent.Cause.Signals = []int64{1, 1 << 40}
+		b.Journal(6001, intent)
+		b.Order(o)
+		b.Journal(6002, &Refusal{Strategy: "grid", Command: intent.Command, Reason: "collar", Cause: intent.Cause})
+		require.NoError(t, s.Commit(b))
+		require.NoError(t, s.Close())
+	})
+	s, err := Open(path)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.Close()) }()
+	require.NoError(t, s.Bind(twoMarkets(t), twoStrategies))
+	filetest.RequireText(t, *writeGolden, "bot-records2.txt", exported(t, s))
+	requireSound(t, s)
+}
+
 // exported is what a store says.
 func exported(t *testing.T, s *Store) []byte {
 	var said bytes.Buffer

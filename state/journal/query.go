@@ -232,6 +232,23 @@ func (s *Store) Story(id market.OrderID) (entries []Entry, err error) {
 	return entries, err
 }
 
+// Entry returns the entry with a number; the error wraps bolt.ErrNotFound where it is not there, or
+// no more.
+func (s *Store) Entry(number uint64) (entry Entry, err error) {
+	err = s.db.View(func(tx *bbolt.Tx) error {
+		value, err := s.entriesOf(tx).get(number)
+		switch {
+		case err != nil:
+			return s.wrap(err)
+		case value == nil:
+			return fmt.Errorf("entry %d: %w in %s", number, bolt.ErrNotFound, s.path)
+		}
+		entry, err = s.readEntry(key64(number), value)
+		return err
+	})
+	return entry, err
+}
+
 // Entries calls visit with the journal's entries from a number on until visit returns an error,
 // which Entries returns.
 func (s *Store) Entries(from uint64, visit func(*Entry) error) error {

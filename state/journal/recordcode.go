@@ -10,10 +10,13 @@ import (
 
 // recordVersion is the version of every stored order, fill, position and journal entry. A decoder
 // reads this version and all before it.
-const recordVersion = 1
+//
+//   - 2: the signals of a Cause; Signal.Past.
+const recordVersion = 2
 
 func (d *recordDecoder) version() {
-	switch v := d.Byte(); {
+	d.of = d.Byte()
+	switch v := d.of; {
 	case v == 0: // also after an error, which Fail keeps
 		d.Fail("record of version 0")
 	case v > recordVersion:

@@ -21,10 +21,14 @@ type Signal struct {
 	Heard, Deaf     []string          // strategies that got it, and that want it and are halted
 	Short           bool              // it asked for a short, which is flat
 	Lost            bool              // the one before it never came: the sender names another position
+	Past            bool              // it is about an earlier time than the latest one, which holds on
 	Orders          []market.OrderID  // that followed at once
 	Count           int64             // of a refused one
 	First           market.Time       // of the first of Count
 }
+
+// PastText is said of a Signal that is Past.
+const PastText = "its time is before that of the latest signal, which holds on: rules and follow leave it out"
 
 func (*Signal) entryKind() EntryKind { return EntrySignal }
 
@@ -36,8 +40,8 @@ func (e *recordEncoder) signal(r *Signal) {
 	e.Int(int64(r.Came))
 	e.list(r.Heard)
 	e.list(r.Deaf)
-	e.Flags(r.Short, r.Lost)
-	e.orders(r.Orders)
+	e.Flags(r.Short, r.Lost, r.Past)
+	putNumbers(e, r.Orders)
 	e.Int(r.Count)
 	e.Int(int64(r.First))
 }
@@ -51,8 +55,8 @@ func (d *recordDecoder) signal() *Signal {
 	r.Body = d.Bytes()
 	r.Sent, r.Came = market.Time(d.Int()), market.Time(d.Int())
 	r.Heard, r.Deaf = d.list(), d.list()
-	d.Flags(&r.Short, &r.Lost)
-	r.Orders = d.orders()
+	d.Flags(&r.Short, &r.Lost, &r.Past)
+	r.Orders = getNumbers[market.OrderID](d)
 	r.Count, r.First = d.Int(), market.Time(d.Int())
 	return r
 }
@@ -73,6 +77,7 @@ func (d *describer) signal(r *Signal) {
 	d.text("halted", strings.Join(r.Deaf, " "))
 	d.flag("short", r.Short)
 	d.flag("lost", r.Lost)
+	d.flag("past", r.Past)
 	d.orders(r.Orders)
 	d.integer("times", r.Count)
 	d.time("first", r.First)
