@@ -116,7 +116,7 @@ func openWatchDoor(ctx context.Context, c *config.WatchConfig) (*watchDoor, erro
 	d, err := &watchDoor{}, error(nil)
 	d.look.file, d.act.file = filepath.Join(folder, watch.LookFile), filepath.Join(folder, watch.ActFile)
 	for _, token := range []*dashboardToken{&d.look, &d.act} {
-		if token.secret, token.made, err = dashboard.Token(token.file); err != nil {
+		if token.of, token.made, err = dashboard.Token(token.file); err != nil {
 			return nil, err
 		}
 	}
@@ -125,7 +125,7 @@ func openWatchDoor(ctx context.Context, c *config.WatchConfig) (*watchDoor, erro
 			return nil, fmt.Errorf("watch: %w", err)
 		}
 	}
-	d.entrance = dashboard.Entrance{Look: d.look.secret, Act: d.act.secret, Secure: section.Secure(),
+	d.entrance = dashboard.Entrance{Look: d.look.of, Act: d.act.of, Secure: section.Secure(),
 		Proxied: section.BehindProxy, Hosts: section.Hosts, Now: time.Now}
 	if d.on, err = (&net.ListenConfig{}).Listen(ctx, "tcp", section.Listen); err != nil {
 		return nil, fmt.Errorf("watch: %w", err)

@@ -32,10 +32,10 @@ type access struct {
 // Entrance lets those with a token to pages that are not the dashboard's own. Requests with the
 // token of acting may change something.
 type Entrance struct {
-	Look, Act string   // tokens: Token makes them
-	Secure    bool     // browsers come over TLS
-	Proxied   bool     // a proxy that does TLS says in headers who asks
-	Hosts     []string // names to answer for, beside this machine's own
+	Look, Act *host.Fresh[string] // tokens: Token makes them
+	Secure    bool                // browsers come over TLS
+	Proxied   bool                // a proxy that does TLS says in headers who asks
+	Hosts     []string            // names to answer for, beside this machine's own
 	Now       func() time.Time
 }
 
