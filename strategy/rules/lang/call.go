@@ -185,7 +185,7 @@ func (c *checker) line(n *node) *expr {
 		return c.signal(n, of.text)
 	}
 	if of.kind == nodeName && find(of.text) == nil {
-		if isPart(n.text) && elsewhere[of.text] == "" {
+		if isPart(n.text) && elsewhere(of.text) == "" {
 			if len(c.signals) > 0 {
 				fail(of.from, "%s is no source of signals; the nearest is %q", of.text,
 					strategy.Nearest(of.text, c.signals))

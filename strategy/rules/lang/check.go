@@ -272,14 +272,17 @@ func (c *checker) let(n *node, l *let) (e *expr) {
 	return e
 }
 
-// elsewhere are words of TradingView and of libraries, beside those that mean the same here.
-var elsewhere = map[string]string{"strategy": "in_position, position, entry_price or profit",
-	"dayofweek": "weekday (Monday is 1)", "dayofmonth": "day", "dmi": "adx(n).plus and adx(n).minus",
-	"psar": "sar(0.02, 0.02, 0.2)", "highestbars": "highest(s, n).ago", "lowestbars": "lowest(s, n).ago",
-	"willr": "wpr(n)", "bbands": "bb(20, 2)", "std": "stdev(s, n)", "stddev": "stdev(s, n)", "ref": "s[k]",
-	"shift": "s[k]", "if": "c ? x : y", "iff": "c ? x : y", "crossed_above": "a crosses above b",
-	"crossed_below": "a crosses below b", "heikinashi": "ha.close", "price": "close", "vol": "volume",
-	"time": "hour, minute, weekday, day, month or between(\"08:00\", \"16:30\")"}
+// elsewhere is what a word of TradingView or of a library is called here; "": it is no such word.
+func elsewhere(word string) string {
+	words := map[string]string{"strategy": "in_position, position, entry_price or profit",
+		"dayofweek": "weekday (Monday is 1)", "dayofmonth": "day", "dmi": "adx(n).plus and adx(n).minus",
+		"psar": "sar(0.02, 0.02, 0.2)", "highestbars": "highest(s, n).ago", "lowestbars": "lowest(s, n).ago",
+		"willr": "wpr(n)", "bbands": "bb(20, 2)", "std": "stdev(s, n)", "stddev": "stdev(s, n)", "ref": "s[k]",
+		"shift": "s[k]", "if": "c ? x : y", "iff": "c ? x : y", "crossed_above": "a crosses above b",
+		"crossed_below": "a crosses below b", "heikinashi": "ha.close", "price": "close", "vol": "volume",
+		"time": "hour, minute, weekday, day, month or between(\"08:00\", \"16:30\")"}
+	return words[word]
+}
 
 // unknown fails with the nearest word.
 func (c *checker) unknown(n *node) {
@@ -299,7 +302,7 @@ func (c *checker) unknown(n *node) {
 	names = append(names, c.signals...)
 	slices.Sort(names)
 	what, nearest := "word", strategy.Nearest(strings.ToLower(n.text), names)
-	switch here := elsewhere[strings.ToLower(n.text)]; {
+	switch here := elsewhere(strings.ToLower(n.text)); {
 	case here != "":
 		fail(n.from, "unknown word %q; here it is %s", n.text, here)
 	case nearest == n.text:
