@@ -46,7 +46,7 @@ type backtestFlags struct {
 func backtestCommand(a *app) *cobra.Command {
 	f := &backtestFlags{}
 	c := &cobra.Command{
-		Use: "backtest", SuggestFor: []string{"test", "backtesting"},
+		Use:   "backtest",
 		Short: "Replay candles through a strategy", Long: backtestHelp, Example: backtestExample,
 		Args: onlyFlags,
 		RunE: a.enter(func(ctx context.Context, _ []string) error { return a.backtest(ctx, f) }),

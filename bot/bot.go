@@ -146,7 +146,7 @@ func Run(ctx context.Context, p Process) int {
 		err = errors.New("interrupted; nothing half-written is left behind")
 	case errors.Is(err, bolt.ErrCorrupt) && !errors.As(err, new(statedir.Error)):
 		err = fmt.Errorf("%w; take the file from a copy, or move it away and import again", err)
-	case !a.entered && !strings.Contains(err.Error(), "\n"): // cobra's suggestions fill several lines
+	case !a.entered && !errors.As(err, new(wrongCommand)):
 		err = fmt.Errorf("%w; see %s --help", err, command.CommandPath())
 	}
 	fmt.Fprintf(p.Stderr, "bot: %v\n", err)
@@ -167,10 +167,12 @@ type app struct {
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use: "bot", Short: "Tidemark: backtest trading strategies, serve a simulated exchange, trade",
-		Long: "Tidemark runs trading strategies. Without anything else at hand, `bot backtest` shows one at work on " +
-			"made-up candles.\n\nExit codes: 0 done, 1 failed, 3 refused by a limit, 64 bad usage, 78 bad config.",
-		Example: "  bot backtest\n  bot candles import --market BTC-EUR --interval 1h FILE.csv\n  bot backtest " +
-			"-c configs/backtest.toml --from 2021-01-01\n  bot exchange",
+		Long: "Tidemark runs trading strategies. `bot COMMAND --help` has the flags of a command. `bot help WORDS` " +
+			"finds words in the documents, like `bot help stop loss`.\n\nExit codes: 0 done, 1 failed, 3 refused by " +
+			"a limit, 64 bad usage, 78 bad config.",
+		Example:      firstCommands,
+		Args:         cobra.NoArgs,
+		RunE:         func(c *cobra.Command, _ []string) error { return c.Help() },
 		SilenceUsage: true, SilenceErrors: true, Version: version.Of(debug.ReadBuildInfo()),
 	}
 	root.SetArgs(a.Args)
@@ -180,9 +182,13 @@ func (a *app) root() *cobra.Command {
 	root.SetVersionTemplate("{{.Version}}\n")
 	narrow(root)
 	root.SetFlagErrorFunc(a.suggest)
-	for _, b := range a.asked(branches()) {
-		root.AddCommand(b.grow(a))
+	for _, g := range a.asked(groups()) {
+		for _, b := range g.branches {
+			root.AddCommand(b.grow(a))
+		}
 	}
+	root.SetHelpCommand(helpCommand(a))
+	answerWrongCommands(root)
 	return root
 }
 
@@ -192,29 +198,42 @@ type branch struct {
 	grow func(*app) *cobra.Command
 }
 
-func branches() []branch {
-	return []branch{{"backtest", backtestCommand}, {"sweep", sweepCommand}, {"walkforward", walkforwardCommand},
-		{"stress", stressCommand}, {"trials", trialsCommand}, {"compare", compareCommand},
-		{"placebo", placeboCommand}, {"worker", workerCommand}, {"candles", candlesCommand}, {"state", stateCommand},
-		{"strategies", strategiesCommand}, {"rules", rulesCommand}, {"init", initCommand},
-		{"exchange", exchangeCommand}, {"run", runCommand},
-		{"doctor", doctorCommand}, {"replay", replayCommand}, {"gap", gapCommand}, {"record", recordCommand},
-		{"recording", recordingCommand}, {"seal", sealCommand}, {"verify", verifyCommand}, {"export", exportCommand},
-		{"version", versionCommand}, {"status", statusCommand}, {"orders", ordersCommand},
-		{"positions", positionsCommand}, {"risk", riskCommand}, {"journal", journalCommand},
-		{"trades", tradesCommand}, {"profit", profitCommand}, {"equity", equityCommand}, {"explain", explainCommand},
-		{"canary", canaryCommand}, {"halt", haltCommand}, {"resume", resumeCommand}, {"cancel", cancelCommand},
-		{"cancel-all", cancelAllCommand}, {"flatten", flattenCommand}, {"resolve", resolveCommand},
-		{"reload", reloadCommand}, {"adopt", adoptCommand}, {"dashboard", dashboardCommand}, {"chat", chatCommand},
-		{"watch", watchCommand}, {"mcp", mcpCommand}}
+// group is a part of the list of commands.
+type group struct {
+	title    string
+	branches []branch
+}
+
+// groups are all commands, in the order of the life of a strategy.
+func groups() []group {
+	return []group{
+		{"Try a strategy", []branch{{"backtest", backtestCommand}, {"init", initCommand}, {"rules", rulesCommand},
+			{"strategies", strategiesCommand}, {"compare", compareCommand}}},
+		{"Data", []branch{{"candles", candlesCommand}, {"record", recordCommand}, {"recording", recordingCommand}}},
+		{"Search", []branch{{"sweep", sweepCommand}, {"walkforward", walkforwardCommand}, {"placebo", placeboCommand},
+			{"stress", stressCommand}, {"trials", trialsCommand}, {"worker", workerCommand}}},
+		{"Trade", []branch{{"exchange", exchangeCommand}, {"doctor", doctorCommand}, {"run", runCommand},
+			{"reload", reloadCommand}, {"canary", canaryCommand}, {"seal", sealCommand}, {"verify", verifyCommand}}},
+		{"Look", []branch{{"status", statusCommand}, {"orders", ordersCommand}, {"positions", positionsCommand},
+			{"trades", tradesCommand}, {"profit", profitCommand}, {"equity", equityCommand}, {"risk", riskCommand},
+			{"explain", explainCommand}, {"journal", journalCommand}, {"dashboard", dashboardCommand},
+			{"watch", watchCommand}, {"watch", watchCommand}, {"mcp", mcpCommand}, {"chat", chatCommand}, {"gap", gapCommand},
+			{"replay", replayCommand}}},
+		{"Act", []branch{{"halt", haltCommand}, {"resume", resumeCommand}, {"flatten", flattenCommand},
+			{"cancel", cancelCommand}, {"cancel-all", cancelAllCommand}, {"resolve", resolveCommand},
+			{"adopt", adoptCommand}}},
+		{"Keep", []branch{{"state", stateCommand}, {"export", exportCommand}, {"version", versionCommand}}},
+	}
 }
 
 // asked is the branch that the first argument names alone, so that a start does not make the flags
 // of all others; all branches where it names none, as for help and a mistyped name.
-func (a *app) asked(all []branch) []branch {
-	for i := range all {
-		if len(a.Args) > 0 && a.Args[0] == all[i].name {
-			return all[i : i+1]
+func (a *app) asked(all []group) []group {
+	for _, g := range all {
+		for i := range g.branches {
+			if len(a.Args) > 0 && a.Args[0] == g.branches[i].name {
+				return []group{{g.title, g.branches[i : i+1]}}
+			}
 		}
 	}
 	return all

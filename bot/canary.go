@@ -37,7 +37,7 @@ type canaryFlags struct {
 func canaryCommand(a *app) *cobra.Command {
 	f := &canaryFlags{}
 	c := &cobra.Command{
-		Use: canary.Command, SuggestFor: []string{"promote", "shadow"}, Args: onlyFlags,
+		Use: canary.Command, Args: onlyFlags,
 		Short: "Show, accept or refuse the canary of a running bot", Long: canaryHelp,
 		Example: "  bot canary --state bots/live\n  bot canary -c live.toml --accept --reason 'the new stop, as " +
 			"planned'",

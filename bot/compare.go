@@ -33,7 +33,7 @@ type compareFlags struct {
 func compareCommand(a *app) *cobra.Command {
 	f := &compareFlags{}
 	c := &cobra.Command{
-		Use: "compare A B …", SuggestFor: []string{"diff"}, Short: "Compare the results of backtests",
+		Use: "compare A B …", Short: "Compare the results of backtests",
 		Long: compareHelp, Example: compareExample,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 2 || len(args) > compare.MaxRuns {

@@ -40,7 +40,7 @@ type exchangeFlags struct {
 func exchangeCommand(a *app) *cobra.Command {
 	f := &exchangeFlags{}
 	c := &cobra.Command{
-		Use: "exchange", SuggestFor: []string{"sandbox", "serve"},
+		Use:   "exchange",
 		Short: "Serve a simulated exchange over HTTP", Long: exchangeHelp, Example: exchangeExample,
 		Args: onlyFlags,
 		RunE: a.enter(func(ctx context.Context, _ []string) error { return a.exchange(ctx, f) }),

@@ -73,7 +73,7 @@ type gapFlags struct {
 func gapCommand(a *app) *cobra.Command {
 	f := &gapFlags{}
 	c := &cobra.Command{
-		Use: "gap", SuggestFor: []string{"difference", "compare-live", "bridge"}, Args: onlyFlags,
+		Use: "gap", Args: onlyFlags,
 		Short: "Say why a bot earned something else than a backtest", Long: gapHelp,
 		Example: "  bot gap --state bots/live\n  bot gap --state bots/live -c configs/backtest.toml --out out/gap\n" +
 			"  bot gap --bot live.toml --every 1h --listen 127.0.0.1:9091\n" +

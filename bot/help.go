@@ -22,6 +22,10 @@ func narrow(root *cobra.Command) {
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages |", ".FlagUsagesWrapped 80 |"))
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		if c == root {
+			rootHelp(root)
+			return
+		}
 		c.Long = wrap(c.Long, helpWidth)
 		help(c, args)
 	})

@@ -35,7 +35,7 @@ func initCommand(a *app) *cobra.Command {
 	var module, replace string
 	c := &cobra.Command{
 		Use: "init DIR", Short: "Start an own strategy in a module of its own", Long: initHelp,
-		Args: cobra.ExactArgs(1), SuggestFor: []string{"new", "create", "new-strategy"},
+		Args:    cobra.ExactArgs(1),
 		Example: "  bot init ../mybot\n  cd ../mybot && go test ./... && go run . backtest",
 		RunE: a.enter(func(_ context.Context, args []string) error {
 			return a.initModule(args[0], module, replace)

@@ -37,7 +37,7 @@ type recordFlags struct {
 func recordCommand(a *app) *cobra.Command {
 	f := &recordFlags{}
 	c := &cobra.Command{
-		Use: "record", SuggestFor: []string{"capture", "collect"}, Args: onlyFlags,
+		Use: "record", Args: onlyFlags,
 		Short: "Record market data without trading", Long: recordHelp,
 		Example: "  bot exchange                                  # in one terminal\n" +
 			"  bot record -c configs/record.toml             # in another\n" +
@@ -89,7 +89,7 @@ type recordingFlags struct {
 func recordingCommand(a *app) *cobra.Command {
 	f := &recordingFlags{}
 	c := &cobra.Command{
-		Use: "recording", SuggestFor: []string{"recordings"}, Args: cobra.NoArgs,
+		Use: "recording", Args: cobra.NoArgs,
 		Short: "List and export the recording of a bot or of bot record",
 		Example: "  bot recording list --folder recordings/btc\n" +
 			"  bot recording export --folder bots/sandbox --kind trade --csv trades",

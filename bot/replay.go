@@ -35,7 +35,7 @@ orders. The first lines say what was recorded, and what is missing. -c alone nam
 func replayCommand(a *app) *cobra.Command {
 	f, other := &stateFlags{}, &backtestFlags{}
 	c := &cobra.Command{
-		Use: "replay", SuggestFor: []string{"rerun", "reproduce"}, Args: onlyFlags,
+		Use: "replay", Args: onlyFlags,
 		Short: "Play a bot's recording again and compare each command", Long: replayHelp,
 		Example: "  bot replay --state bots/live\n  bot replay -c configs/sandbox.toml --json\n" +
 			"  bot replay --state bots/live -c configs/live.toml --out out/new",

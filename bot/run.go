@@ -57,7 +57,7 @@ func (f *runFlags) register(c *cobra.Command, file string) {
 func runCommand(a *app) *cobra.Command {
 	f := &runFlags{}
 	c := &cobra.Command{
-		Use: "run", SuggestFor: []string{"trade", "live", "paper", "dry-run"},
+		Use:   "run",
 		Short: "Trade on an exchange", Long: runHelp, Example: runExample, Args: onlyFlags,
 		RunE: a.enter(func(ctx context.Context, _ []string) error { return a.run(ctx, f) }),
 	}

@@ -52,7 +52,7 @@ type sealFlags struct {
 func sealCommand(a *app) *cobra.Command {
 	f := &sealFlags{}
 	c := &cobra.Command{
-		Use: "seal", SuggestFor: []string{"promise", "go-live"}, Short: "Seal what a bot promises at its go-live",
+		Use: "seal", Short: "Seal what a bot promises at its go-live",
 		Long: sealHelp, Example: sealExample, Args: onlyFlags,
 		RunE: a.enter(func(ctx context.Context, _ []string) error { return a.seal(ctx, f) }),
 	}

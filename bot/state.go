@@ -31,7 +31,7 @@ type stateFlags struct {
 func stateCommand(a *app) *cobra.Command {
 	f := &stateFlags{}
 	c := &cobra.Command{
-		Use: "state", SuggestFor: []string{"check", "backup", "compact"},
+		Use:   "state",
 		Short: "Check, copy, compact and export the state file of a stopped bot", Args: cobra.NoArgs,
 		Example: "  bot state check -c configs/sandbox.toml\n  bot state backup --out copy.db",
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },

@@ -56,7 +56,7 @@ type walkFlags struct {
 func walkforwardCommand(a *app) *cobra.Command {
 	f := &walkFlags{}
 	c := &cobra.Command{
-		Use: "walkforward", SuggestFor: []string{"walk", "wfo"},
+		Use:   "walkforward",
 		Short: "Choose parameters on past days, trade the days that follow", Long: walkHelp,
 		Example: walkExample, Args: onlyFlags,
 	}

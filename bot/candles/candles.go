@@ -45,9 +45,8 @@ func Command(s Streams, enter Enter) *cobra.Command {
 	a, f := &commands{s, enter}, &storeFlags{}
 	c := &cobra.Command{
 		Use: "candles", Short: "Import, fetch, list, verify, export and resample stored candles", Args: cobra.NoArgs,
-		SuggestFor: []string{"import", "fetch", "list", "verify", "export", "resample", "data", "download-data"},
-		Example:    "  bot candles import --market BTC-EUR --interval 1h FILE.csv\n  bot candles list",
-		RunE:       func(c *cobra.Command, _ []string) error { return c.Help() },
+		Example: "  bot candles import --market BTC-EUR --interval 1h FILE.csv\n  bot candles list",
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.PersistentFlags().StringVar(&f.db, "db", "", "candle store `FILE`; without it that of -c, or candles.db")
 	c.PersistentFlags().StringVarP(&f.config, "config", "c", "",

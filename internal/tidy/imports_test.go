@@ -167,6 +167,8 @@ var mayImport = map[string][]string{
 	"internal/lives":   nil,
 	"internal/tidy":    nil,
 
+	"configs":    nil,
+	"docs":       {"configs"},
 	"bot":        {"*"},
 	"bench/ab":   {"market", "market/synthetic"},
 	"bench/rows": nil,
