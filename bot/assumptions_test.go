@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
-// A fee of 0 in the config of bot gap -c is 0, and no fee that was left out.
+// A fee of 0 in the config of bot gap --backtest is 0, and no fee that was left out.
 func TestGapTakesTheFeesOfItsConfig(t *testing.T) {
 	for fees, want := range map[string]exchange.Fees{
 		"maker_fee = \"0\"\ntaker_fee = 0":     {},

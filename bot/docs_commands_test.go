@@ -40,6 +40,8 @@ var plays = []struct {
 }{
 	{"bot version", sceneAlone},
 	{"bot completion", sceneAlone},
+	{"bot --help", sceneAlone},
+	{"bot help", sceneAlone},
 	{"bot strategies", sceneAlone},
 	{"bot rules check", sceneAlone},
 	{"bot rules eject", sceneAlone},
@@ -128,15 +130,15 @@ var filled = strings.NewReplacer(
 	"--state bots/sandbox", "--state state",
 	"--archive FILE", "--archive archive.db", "--state FILE", "--state archive.db",
 	"[--flatten]", "FLATTEN", "[--since 24h]", "--since 24h", "[STRATEGY]", "maker", "[NAME]", "smacross", "ORDER", "1",
-	"DIR", "mine", "SHELL", "bash",
+	"DIR", "mine", "SHELL", "bash", "bot help WORDS", "bot help fees",
 )
 
 // unplayed says why a command of the documents cannot be played here.
 var unplayed = map[string]string{
 	"bot gap --every": "runs until Ctrl-C: gaprounds_test.go plays it",
-	"bot gap --bot live.toml --every 1h --listen 127.0.0.1:9091": "the same",
+	"bot gap -c live.toml --every 1h --listen 127.0.0.1:9091":   "the same",
 	"bot gap --every 1h --listen 127.0.0.1:9091":                 "the same",
-	"bot gap --state state -c configs/backtest.toml":             "needs stored candles: bot/runner/plants_test.go",
+	"bot gap --state state --backtest configs/backtest.toml":     "needs stored candles: bot/runner/plants_test.go",
 	"bot cancel 1":                "its order may have ended: control_test.go plays it",
 	"bot resolve 1":               "needs an exchange that answers falsely; testdata/script/resolve.txtar plays it",
 	"bot resolve 1 --as-exchange": "the same",
@@ -439,7 +441,7 @@ func newShell(t *testing.T) *shell {
 	}
 	s.write(t, "FILE.csv", csv.String())
 	s.write(t, "MINUTES.csv", "1609459200,10,12,9,11,1\n1609459260,11,12,9,11,1\n1609459320,11,12,9,11,1\n")
-	live := strings.NewReplacer(`"bots/sandbox"`, `"state"`, `window = "10s"`, `window = "5s"`)
+	live := strings.NewReplacer(`"../bots/sandbox"`, `"state"`, `window = "10s"`, `window = "5s"`)
 	s.write(t, "live.toml", live.Replace(s.read(t, "configs/sandbox.toml"))+candlesToo)
 	for name, key := range map[string]string{"TIDEMARK_KEY": "key", "TIDEMARK_SECRET": "secret"} {
 		value := regexp.MustCompile(`(?m)^` + key + ` = "(\w+)"`).FindStringSubmatch(s.read(t, "live.toml"))

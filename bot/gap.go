@@ -25,7 +25,7 @@ const gapHelp = `Says why a bot has earned something else than a backtest of the
 strategies again over what the bot has recorded, each time with one more kind of fact in the place of the model:
 
   S0  nothing: a backtest on candles and the bot's signals, with the costs and
-      the latency of -c
+      the latency of --backtest
   S1  data     recorded data with its times of arrival
   S2  people   halts, restarts, reloads, transfers, allocations
   S3  orders   latency and outcomes of orders
@@ -54,7 +54,7 @@ live; gap.csv, its steps; and episodes.csv, all episodes. docs/rerun.md
 
 --every 1h compares again and again beside a running bot, and prints a line a round: the tracking error of each
 strategy, which is live less backtest in hundredths of a per cent (bps) of the money at the beginning, and its parts.
---listen serves them to Prometheus. Where one exceeds alerts.tracking_bps of --bot, its receivers get the alert
+--listen serves them to Prometheus. Where one exceeds alerts.tracking_bps of -c, its receivers get the alert
 tracking. A round that cannot compare says why, and raises no alert.
 
 --write-assumptions measures instead, from the bot's orders, what a backtest assumes: half spread, slippage, latency,
@@ -63,7 +63,7 @@ section says from how many live orders its assumptions were measured.`
 
 // gapFlags are the flags of `bot gap`.
 type gapFlags struct {
-	state, bot, config, from, to, out string
+	state, config, backtest, from, to, out string
 	assumptions                       string // file for the measured ones; empty: nothing is measured
 	json                              bool
 	every                             time.Duration // 0: once
@@ -75,15 +75,15 @@ func gapCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "gap", Args: onlyFlags,
 		Short: "Say why a bot earned something else than a backtest", Long: gapHelp,
-		Example: "  bot gap --state bots/live\n  bot gap --state bots/live -c configs/backtest.toml --out out/gap\n" +
-			"  bot gap --bot live.toml --every 1h --listen 127.0.0.1:9091\n" +
+		Example: "  bot gap --state bots/live\n  bot gap --state bots/live --backtest configs/backtest.toml --out out/gap\n" +
+			"  bot gap -c live.toml --every 1h --listen 127.0.0.1:9091\n" +
 			"  bot gap --state bots/live --write-assumptions measured.toml",
 		RunE: a.enter(func(ctx context.Context, _ []string) error { return a.gap(ctx, f) }),
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.state, "state", "", "state `FOLDER`; without it that of --bot, or state")
-	flags.StringVar(&f.bot, "bot", "", "the bot that runs with this config `FILE`; --every needs it")
-	flags.StringVarP(&f.config, "config", "c", "",
+	flags.StringVar(&f.state, "state", "", "state `FOLDER`; without it that of -c, or state")
+	flags.StringVarP(&f.config, "config", "c", "", "the bot that runs with this config `FILE`; --every needs it")
+	flags.StringVar(&f.backtest, "backtest", "",
 		"config `FILE` of a backtest: its candles, costs and latency; without it recorded candles, and fees alone")
 	flags.StringVar(&f.from, "from", "", "begin at this time, in full minutes; before it, all runs do what the bot did")
 	flags.StringVar(&f.to, "to", "", "end, exclusive; without it all that is recorded")
@@ -126,10 +126,10 @@ func (a *app) gap(ctx context.Context, f *gapFlags) (err error) {
 	return a.document(bridge.Page(r, o.Dir), path, r, f.json)
 }
 
-// compare compares with the candles and assumptions of -c.
+// compare compares with the candles and assumptions of --backtest.
 func (f *gapFlags) compare(ctx context.Context, o gap.Options) (*gap.Comparison, error) {
-	if f.config != "" {
-		store, err := gapModel(f.config, &o)
+	if f.backtest != "" {
+		store, err := gapModel(f.backtest, &o)
 		if err != nil {
 			return nil, err
 		}

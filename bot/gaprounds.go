@@ -17,26 +17,27 @@ import (
 // alertsAtEnd is how long the end of a command waits for alerts.
 const alertsAtEnd = 5 * time.Second
 
-// read checks the flags, and reads the config of --bot, which names the state folder; nil: there is
+// read checks the flags, and reads the config of -c, which names the state folder; nil: there is
 // none.
 func (f *gapFlags) read() (bot *config.Run, err error) {
 	switch {
-	case f.bot != "" && f.state != "":
-		return nil, config.Usagef("--bot and --state: one of them names the state folder")
+	case f.config != "" && f.state != "":
+		return nil, config.Usagef("-c and --state: one of them names the state folder; --backtest has the config of a " +
+			"backtest")
 	case f.every == 0 && f.listen != "":
 		return nil, config.Usagef("--listen: only --every serves metrics")
 	case f.every < 0 || f.every != 0 && f.every < time.Second:
 		return nil, config.Usagef("--every %s: want a second at least, like 1h", f.every)
-	case f.every != 0 && f.bot == "":
-		return nil, config.Usagef("--every: want the config of the running bot, like --bot live.toml: it has the " +
+	case f.every != 0 && f.config == "":
+		return nil, config.Usagef("--every: want the config of the running bot, like -c live.toml: it has the " +
 			"receivers of alerts")
 	case f.every != 0 && (f.to != "" || f.out != "" || f.assumptions != "" || f.json):
 		return nil, config.Usagef("--every prints a line a round: --to, --out, --json and --write-assumptions are " +
 			"for one comparison")
-	case f.bot == "":
+	case f.config == "":
 		return nil, nil
 	}
-	bot, err = readConfig(f.bot, nil, config.LoadRun)
+	bot, err = readConfig(f.config, nil, config.LoadRun)
 	if err == nil {
 		f.state = bot.Bot.State
 	}
@@ -50,8 +51,8 @@ func (a *app) gapRounds(ctx context.Context, f *gapFlags, bot *config.Run, o gap
 	if err != nil {
 		return bot.Source.Place(err)
 	}
-	if f.config != "" { // a mistake in it ends the command now, not the first round
-		store, err := gapModel(f.config, &gap.Options{Kinds: a.Definitions})
+	if f.backtest != "" { // a mistake in it ends the command now, not the first round
+		store, err := gapModel(f.backtest, &gap.Options{Kinds: a.Definitions})
 		if err != nil {
 			return err
 		}

@@ -33,7 +33,7 @@ type rounds struct {
 // start begins rounds of a second.
 func (r *rounds) start() {
 	r.out, r.stderr = &output{}, &output{}
-	r.cmd = bottest.Child(bottest.Program(r.t), "gap", "--bot", r.config, "--every", "1s", "--listen", "127.0.0.1:0")
+	r.cmd = bottest.Child(bottest.Program(r.t), "gap", "-c", r.config, "--every", "1s", "--listen", "127.0.0.1:0")
 	r.cmd.Stdout, r.cmd.Stderr = r.out, r.stderr
 	require.NoError(r.t, r.cmd.Start())
 	r.t.Cleanup(func() { _ = r.cmd.Process.Kill() })
@@ -148,7 +148,7 @@ url = %q
 	require.NoError(t, r.cmd.Process.Signal(os.Interrupt))
 	require.NoError(t, bottest.Ended(r.cmd), r.stderr.String())
 	stop(bot)
-	code, out, failed := call(t.Context(), "gap", "--bot", r.config)
+	code, out, failed := call(t.Context(), "gap", "-c", r.config)
 	require.Zero(t, code, failed)
 	require.Contains(t, out, ", 2 starts\n")
 }

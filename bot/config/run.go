@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"maps"
 	"net/url"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -39,7 +41,7 @@ type BotSection struct {
 	// this machine; or paper: orders go to a simulated exchange in this process, at the exchange's
 	// prices.
 	Mode       string `toml:"mode"`
-	State      string `toml:"state"`       // folder of the state file and the socket; made where it is missing
+	State      string `toml:"state"`       // folder of the state file; made where it is missing; below the config's folder
 	Log        string `toml:"log"`         // on the standard error: off, error, warn, info, debug
 	LogFile    string `toml:"log_file"`    // the same lines as JSON; empty: none
 	LogMB      int64  `toml:"log_mb"`      // size at which the file is packed and begun anew
@@ -179,7 +181,37 @@ func LoadRun(source *Source) (*Run, error) {
 		c); err != nil {
 		return nil, err
 	}
-	return c, source.Place(c.Exchange.checkAddresses())
+	err := source.Place(source.besideConfig(&c.Bot.State))
+	return c, cmp.Or(err, source.Place(c.Exchange.checkAddresses()))
+}
+
+// stateFile is the file that makes a folder a bot's: statedir.StateFile.
+const stateFile = "bot.db"
+
+// besideConfig makes a state folder of the config's text one below the config's own folder, so that
+// the bot finds it wherever it is started. A folder of --set is the current folder's. It refuses a
+// config whose state still lies below the current folder, as it did before: a second, empty state
+// would trade on the same account.
+func (s *Source) besideConfig(folder *string) error {
+	path := []string{"bot", "state"}
+	set := slices.ContainsFunc(s.Overrides, func(o Override) bool { return slices.Equal(o.Path, path) })
+	if s.File == "" || set || *folder == "" || filepath.IsAbs(*folder) {
+		return nil
+	}
+	former := filepath.Clean(*folder)
+	*folder = filepath.Join(filepath.Dir(s.File), former)
+	if *folder == former || isFile(filepath.Join(*folder, stateFile)) || !isFile(filepath.Join(former, stateFile)) {
+		return nil
+	}
+	return Keyf(path, "is relative to the config's folder, where %s has no %s, but %[3]s of the current folder has one. "+
+		"If it is this bot's, move that folder to %[1]s; if it is another bot's, start elsewhere, or write the whole path",
+		*folder, stateFile, former)
+}
+
+// isFile reports whether there is a file of this name.
+func isFile(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // checkAddresses refuses addresses that rest.Origin refuses.
