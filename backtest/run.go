@@ -246,7 +246,7 @@ func (d *driver) info(o Options) finishInfo {
 	}
 	info.Assumptions = append(info.Assumptions, d.targetLines(info.Strategies)...)
 	for code, n := range d.rejected {
-		info.Refusals = append(info.Refusals, Count{Reason: fmt.Sprintf("exchange answered %d", code), Count: n})
+		info.Refusals = append(info.Refusals, Count{Reason: fmt.Sprint(exchangeAnswered, code), Count: n})
 	}
 	info.Warnings = append(info.Warnings, d.bareWarnings()...)
 	if info.OneCandle = d.oneCandleExits(); info.OneCandle != nil {

@@ -5,8 +5,6 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/tidemark-trading/tidemark/exchange"
 )
 
 // SummaryOptions describe the terminal.
@@ -268,16 +266,6 @@ func (s *summary) hindsight(res *Result) {
 		s.line("%s%s%s", pad(row[0], 26), left(row[1]+" "+res.Currency, 26), left(row[2], 14))
 	}
 	s.line("%s", s.paint(dim, "what is gone after a minute may have known the future"))
-}
-
-func (s *summary) refusals(res *Result) {
-	if len(res.Refusals) == 0 {
-		return
-	}
-	s.title("Refused by the gate or the venue")
-	for _, r := range res.Refusals {
-		s.wrapped(fmt.Sprintf("%8d  ", r.Count), exchange.Explained(r.Reason), "")
-	}
 }
 
 // list writes a line for every text.

@@ -51,9 +51,7 @@ func (res *Result) tables(run *report.Run) {
 
 // facts writes the tables of what the run was given.
 func (res *Result) facts(run *report.Run) {
-	for _, c := range res.Refusals {
-		run.Refusals.Rows = append(run.Refusals.Rows, []string{c.Reason, numbered(c.Count)})
-	}
+	run.Refusals.Rows = res.RefusalRows()
 	run.Queue.Rows = queueRows(res.Queue)
 	run.Data.Head = []string{"market", "interval", "candles", "no trade", "missing"}
 	for _, d := range res.Data {

@@ -136,9 +136,9 @@ var filled = strings.NewReplacer(
 // unplayed says why a command of the documents cannot be played here.
 var unplayed = map[string]string{
 	"bot gap --every": "runs until Ctrl-C: gaprounds_test.go plays it",
-	"bot gap -c live.toml --every 1h --listen 127.0.0.1:9091":   "the same",
-	"bot gap --every 1h --listen 127.0.0.1:9091":                 "the same",
-	"bot gap --state state --backtest configs/backtest.toml":     "needs stored candles: bot/runner/plants_test.go",
+	"bot gap -c live.toml --every 1h --listen 127.0.0.1:9091": "the same",
+	"bot gap --every 1h --listen 127.0.0.1:9091":              "the same",
+	"bot gap --state state --backtest configs/backtest.toml":  "needs stored candles: bot/runner/plants_test.go",
 	"bot cancel 1":                "its order may have ended: control_test.go plays it",
 	"bot resolve 1":               "needs an exchange that answers falsely; testdata/script/resolve.txtar plays it",
 	"bot resolve 1 --as-exchange": "the same",

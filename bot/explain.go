@@ -20,17 +20,24 @@ has.
 
 --refused tells why a strategy, or any, did not trade: the orders that the gate or the exchange refused in the last
 --since, the reasons, with the value and its limit, how often, and whether the strategy is halted. Of rules it says how
-often the entry was true since the start, and how near it came otherwise.`
+often the entry was true since the start, and how near it came otherwise.
+
+--run explains a finished backtest instead: an order of its orders.csv, or with --refused all that was refused, in
+words, with its share of all orders and what helps.`
 
 func explainCommand(a *app) *cobra.Command {
-	f, refused, since := &callerFlags{}, false, "24h"
+	f, refused, since, ran := &callerFlags{}, false, "24h", ""
 	c := &cobra.Command{
 		Use: "explain ORDER | --refused [STRATEGY]", Short: "Tell the story of an order, or why there is none",
 		Args: cobra.MaximumNArgs(1), Long: explainHelp,
 		Example: "  bot explain 12 -c configs/sandbox.toml\n  bot explain 8254ec74 --json\n  bot explain --refused " +
-			"maker --since 1h",
+			"maker --since 1h\n  bot explain 3 --run out/smacross-synthetic",
 		RunE: a.enter(func(ctx context.Context, args []string) error {
 			switch {
+			case ran != "" && (f.config != "" || f.state != ""):
+				return config.Usagef("--run is a finished backtest; -c and --state name a bot")
+			case ran != "" && (refused || len(args) == 1):
+				return a.explainRun(ran, strings.Join(args, ""), refused, f.json)
 			case refused:
 				return a.explainRefusals(ctx, f, strings.Join(args, ""), since)
 			case len(args) == 0:
@@ -42,6 +49,7 @@ func explainCommand(a *app) *cobra.Command {
 		}),
 	}
 	f.register(c)
+	c.Flags().StringVar(&ran, "run", "", "a finished backtest in this `FOLDER`, instead of a bot")
 	c.Flags().BoolVar(&refused, "refused", false, "what the gate and the exchange refused, instead of an order")
 	c.Flags().StringVar(&since, "since", since, "with --refused: how far back `AGO` reaches, like 30m or 7d")
 	return c

@@ -64,10 +64,10 @@ section says from how many live orders its assumptions were measured.`
 // gapFlags are the flags of `bot gap`.
 type gapFlags struct {
 	state, config, backtest, from, to, out string
-	assumptions                       string // file for the measured ones; empty: nothing is measured
-	json                              bool
-	every                             time.Duration // 0: once
-	listen                            string
+	assumptions                            string // file for the measured ones; empty: nothing is measured
+	json                                   bool
+	every                                  time.Duration // 0: once
+	listen                                 string
 }
 
 func gapCommand(a *app) *cobra.Command {

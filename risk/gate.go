@@ -143,7 +143,7 @@ func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error)
 	g.checkedMarket = m
 	g.round(m, o)
 	if o.Amount == 0 && o.AmountQuote == 0 {
-		return g.refuseNothing(s, o)
+		return g.refuseNothing(a, s, o)
 	}
 	if o.Type != market.TypeMarket && o.CodGroupID == 0 && !c.Attached { // resting exits must outlive a dead bot
 		o.CodGroupID = s.limits.CodGroupID
@@ -163,6 +163,9 @@ func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error)
 	facts := g.factsOf(a, m, o)
 	hold, refused := exchange.CheckPlace(m, o, facts)
 	if refused != nil {
+		if refused.Code == exchange.CodeInsufficientBalance && !c.Attached && sellsNothing(a, o) {
+			return g.refuseWith(s, ReasonNothingToSell, 0, 0)
+		}
 		return g.refusePlace(s, m, o, refused)
 	}
 	approved := Approved{command: c, hold: hold}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
 )
 
 // Reason is why the gate refused.
@@ -48,6 +49,7 @@ const (
 	ReasonNoPrice    // the market has no price yet
 	ReasonLeftOut    // an Absence
 	ReasonMaxPositions
+	ReasonNothingToSell // a sale in a market where the strategy has no position
 	reasons
 )
 
@@ -69,6 +71,7 @@ var reasonTexts = [reasons]struct{ name, words string }{
 	ReasonNoPosition:    {name: "no_position"},
 	ReasonHeld:          {name: "held"},
 	ReasonNoPrice:       {name: "no_price"},
+	ReasonNothingToSell: {"nothing_to_sell", "the strategy has no position in the market"},
 	ReasonLeftOut:       {"left_out", "this run shows what happens without the entry"},
 }
 
@@ -113,7 +116,8 @@ func (r *Refusal) Error() string {
 		return "refused: " + r.Reason.String() + ": " + r.Words(r.market, nil)
 	case r.Reason == ReasonNoSuchOrder || r.Reason == ReasonInFlight:
 		return fmt.Sprintf("refused: %s (order %d)", r.Reason, r.Have)
-	case r.Reason == ReasonUniverse || r.Reason == ReasonCoolDown || r.Reason == ReasonTooSmall && r.market != nil:
+	case r.Reason == ReasonUniverse, r.Reason == ReasonCoolDown, r.Reason == ReasonNothingToSell,
+		r.Reason == ReasonTooSmall && r.market != nil:
 		return "refused: " + r.Reason.String() + ": " + r.Words(r.market, r.currency)
 	case r.currency != nil:
 		if have, limit := r.Values(r.market, r.currency); have != "" {
@@ -127,7 +131,7 @@ func (r *Refusal) Error() string {
 
 // Dust reports whether the amount or its value is below the market's minimum.
 func (r *Refusal) Dust() bool {
-	return r.Reason == ReasonTooSmall ||
+	return r.Reason == ReasonTooSmall || r.Reason == ReasonNothingToSell ||
 		r.Reason == ReasonExchange && (r.Code == exchange.CodeMinBase || r.Code == exchange.CodeMinQuote)
 }
 
@@ -182,11 +186,19 @@ func (g *Gate) RefuseWarmUp(id market.StrategyID, m market.ID) error {
 // equity yet, so a share of it is nothing.
 //
 //go:noinline
-func (g *Gate) refuseNothing(s *slot, o *market.Order) (Approved, error) {
-	if s.cold > 0 && s.warming[o.Market].on {
+func (g *Gate) refuseNothing(a *state.Account, s *slot, o *market.Order) (Approved, error) {
+	switch {
+	case s.cold > 0 && s.warming[o.Market].on:
 		return Approved{}, g.warm(s, o.Market)
+	case sellsNothing(a, o):
+		return g.refuseWith(s, ReasonNothingToSell, 0, 0)
 	}
 	return g.refuseWith(s, ReasonTooSmall, 0, 0)
+}
+
+// sellsNothing reports whether an order sells in a market where its strategy has no position.
+func sellsNothing(a *state.Account, o *market.Order) bool {
+	return o.Side == market.Sell && a.Holding(o.Strategy, o.Market).Amount == 0
 }
 
 // refuseUnreliable is objection for a market whose latest prices cannot be true.

@@ -37,7 +37,7 @@ func (a *commands) exportCommand(store *storeFlags) *cobra.Command {
 		Use: "export", Short: "Write candles as CSV or Parquet", Args: cobra.NoArgs,
 		Long: "Write stored candles as CSV or Parquet. CSV has every decimal, and an import of it gives the same " +
 			"candles. Parquet has the numbers as doubles and the times as timestamps, for notebooks.\n\n" +
-			"--synthetic writes the made-up candles of BTC-EUR, 2021 to 2023 from 1h up, that a backtest without " +
+			"--synthetic writes the made-up candles of a market, 2021 to 2023 from 1h up, that a backtest without " +
 			"data uses: a sample to try an import on.",
 		Example: "  bot candles export --market BTC-EUR --interval 1h > FILE.csv\n" +
 			"  bot candles export --market BTC-EUR --interval 1h --from 2023 \\\n    --out FILE.parquet\n" +

@@ -101,7 +101,7 @@ type MeasuredSection struct {
 
 // DataSection names the source of the candles.
 type DataSection struct {
-	Source  string `toml:"source"`  // "store", or "synthetic": three made-up years of BTC-EUR
+	Source  string `toml:"source"`  // "store", or "synthetic": three made-up years of six markets
 	Candles string `toml:"candles"` // file of the store
 	// Recording is a folder of `bot record`, or the state folder of a bot: `bot backtest` runs on
 	// what was recorded, and on no store. None: candles.

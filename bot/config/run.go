@@ -41,7 +41,7 @@ type BotSection struct {
 	// this machine; or paper: orders go to a simulated exchange in this process, at the exchange's
 	// prices.
 	Mode       string `toml:"mode"`
-	State      string `toml:"state"`       // folder of the state file; made where it is missing; below the config's folder
+	State      string `toml:"state"`       // folder of the state file, from the config's folder; made where missing
 	Log        string `toml:"log"`         // on the standard error: off, error, warn, info, debug
 	LogFile    string `toml:"log_file"`    // the same lines as JSON; empty: none
 	LogMB      int64  `toml:"log_mb"`      // size at which the file is packed and begun anew
@@ -203,9 +203,9 @@ func (s *Source) besideConfig(folder *string) error {
 	if *folder == former || isFile(filepath.Join(*folder, stateFile)) || !isFile(filepath.Join(former, stateFile)) {
 		return nil
 	}
-	return Keyf(path, "is relative to the config's folder, where %s has no %s, but %[3]s of the current folder has one. "+
-		"If it is this bot's, move that folder to %[1]s; if it is another bot's, start elsewhere, or write the whole path",
-		*folder, stateFile, former)
+	return Keyf(path, "is relative to the config's folder, where %s has no %s, but %[3]s of the current folder has "+
+		"one. If it is this bot's, move that folder to %[1]s; if it is another bot's, start elsewhere, or write the "+
+		"whole path", *folder, stateFile, former)
 }
 
 // isFile reports whether there is a file of this name.

@@ -10,6 +10,7 @@ import (
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/market/synthetic"
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
@@ -111,7 +112,7 @@ func OpenLibrary(c *config.Backtest) (Library, error) {
 			problem = "is an empty file"
 		}
 		return nil, fmt.Errorf("%s %s; %s", c.Data.Candles, problem,
-			importHint(c.Data.Candles, append(s.Markets, madeUpMarket)[0], s.Interval))
+			importHint(c.Data.Candles, append(s.Markets, synthetic.Names()...)[0], s.Interval))
 	}
 	if err != nil {
 		return nil, err

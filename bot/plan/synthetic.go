@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/market"
@@ -15,38 +17,56 @@ import (
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
-// synthetics is the built-in market as a library: BTC-EUR at 1h, and every longer interval merged
+// synthetics are the built-in markets as a library: each at 1h, and every longer interval merged
 // from 1h.
 type synthetics struct {
 	inMemory
-	seed  uint64
-	hours []market.Candle // in the units of market units
-	units market.Market
+	seed uint64
+
+	mutex sync.Mutex // of hours: the runs of a search share a library
+	hours map[madeUp][]market.Candle
 }
 
-const (
-	madeUpMarket = "BTC-EUR"
-	madeUpPrice  = 2 // decimals
-	madeUpVolume = 8
-)
+// madeUp is a market of a run, with its units.
+type madeUp struct {
+	id                        market.ID
+	name                      string
+	priceDigits, volumeDigits uint8
+}
 
 // candles returns the series in units of a market.
 func (l *synthetics) candles(m *market.Market, interval market.Interval) ([]market.Candle, error) {
-	if m.Name != madeUpMarket || interval < market.Interval1h {
-		return nil, fmt.Errorf("there is no synthetic %s %s, only %s at 1h and longer", m.Name, interval, madeUpMarket)
+	if interval < market.Interval1h {
+		return nil, l.tooShort(m.Name, interval)
 	}
-	if l.hours == nil || l.units.PriceDigits != m.PriceDigits || l.units.VolumeDigits != m.VolumeDigits ||
-		l.units.ID != m.ID {
-		hours, err := synthetic.BTCEUR(m, l.seed)
-		if err != nil {
-			return nil, err
-		}
-		l.hours, l.units = hours, *m
+	hours, err := l.hoursOf(m)
+	if err != nil || interval == market.Interval1h {
+		return hours, err
 	}
-	if interval == market.Interval1h {
-		return l.hours, nil
+	return merge(hours, interval), nil
+}
+
+// hoursOf makes the hours of a market, once for its name and units.
+func (l *synthetics) hoursOf(m *market.Market) ([]market.Candle, error) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	key := madeUp{m.ID, m.Name, m.PriceDigits, m.VolumeDigits}
+	if hours := l.hours[key]; hours != nil {
+		return hours, nil
 	}
-	return merge(l.hours, interval), nil
+	hours, err := synthetic.Hours(m, l.seed)
+	if err != nil {
+		return nil, err
+	}
+	if l.hours == nil {
+		l.hours = map[madeUp][]market.Candle{}
+	}
+	l.hours[key] = hours
+	return hours, nil
+}
+
+func (l *synthetics) tooShort(name string, interval market.Interval) error {
+	return fmt.Errorf("there is no synthetic %s %s, only 1h and longer: %w", name, interval, candles.ErrNoData)
 }
 
 // merge merges hours to longer candles. It leaves out a first or last candle that is incomplete.
@@ -71,11 +91,18 @@ func merge(hours []market.Candle, interval market.Interval) (merged []market.Can
 	return merged
 }
 
-func (l *synthetics) standard() *market.Market {
-	return &market.Market{ID: 1, Name: madeUpMarket, PriceDigits: madeUpPrice, VolumeDigits: madeUpVolume}
+// standard is a market with the decimals of its made-up candles; an error where there are none.
+func (l *synthetics) standard(name string) (*market.Market, error) {
+	for _, one := range synthetic.Six() {
+		if one.Name == name {
+			return &market.Market{ID: 1, Name: name, PriceDigits: one.PriceDigits, VolumeDigits: one.VolumeDigits}, nil
+		}
+	}
+	return nil, fmt.Errorf("there is no synthetic %s, only %s; for others set data.source to \"store\" and fill it: "+
+		"`bot candles import` reads files", name, strings.Join(synthetic.Names(), ", "))
 }
 
-// newSynthetics is the market of a seed.
+// newSynthetics are the markets of a seed.
 func newSynthetics(seed uint64) *synthetics {
 	l := &synthetics{seed: seed}
 	l.of = l.series
@@ -84,18 +111,12 @@ func newSynthetics(seed uint64) *synthetics {
 
 // series is the series of an interval. Its decimals are the same for every seed.
 func (l *synthetics) series(name string, interval market.Interval) (*Series, error) {
-	if name != madeUpMarket {
-		return nil, fmt.Errorf("there is no synthetic %s, only %s; set data.source to \"store\" and fill it. `bot "+
-			"candles import` reads files. Made-up candles of BTC-EUR, ETH-EUR and ADA-EUR: run `bot exchange --set "+
-			"exchange.history=2400h`, and in another terminal `bot candles fetch --market ADA-EUR --interval 1h "+
-			"--from 2020-01-01 --base-url http://127.0.0.1:8080/v2`", name, madeUpMarket)
+	m, err := l.standard(name)
+	if err != nil {
+		return nil, err
 	}
-	if interval < market.Interval1h {
-		return nil, fmt.Errorf("there is no synthetic %s %s, only %s at 1h and longer: %w", name, interval,
-			madeUpMarket, candles.ErrNoData)
-	}
-	list, err := l.candles(l.standard(), interval)
-	return &Series{Market: name, Interval: interval, PriceDigits: madeUpPrice, VolumeDigits: madeUpVolume,
+	list, err := l.candles(m, interval)
+	return &Series{Market: name, Interval: interval, PriceDigits: m.PriceDigits, VolumeDigits: m.VolumeDigits,
 		Candles: list}, err
 }
 
@@ -137,12 +158,15 @@ func hashCandles(series []market.Candle) string {
 	return hex.EncodeToString(hash.Sum(nil))
 }
 
-// Synthetic returns the made-up candles of BTC-EUR in [from, to), 0 being no bound, as a backtest
+// Synthetic returns the made-up candles of a market in [from, to), 0 being no bound, as a backtest
 // without data has them, and the market with their decimals.
 func Synthetic(name string, interval market.Interval, seed uint64, from, to market.Time) (backtest.Source,
 	*market.Market, error) {
 	l := newSynthetics(seed)
-	m := l.standard()
+	m, err := l.standard(name)
+	if err != nil {
+		return nil, nil, err
+	}
 	if _, err := l.Span(name, interval); err != nil {
 		return nil, nil, err
 	}
@@ -155,8 +179,8 @@ func (l *synthetics) open(f backtest.Feed, from, to market.Time) (backtest.Sourc
 	return &batches{left: within(candles, from, to)}, err
 }
 
-// Markets is the one market.
-func (l *synthetics) Markets() ([]string, error) { return []string{madeUpMarket}, nil }
+// Markets are the names of the made-up markets.
+func (l *synthetics) Markets() ([]string, error) { return synthetic.Names(), nil }
 
 // batches is a slice of candles as a source.
 type batches struct{ left []market.Candle }

@@ -169,7 +169,7 @@ func (l *Log) Tell(id market.StrategyID, c *market.Command, err error) {
 		return
 	}
 	log := l.core.Log(id)
-	if log.GetLevel() > zerolog.InfoLevel {
+	if log.GetLevel() > zerolog.WarnLevel {
 		return
 	}
 	line := log.WithLevel(l.levelOf(id, reason{c.Order.Market, why.Reason, why.Code}))
@@ -206,11 +206,28 @@ const message = "ask refused"
 func (l *Log) levelOf(id market.StrategyID, why reason) zerolog.Level {
 	t := &l.told[id-1]
 	level := zerolog.InfoLevel
-	if why == t.last || why.reason == risk.ReasonWarmUp {
+	switch {
+	case why.reason == risk.ReasonNothingToSell: // a mistake of the strategy
+		level = t.mistake(why.reason.String())
+	case why == t.last || why.reason == risk.ReasonWarmUp:
 		level = zerolog.DebugLevel
 	}
 	t.last = why
 	return level
+}
+
+// mistake is the level of a mistake of a kind: the first one is a warning.
+func (t *told) mistake(kind string) zerolog.Level {
+	if t.malformed[kind] {
+		return zerolog.DebugLevel
+	}
+	if t.malformed == nil {
+		t.malformed = make(map[string]bool)
+	}
+	if len(t.malformed) < maxKinds {
+		t.malformed[kind] = true
+	}
+	return zerolog.WarnLevel
 }
 
 // Forget forgets what the log of a strategy has had: another strategy has taken over.
@@ -230,16 +247,7 @@ func (l *Log) tellMalformed(id market.StrategyID, c *market.Command, err error) 
 		}
 		return r
 	}, err.Error())
-	t, level := &l.told[id-1], zerolog.WarnLevel
-	if t.malformed[kind] {
-		level = zerolog.DebugLevel
-	} else if len(t.malformed) < maxKinds {
-		if t.malformed == nil {
-			t.malformed = make(map[string]bool)
-		}
-		t.malformed[kind] = true
-	}
-	log := l.core.Log(id)
+	level, log := l.told[id-1].mistake(kind), l.core.Log(id)
 	if line := log.WithLevel(level); level >= log.GetLevel() {
 		l.inMarket(line.Str("ask", c.Kind.String()).Err(err), c).Msg(message)
 	}
