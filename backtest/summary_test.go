@@ -47,7 +47,8 @@ func TestASummarySaysWhatACodeOfTheExchangeMeans(t *testing.T) {
 	var text strings.Builder
 	require.NoError(t, WriteSummary(&text, result, SummaryOptions{Width: 100}))
 	require.Contains(t, text.String(), "       3  trend: exchange 216: You do not have sufficient balance to complete")
-	require.Contains(t, text.String(), "       1  trend: max_position\n")
+	require.Regexp(t, `\n       1  trend: max_position, \d+\.\d % of all orders: bot help max_position\n`, text.String())
+	require.Contains(t, strings.Join(strings.Fields(text.String()), " "), `of all orders: "up to 95% cash" leaves room`)
 }
 
 func TestFiguresOfMoreThanNineDigitsArePowersOfTen(t *testing.T) {

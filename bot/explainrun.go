@@ -152,14 +152,14 @@ func (o *ranOrder) write(w io.Writer, strategies []backtest.StrategyInfo) error 
 	if i, err := strconv.Atoi(name); err == nil && i >= 1 && i <= len(strategies) {
 		name = strategies[i-1].Name
 	}
-	asked := fmt.Sprintf("asked by %s: %s %s", name, row["side"], row["type"])
+	asked := fmt.Sprintf("%s asks in %s: %s %s", name, row["market"], row["type"], row["side"])
 	for _, part := range [...]struct{ column, before string }{{"amount", " of "}, {"amount_quote", " for "},
 		{"price", " at "}, {"trigger_price", ", trigger "}, {"reason", ", tag "}} {
 		if row[part.column] != "" {
 			asked += part.before + row[part.column]
 		}
 	}
-	add(row["created_ms"], asked+" in "+row["market"])
+	add(row["created_ms"], asked)
 	for _, f := range o.Fills {
 		role := "maker"
 		if f["taker"] == "true" {
@@ -172,7 +172,7 @@ func (o *ranOrder) write(w io.Writer, strategies []backtest.StrategyInfo) error 
 	if why := row["restatement_reason"]; why != "" {
 		end += ": " + why
 	}
-	add(row["updated_ms"], end+", filled "+row["filled_amount"]+", fees "+row["fee_paid"])
+	add(row["updated_ms"], "the order is "+end+"; "+row["filled_amount"]+" traded, fees "+row["fee_paid"])
 	_, err := fmt.Fprintf(w, "order %s\n%s\n", row["order"], strings.Join(lines, "\n"))
 	return err
 }

@@ -75,7 +75,8 @@ func gapCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "gap", Args: onlyFlags,
 		Short: "Say why a bot earned something else than a backtest", Long: gapHelp,
-		Example: "  bot gap --state bots/live\n  bot gap --state bots/live --backtest configs/backtest.toml --out out/gap\n" +
+		Example: "  bot gap --state bots/live\n" +
+			"  bot gap --state bots/live --backtest configs/backtest.toml --out out/gap\n" +
 			"  bot gap -c live.toml --every 1h --listen 127.0.0.1:9091\n" +
 			"  bot gap --state bots/live --write-assumptions measured.toml",
 		RunE: a.enter(func(ctx context.Context, _ []string) error { return a.gap(ctx, f) }),

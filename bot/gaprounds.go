@@ -22,8 +22,8 @@ const alertsAtEnd = 5 * time.Second
 func (f *gapFlags) read() (bot *config.Run, err error) {
 	switch {
 	case f.config != "" && f.state != "":
-		return nil, config.Usagef("-c and --state: one of them names the state folder; --backtest has the config of a " +
-			"backtest")
+		return nil, config.Usagef("-c and --state: one of them names the state folder; --backtest has the config " +
+			"of a backtest")
 	case f.every == 0 && f.listen != "":
 		return nil, config.Usagef("--listen: only --every serves metrics")
 	case f.every < 0 || f.every != 0 && f.every < time.Second:

@@ -91,7 +91,7 @@ func (a *app) help(root *cobra.Command, words []string) error {
 func (a *app) printf(format string, args ...any) { fmt.Fprintf(a.Stdout, format, args...) }
 
 // passageLines is how many lines of a section are shown at most, unless it was asked for by name.
-const passageLines = 30
+const passageLines = 34
 
 // moreSections is how many other sections are named.
 const moreSections = 5

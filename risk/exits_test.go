@@ -141,8 +141,7 @@ func TestExitsAreCheckedWithTheirEntryAtItsWorstPrice(t *testing.T) {
 				Bracket: exits(85_00, 95_00)}, "refused: stop: 85 is not below 80, the price of the entry"},
 		{"a sell with exits", market.Order{Type: market.TypeLimit, Side: market.Sell,
 			OrderState: market.OrderState{Amount: btc, Price: 120_00}, Bracket: exits(90_00, 0)},
-			"refused: the exchange would answer 216: You do not have sufficient balance to complete this operation. " +
-				"(needs 1 BTC, has 0 BTC)"},
+			"refused: nothing_to_sell: the strategy has no position in the market"},
 		{"no exits at all", market.Order{Type: market.TypeMarket, OrderState: market.OrderState{Amount: fiveNineteen},
 			Bracket: market.Bracket{Keep: market.KeepTarget}}, ""},
 	} {

@@ -163,10 +163,7 @@ func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error)
 	facts := g.factsOf(a, m, o)
 	hold, refused := exchange.CheckPlace(m, o, facts)
 	if refused != nil {
-		if refused.Code == exchange.CodeInsufficientBalance && !c.Attached && sellsNothing(a, o) {
-			return g.refuseWith(s, ReasonNothingToSell, 0, 0)
-		}
-		return g.refusePlace(s, m, o, refused)
+		return g.refuseAsked(a, s, c, refused)
 	}
 	approved := Approved{command: c, hold: hold}
 	if c.Attached {

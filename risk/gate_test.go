@@ -68,6 +68,20 @@ func TestQuoteAmountsAreRoundedDown(t *testing.T) {
 	require.Equal(t, market.Money(9_90), o.AmountQuoteRemaining)
 }
 
+// A sale in a market where the strategy has nothing has one reason, whatever its size is over.
+func TestASaleOfNothingHasItsReason(t *testing.T) {
+	r := newExitsRig(t, exchange.Spread{})
+	for _, amount := range [...]market.Qty{0, btc} { // as a share of the position, and as an amount
+		require.Equal(t, "refused: nothing_to_sell: the strategy has no position in the market",
+			r.ask(market.Order{Type: market.TypeMarket, Side: market.Sell,
+				OrderState: market.OrderState{Amount: amount}}))
+	}
+	b := newBench(t, risk.Limits{}, risk.AccountLimits{}) // its account has 10 BTC in no position
+	b.passes(atMarket(market.Sell, btc))
+	b.fills(b.sent(atMarket(buy, btc)), 100*at1)
+	b.refused(atMarket(market.Sell, 9_999), risk.ReasonTooSmall) // there is something, but less than the minimum
+}
+
 func TestWhatRoundingLeavesNothingOfIsTooSmall(t *testing.T) {
 	b := newBench(t, risk.Limits{}, risk.AccountLimits{})
 	b.refused(limit(buy, 9_999, 100*at1), risk.ReasonTooSmall)

@@ -236,6 +236,17 @@ func (g *Gate) refuseCode(s *slot, e *exchange.Error) (Approved, error) {
 	return Approved{}, &g.refusal
 }
 
+// refuseAsked is refusePlace for the order of a command. A sale of nothing has its own reason.
+//
+//go:noinline
+func (g *Gate) refuseAsked(a *state.Account, s *slot, c *market.Command, e *exchange.Error) (Approved, error) {
+	if e.Code == exchange.CodeInsufficientBalance && !c.Attached && g.facts.Available == 0 &&
+		sellsNothing(a, &c.Order) {
+		return g.refuseWith(s, ReasonNothingToSell, 0, 0)
+	}
+	return g.refusePlace(s, g.checkedMarket, &c.Order, e)
+}
+
 // refusePlace is refuseCode for a new order, with the values where the exchange would compare two.
 //
 //go:noinline

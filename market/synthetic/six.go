@@ -41,8 +41,8 @@ func Names() (names []string) {
 
 // Hours returns three years of made-up 1h candles of the market of Six with m's name, less those
 // that are missing. BTC-EUR is BTCEUR. Another one has moves of its own, and takes over its share
-// of each return of BTCEUR with the same seed. m must have at least the decimals of price of Six, and at most eight of
-// volume.
+// of each return of BTCEUR with the same seed. m must have at least the decimals of price of Six,
+// and at most eight of volume.
 func Hours(m *market.Market, seed uint64) ([]market.Candle, error) {
 	all := Six()
 	i := slices.IndexFunc(all, func(one Made) bool { return one.Name == m.Name })
