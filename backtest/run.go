@@ -284,8 +284,11 @@ func dataAssumptions(data []DataInfo) (lines []string) {
 		if slices.ContainsFunc(data[i+1:], func(longer DataInfo) bool { return longer.Market == d.Market }) {
 			known = "the market moves by longer candles there, as far as they are stored" // the series come by interval
 		}
-		lines = append(lines, fmt.Sprintf("%d candles of %s %s are missing for an unknown reason: %s.", d.Missing,
-			d.Market, d.Interval, known))
+		are := fmt.Sprintf("%d candles of %s %s are", d.Missing, d.Market, d.Interval)
+		if d.Missing == 1 {
+			are = fmt.Sprintf("1 candle of %s %s is", d.Market, d.Interval)
+		}
+		lines = append(lines, fmt.Sprintf("%s missing for an unknown reason: %s.", are, known))
 	}
 	return lines
 }

@@ -210,10 +210,24 @@ type dashboardSite struct {
 	address   string // for browsers, with a slash at its end
 }
 
-// openDashboard makes tokens in a folder where there are none, and listens. Serve its server.
+// openDashboard listens, then makes tokens in a folder where there are none: their addresses are
+// printed once, and no start that fails on a busy port may use that up. Serve its server.
 func openDashboard(ctx context.Context, door *config.DashboardSection, tokens string,
-	c *dashboard.Config) (site *dashboardSite, err error) {
-	site = &dashboardSite{}
+	c *dashboard.Config) (_ *dashboardSite, err error) {
+	site := &dashboardSite{}
+	site.on, err = (&net.ListenConfig{}).Listen(ctx, "tcp", door.Listen)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("dashboard: %s is in use by another program, perhaps by the bot's own dashboard; stop "+
+			"that one, or choose another port", door.Listen)
+	case err != nil:
+		return nil, fmt.Errorf("dashboard: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			_ = site.on.Close()
+		}
+	}()
 	if site.look, site.act, err = dashboardTokens(tokens); err != nil {
 		return nil, err
 	}
@@ -226,14 +240,6 @@ func openDashboard(ctx context.Context, door *config.DashboardSection, tokens st
 	}
 	if site.server, err = dashboard.New(*c); err != nil {
 		return nil, err
-	}
-	site.on, err = (&net.ListenConfig{}).Listen(ctx, "tcp", door.Listen)
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("dashboard: %s is in use by another program, perhaps by the bot's own dashboard; stop "+
-			"that one, or choose another port", door.Listen)
-	case err != nil:
-		return nil, fmt.Errorf("dashboard: %w", err)
 	}
 	site.address = addressOf(door, site.on.Addr().String())
 	return site, nil

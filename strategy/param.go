@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/tidemark-trading/tidemark/market"
 )
 
 // Param describes a parameter to people. A bound that does not exist is empty.
@@ -118,12 +120,22 @@ func (p *parameter) read(raw any) (any, error) {
 		return nil, fmt.Errorf("parameter %s: %s is not %s", p.Name, quote(raw), p.codec.want)
 	}
 	if p.min != nil && p.codec.compare(value, p.min) < 0 || p.max != nil && p.codec.compare(value, p.max) > 0 {
-		return nil, fmt.Errorf("parameter %s: %s is out of bounds, want %s", p.Name, p.codec.text(value), p.bounds())
+		return nil, fmt.Errorf("parameter %s: %s is out of bounds, want %s%s", p.Name, p.codec.text(value), p.bounds(),
+			meantPercent(raw, value))
 	}
 	if p.choices != nil && !slices.Contains(p.choices, p.codec.text(value)) {
 		return nil, fmt.Errorf("parameter %s: %s is not one of %s", p.Name, quote(raw), strings.Join(p.choices, ", "))
 	}
 	return value, nil
+}
+
+// meantPercent asks whether a bare number of one or more was meant in per cent; empty: it was none.
+func meantPercent(raw, value any) string {
+	rate, is := value.(market.Rate)
+	if text := fmt.Sprint(raw); is && rate >= market.Whole && !strings.ContainsAny(text, "%b") {
+		return fmt.Sprintf("; did you mean \"%s%%\"?", text)
+	}
+	return ""
 }
 
 func (p *parameter) bounds() string {

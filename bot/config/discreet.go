@@ -98,7 +98,11 @@ var plainBeginnings = []string{"expected", "unexpected", "keys", "floats", "stri
 func syntaxText(message string) string {
 	if text, known := strings.CutPrefix(message, "Key '"); known {
 		if name, rest, found := strings.Cut(text, "' "); found && !strings.ContainsAny(name, "\"'\\\r\n") {
-			return "key " + shownPath(strings.Split(name, ".")) + " " + strings.TrimSuffix(rest, ".")
+			rest = strings.TrimSuffix(rest, ".")
+			if strings.HasSuffix(rest, "already been defined") {
+				rest += " above; take one out, or give it another name"
+			}
+			return "key " + shownPath(strings.Split(name, ".")) + " " + rest
 		}
 	}
 	first, _, _ := strings.Cut(message, " ")

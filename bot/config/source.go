@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -97,10 +98,26 @@ func (s *Source) Name() string {
 // ReadSource reads a config file.
 func ReadSource(file string, overrides []Override) (*Source, error) {
 	text, err := os.ReadFile(file)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, Errorf("config: %w; %s", err, otherConfigs(filepath.Dir(file)))
+	case err != nil:
 		return nil, Errorf("config: %w", err)
 	}
 	return &Source{File: file, Text: string(text), Overrides: overrides}, nil
+}
+
+// otherConfigs says which configs a folder has, or how to get one.
+func otherConfigs(folder string) string {
+	const most = 5
+	files, _ := filepath.Glob(filepath.Join(folder, "*.toml")) // an odd name of a folder: none
+	switch {
+	case len(files) == 0:
+		return "`bot init DIR` writes a config, `bot help backtest.toml` and `bot help live.toml` show all settings"
+	case len(files) > most:
+		files = append(files[:most], "…")
+	}
+	return "there are " + strings.Join(files, ", ")
 }
 
 // Label is the file's name without folder and extension, else "run".
