@@ -117,7 +117,6 @@ var whole = map[string]string{
 	"bot candles import":              "bot candles import --market BTC-EUR --interval 1h FILE.csv",
 	"bot candles fetch --markets":     "bot candles fetch --markets -c live.toml",
 	"bot candles fetch":               "bot candles fetch -c live.toml --market ETH-EUR --interval 1h --from YESTERDAY",
-	"bot cancel-all --direct":         "bot cancel-all --direct -c live.toml",
 	"bot cancel-all --direct FLATTEN": "bot cancel-all --direct --flatten -c live.toml",
 }
 
