@@ -2,9 +2,11 @@ package backtest
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/backtest/report"
+	"github.com/tidemark-trading/tidemark/market"
 )
 
 // tables writes the tables of the report as text.
@@ -39,6 +41,8 @@ func (res *Result) tables(run *report.Run) {
 	run.Falls.Head = []string{"depth", "peak", "bottom", "recovered", "length"}
 	for i := range res.Drawdowns {
 		d := &res.Drawdowns[i]
+		run.Deep = append(run.Deep, report.Fall{From: market.Time(d.Start), Bottom: market.Time(d.Bottom),
+			To: market.Time(d.Recovered), Depth: -math.Abs(float64(d.Depth))})
 		recovered := "not yet"
 		if d.Recovered != 0 {
 			recovered = d.Recovered.Date()

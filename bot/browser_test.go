@@ -14,7 +14,9 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot"
@@ -106,7 +108,7 @@ func (v *viewer) holds(width int) {
 	is(v, width, `(document.querySelectorAll("details").forEach(d => d.open = true), `+
 		`document.documentElement.scrollWidth)`)
 	is(v, "", `[...document.querySelectorAll("body *")].`+
-		`filter(e => !e.closest("svg, .hidden, thead") && e.scrollWidth > `+
+		`filter(e => !e.closest("svg, .hidden, thead, .contents") && e.scrollWidth > `+
 		`e.clientWidth + 1 && getComputedStyle(e).overflowX !== "visible").map(e => e.outerHTML.slice(0, 80)).join()`)
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -188,7 +190,10 @@ func TestTheReportInABrowser(t *testing.T) {
 		_, err := bot.Backtest(t.Context(), shipped.SMACross, params, bot.Out(folder))
 		require.NoError(t, err)
 	}
-	figuresAndEquityAreOnTheFirstScreen(open(t, browser, filepath.Join(few, "report.html"), true))
+	short := open(t, browser, filepath.Join(few, "report.html"), true)
+	figuresAndEquityAreOnTheFirstScreen(short)
+	valuesAreRead(short)
+	figuresComeFirst(short)
 	v := open(t, browser, filepath.Join(full, "report.html"), true)
 	is(v, true, `[...document.querySelectorAll("div.unscripted")].every(e => e.hidden)`) // the chart shows the same
 	v.fits()
@@ -226,7 +231,7 @@ func sortsAndFilters(v *viewer) {
 	v.do(chromedp.Click(`//p[span[@role="status"]]/button`))
 	is(v, 400, `document.querySelectorAll(".trips tbody tr").length`)
 
-	profits := cells + `"profit").map(c => +c.textContent.replaceAll(",", ""))`
+	profits := cells + `"profit").map(c => +c.textContent.replaceAll("\u202f", ""))`
 	v.do(chromedp.Click(`//table[contains(@class, "trips")]//th[.="profit"]/button`))
 	is(v, true, `(l => l.every((p, i) => i === 0 || p <= l[i - 1]))(`+profits+`)`)
 	v.do(chromedp.Click(`//table[contains(@class, "trips")]//th[.="profit"]/button`))
@@ -267,6 +272,49 @@ func zooms(v *viewer) {
 	v.do(chromedp.Click(`button[title="the whole run"]`))
 	require.InDelta(v, all, of[float64](v, width), 1)
 	v.holds(1280)
+}
+
+// figuresComeFirst checks that a phone shows the figures within two screens, months and drawdowns
+// before round trips, and a contents line that stays and leads to its sections.
+func figuresComeFirst(v *viewer) {
+	v.do(chromedp.EmulateViewport(390, 844))
+	require.Less(v, of[float64](v, `document.querySelector(".figures").getBoundingClientRect().bottom + scrollY`),
+		2*844.0)
+	is(v, "figures months drawdowns rolling days exposure assumptions price round-trips data",
+		`[...document.querySelectorAll("main section[id]")].map(s => s.id).slice(1).join(" ")`)
+	is(v, "", `[...document.querySelectorAll(".contents a")].map(a => a.hash).filter(h => !document.querySelector(h)).join()`)
+	is(v, 0.0, `(document.getElementById("round-trips").scrollIntoView(), `+
+		`document.querySelector(".contents").getBoundingClientRect().top)`)
+	is(v, true, `document.getElementById("round-trips").getBoundingClientRect().top >= 44`)
+	is(v, "logarithmic", `(c => (c.querySelector("select").value = 1, c.querySelector("select").onchange(), `+
+		`[...c.children].find(e => e.dataset.name && !e.hidden).dataset.name))(document.querySelector(".choice"))`)
+}
+
+// valuesAreRead checks that a pointer over a picture and over the chart finds the values there, and
+// that the arrow keys do, too.
+func valuesAreRead(v *viewer) {
+	const box, moved = `document.querySelector(".readout")`, input.DispatchMouseEventTypeMouseMoved
+	v.do(chromedp.EmulateViewport(1280, 900))
+	of[bool](v, `(scrollTo(0, 0), true)`)
+	at := of[[]float64](v, `(r => [r.left + r.width / 2, r.top + r.height / 3])(`+
+		`[...document.querySelectorAll("#equity svg")].find(s => s.checkVisibility()).getBoundingClientRect())`)
+	v.do(chromedp.MouseEvent(moved, at[0], at[1]))
+	require.Regexp(v, `^\d{4}-\d\d-\d\d \d\d:\d\d UTCbuy and hold\d\d.\d{3}\.\d\dequity\d\d.\d{3}\.\d\d`,
+		of[string](v, box+".textContent"))
+	v.do(chromedp.MouseEvent(moved, 2, 2))
+	is(v, true, box+".hidden")
+	of[bool](v, `(document.querySelector("#months svg").focus(), true)`)
+	for range 2 {
+		v.do(chromedp.KeyEvent(kb.ArrowRight))
+	}
+	require.Regexp(v, `^2021-02-01 00:00 UTC% of the month-2\.\d\d$`, of[string](v, box+".textContent"))
+	v.do(chromedp.KeyEvent(kb.Escape))
+	is(v, true, box+".hidden")
+	at = of[[]float64](v, `(c => (c.scrollIntoView({block: "center"}), (r => [r.left + r.width / 2, r.top + 40])(`+
+		`c.getBoundingClientRect())))(document.querySelector("canvas"))`)
+	v.do(chromedp.MouseEvent(moved, at[0], at[1]))
+	require.Regexp(v, `^\d{4}-\d\d-\d\d \d\d:\d\d UTCopen.*high.*low.*close.*equity, EUR`,
+		of[string](v, box+".textContent"))
 }
 
 func isCompleteWithoutItsScript(v *viewer) {

@@ -159,7 +159,9 @@ func TestTheDashboardShowsABotToThoseWithItsToken(t *testing.T) {
 	for path, want := range map[string]int{"orders?all=true": 200, "positions": 200, "explain?order=1": 200,
 		"refused": 200, "verify": 200, "results": 200, "result?name=x": 404,
 		"trades": 200, "profit?by=week": 200, "equity?every=1h": 200, "profit?by=colour": 400,
-		"trades?since=x": 400, "explain?order=12345": 503, "settings": 404, "risk": 200, "system": 200,
+		"trades?since=x": 400, "explain?order=12345": 400, "explain?order=zz": 400,
+		"profit?strategy=nosuch": 400, "trades?market=NO-EUR": 400, "refused?strategy=nosuch": 400,
+		"settings": 404, "risk": 200, "system": 200,
 		"journal?kind=intent,sent&latest=2": 200, "journal?kind=thought": 400, "journal?before=x": 400,
 		"journal?order=1": 200, "market": 200, "market?columns=5": 200, "market?from=9&to=8": 400,
 		"market?market=DOGE-EUR": 400} {

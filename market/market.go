@@ -176,6 +176,9 @@ func (m *Market) FormatPrice(p Price) string { return FormatFixed(int64(p), m.Pr
 // FormatQty writes a base amount.
 func (m *Market) FormatQty(q Qty) string { return FormatFixed(int64(q), m.AmountDigits) }
 
+// FormatVolume writes a traded amount of the base.
+func (m *Market) FormatVolume(v Volume) string { return FormatFixed(int64(v), m.VolumeDigits) }
+
 // FormatMoney writes an amount of the quote asset.
 func (m *Market) FormatMoney(q Money) string { return FormatFixed(int64(q), m.QuoteDigits) }
 

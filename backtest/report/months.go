@@ -1,9 +1,15 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/view/chart"
+	"github.com/tidemark-trading/tidemark/view/page"
 )
 
 // year is a row of the table of months.
@@ -53,4 +59,31 @@ func shadeOf(x float64) shade {
 		return shade{Text: text}
 	}
 	return shade{text, fmt.Sprintf("%s%d", class, strength)}
+}
+
+// monthsPicture draws the return of each month.
+func (v *view) monthsPicture() (page.Picture, error) {
+	var bars []chart.Bar
+	var worst []Month
+	for _, m := range v.Months {
+		if math.IsNaN(m.Return) || math.IsInf(m.Return, 0) {
+			continue
+		}
+		from := time.Date(m.Year, time.Month(m.Month), 1, 0, 0, 0, 0, time.UTC)
+		bars = append(bars, chart.Bar{From: float64(from.Unix()), To: float64(from.AddDate(0, 1, 0).Unix()),
+			Value: 100 * m.Return})
+		worst = append(worst, m)
+	}
+	if len(bars) < 2 {
+		return page.Picture{}, nil
+	}
+	slices.SortStableFunc(worst, func(a, b Month) int { return cmp.Compare(a.Return, b.Return) })
+	name := func(m Month) string { return fmt.Sprintf("%s (%d-%02d)", percent(m.Return, 1), m.Year, m.Month) }
+	var names []string
+	for _, m := range worst[:min(3, len(worst))] {
+		names = append(names, name(m))
+	}
+	v.MonthsNote = "The worst: " + strings.Join(names, ", ") + "; the best: " + name(worst[len(worst)-1]) + "."
+	return page.Draw(chart.Chart{Label: "return of each month", Times: true, Panels: []chart.Panel{{Height: 130,
+		Y: chart.Axis{Unit: "% of the month"}, Layers: []chart.Layer{chart.Bars{Bars: bars}}}}})
 }

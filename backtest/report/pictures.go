@@ -16,19 +16,28 @@ type Sample struct {
 	Equity, Cash float64
 }
 
-// equityPicture draws equity beside the benchmark, and the drawdown.
-func (r *Run) equityPicture(shown []*series) (page.Picture, error) {
+// rising reports whether the equity has logarithms.
+func (r *Run) rising() bool {
+	return !slices.ContainsFunc(r.Equity, func(s Sample) bool { return s.Equity <= 0 })
+}
+
+// equityPicture draws equity beside the benchmark, and the drawdown. On an axis with Log equal
+// factors are equally far apart.
+func (r *Run) equityPicture(shown []*series, log bool) (page.Picture, error) {
 	equity := make([]chart.Point, 0, len(r.Equity))
 	for _, s := range r.Equity {
 		equity = append(equity, chart.Point{X: seconds(s.At), Y: s.Equity})
 	}
 	var upper []chart.Layer
 	if hold := r.hold(shown); len(hold) > 0 {
+		if log { // what is worth nothing has no place
+			hold = slices.DeleteFunc(hold, func(p chart.Point) bool { return p.Y <= 0 })
+		}
 		upper = append(upper, chart.Line{Name: "buy and hold", Role: chart.Quiet, Width: 1, Points: hold})
 	}
 	upper = append(upper, chart.Line{Name: "equity", Points: equity})
 	return page.Draw(chart.Chart{Label: "equity and drawdown over time", Times: true, Panels: []chart.Panel{
-		{Height: 250, Y: chart.Axis{Unit: r.Currency}, Layers: upper},
+		{Height: 250, Y: chart.Axis{Unit: r.Currency, Log: log}, Layers: upper},
 		{Height: 130, Y: chart.Axis{Unit: "% below the peak"}, Layers: []chart.Layer{
 			chart.Area{Role: chart.Down, Points: drawdowns(equity)}}},
 	}})
@@ -51,6 +60,46 @@ func (r *Run) hold(shown []*series) (points []chart.Point) {
 		}
 	}
 	return points
+}
+
+// A Fall is a drawdown. To is 0 where it has not recovered. Depth is a part of the peak, below 0.
+type Fall struct {
+	From, Bottom, To market.Time
+	Depth            float64
+}
+
+// fallsPicture draws the distance from the peak, with the deepest drawdowns.
+func (r *Run) fallsPicture() (page.Picture, error) {
+	if len(r.Deep) == 0 || len(r.Equity) == 0 {
+		return page.Picture{}, nil
+	}
+	equity := make([]chart.Point, 0, len(r.Equity))
+	for _, s := range r.Equity {
+		equity = append(equity, chart.Point{X: seconds(s.At), Y: s.Equity})
+	}
+	all := drawdowns(equity)
+	layers := []chart.Layer{chart.Area{Name: "all", Role: chart.Quiet, Points: all}}
+	for i, f := range r.Deep {
+		bottom := chart.Point{X: seconds(f.Bottom), Y: 100 * f.Depth}
+		part := []chart.Point{{X: seconds(f.From)}}
+		to := seconds(r.To)
+		if f.To != 0 {
+			to = seconds(f.To)
+		}
+		for _, p := range all {
+			if p.X > seconds(f.From) && p.X < to {
+				part = append(part, p)
+			}
+		}
+		if f.To != 0 {
+			part = append(part, chart.Point{X: to})
+		}
+		name := fmt.Sprintf("%d: %s of %s", i+1, percent(f.Depth, 1), date(f.Bottom))
+		layers = append(layers, chart.Line{Role: chart.Down, Points: part},
+			chart.Marks{Name: name, Role: chart.Down, Size: 6, Points: []chart.Point{bottom}})
+	}
+	return page.Draw(chart.Chart{Label: "distance from the peak, with the deepest drawdowns", Times: true,
+		Panels: []chart.Panel{{Height: 150, Y: chart.Axis{Unit: "% below the peak"}, Layers: layers}}})
 }
 
 // drawdowns turns equity into per cent below the highest value before.

@@ -60,6 +60,7 @@ type Curves struct {
 	Equity []Sample // the first is the start
 	Days   []Day
 	Falls  Grid
+	Deep   []Fall // those of Falls, the deepest first
 	Trips  *Trips
 	Stops  []Stop
 	Lines  []Line
@@ -96,18 +97,27 @@ type Month struct {
 // view is the data of the template.
 type view struct {
 	*Run
-	EquityPicture, Exposure, Rolling, Distribution page.Picture
-	Window                                         int
-	Markets                                        []marketPicture
-	MarketsNote                                    string
-	Years                                          []year
-	Still                                          int // days without a change
-	TripTitles                                     []string
-	TripRows                                       template.HTML
-	TripsSeen, TripsKept, TripsShown, Parts        int
-	Breakdowns                                     []breakdown
-	CandleIDs                                      string
-	HasStops, HasMarks, HasLines                   bool
+	drawings
+	Contents                                []Pair // the ids and titles of the sections
+	Window                                  int
+	Markets                                 []marketPicture
+	MarketsNote                             string
+	Years                                   []year
+	Still                                   int // days without a change
+	TripTitles                              []string
+	TripRows                                template.HTML
+	TripsSeen, TripsKept, TripsShown, Parts int
+	Breakdowns                              []breakdown
+	CandleIDs                               string
+	HasStops, HasMarks, HasLines            bool
+}
+
+// drawings are the pictures of a view; those that cannot be drawn are empty.
+type drawings struct {
+	EquityPicture, LogPicture       page.Picture
+	MonthsPicture, FallsPicture     page.Picture
+	Exposure, Rolling, Distribution page.Picture
+	MonthsNote                      string // the worst months, and the best
 }
 
 // Write writes the page.
@@ -128,6 +138,7 @@ func (r *Run) Write(w io.Writer) error {
 	if err := v.draw(shown, list); err != nil {
 		return err
 	}
+	v.Contents = v.contents()
 	d := page.Document{Title: r.Title + " – backtest", Data: []page.Data{trips}}
 	d.Data = v.pack(d.Data, shown)
 	if d.Body, err = v.html(); err != nil {
@@ -161,7 +172,18 @@ func (r *Run) series(list []*kept, tripBytes int) ([]*series, error) {
 
 // draw draws the pictures.
 func (v *view) draw(shown []*series, list []*kept) (err error) {
-	if v.EquityPicture, err = v.equityPicture(shown); err != nil {
+	if v.EquityPicture, err = v.equityPicture(shown, false); err != nil {
+		return err
+	}
+	if v.rising() {
+		if v.LogPicture, err = v.equityPicture(shown, true); err != nil {
+			return err
+		}
+	}
+	if v.MonthsPicture, err = v.monthsPicture(); err != nil {
+		return err
+	}
+	if v.FallsPicture, err = v.fallsPicture(); err != nil {
 		return err
 	}
 	if v.Exposure, err = v.exposurePicture(); err != nil {
@@ -204,6 +226,27 @@ func (v *view) pack(data []page.Data, shown []*series) []page.Data {
 		data = append(data, v.packLines())
 	}
 	return data
+}
+
+// contents are the sections of the page that a reader looks for.
+func (v *view) contents() (list []Pair) {
+	add := func(has bool, id, title string) {
+		if has {
+			list = append(list, Pair{Name: id, Text: title})
+		}
+	}
+	add(true, "equity", "Equity")
+	add(true, "figures", "Figures")
+	add(len(v.Years) > 0, "months", "Months")
+	add(len(v.Falls.Rows) > 0, "drawdowns", "Drawdowns")
+	add(v.Rolling.Wide != "", "rolling", "Rolling")
+	add(v.Distribution.Wide != "", "days", "Days")
+	add(true, "exposure", "Exposure")
+	add(true, "assumptions", "Assumptions")
+	add(v.CandleIDs != "", "price", "Price")
+	add(true, "round-trips", "Round trips")
+	add(true, "data", "Data")
+	return list
 }
 
 // html is the body of the page.

@@ -4,27 +4,15 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/view/page"
 )
 
-// decimal writes a number with its decimals and a comma between thousands.
+// decimal writes a number with its decimals, as all pages do.
 func decimal(x float64, digits int) string {
-	text := strconv.FormatFloat(x, 'f', max(digits, 0), 64)
-	whole, fraction, broken := strings.Cut(text, ".")
-	sign := ""
-	if strings.HasPrefix(whole, "-") {
-		sign, whole = "-", whole[1:]
-	}
-	for at := len(whole) - 3; at > 0; at -= 3 {
-		whole = whole[:at] + "," + whole[at:]
-	}
-	if broken {
-		whole += "." + fraction
-	}
-	return sign + whole
+	return page.Number(strconv.FormatFloat(x, 'f', max(digits, 0), 64))
 }
 
 func whole(n int) string { return decimal(float64(n), 0) }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -147,7 +148,7 @@ func (f *allBots) bot(w http.ResponseWriter, r *http.Request) {
 func (f *allBots) page(w http.ResponseWriter, r *http.Request) {
 	list, err := f.glance(r.Context())
 	f.s.write(w, "fleet", &Page{Title: "Bots", Here: "/", Navigation: f.s.links(callerOf(r)),
-		View: FleetOf(list, f.s.Now().UnixMilli())}, http.StatusOK, err)
+		Top: Top{Alarm: alarmOf(list)}, View: FleetOf(list, f.s.Now().UnixMilli())}, http.StatusOK, err)
 }
 
 // events sends the texts of the page of all bots that have changed.
@@ -170,6 +171,20 @@ func (f *allBots) events(w http.ResponseWriter, r *http.Request) {
 		}
 		return "cells", encoded(changed)
 	})
+}
+
+// alarmOf names the bots with a halt; empty: there are none.
+func alarmOf(list []Glance) string {
+	var names []string
+	for i := range list {
+		if s := list[i].Status; s != nil && haltedText(s) != "none" {
+			names = append(names, list[i].Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "HALT " + strings.Join(names, ", ")
 }
 
 // folderOf is the folder of a bot's pages.

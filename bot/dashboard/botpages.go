@@ -3,7 +3,9 @@ package dashboard
 import (
 	"cmp"
 	"net/http"
+	"slices"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/bot/seal"
@@ -36,9 +38,7 @@ type entry struct {
 
 // entries are the pages of a bot, in the order of the navigation.
 var entries = []entry{
-	{path: "", title: "Overview", view: func(_ *botPages, _ *http.Request, docs *Documents) (any, error) {
-		return OverviewOf(docs)
-	}},
+	{path: "", title: "Overview", view: (*botPages).overview},
 	{path: "orders", title: "Orders", view: answered(
 		func(*http.Request) operator.Question[operator.Orders] { return operator.AskOrders(true) },
 		func(all *operator.Orders, docs *Documents) any { return OrdersOf(all, docs.Zone) })},
@@ -59,6 +59,37 @@ var entries = []entry{
 	{path: "seal", title: "Seal", view: answered(
 		func(*http.Request) operator.Question[seal.SealStatus] { return operator.AskVerify() },
 		func(s *seal.SealStatus, docs *Documents) any { return SealOf(s, docs.Zone) })},
+}
+
+// overview is the first page. Those who may act have its actions before all else.
+func (d *botPages) overview(r *http.Request, docs *Documents) (any, error) {
+	name := cmp.Or(r.FormValue("show"), shownSpans[0].name)
+	i := slices.IndexFunc(shownSpans[:], func(s shownSpan) bool { return s.name == name })
+	if i < 0 {
+		return nil, config.Usagef("show %q: want week, month or all", config.Clip(name))
+	}
+	if i > 0 {
+		own := *docs
+		var err error
+		if own.Curve, own.Days, err = askShown(r.Context(), d.Of, &shownSpans[i]); err != nil {
+			return nil, err
+		}
+		docs = &own
+	}
+	parts, err := OverviewOf(docs, name)
+	if err == nil && callerOf(r).acts && docs.Status.State != operator.Stopped {
+		parts = append(Parts{Buttons{{"Sell everything", "./" + actionOf("flatten").confirm("", "")},
+			{"Cancel all orders", "./" + actionOf("cancel-all").confirm("", "")}}}, parts...)
+	}
+	return parts, err
+}
+
+// stop is the link that stops everything; empty: the viewer may not, or nothing runs.
+func (d *botPages) stop(v *caller, docs *Documents) string {
+	if !v.acts || docs.Status.State == operator.Stopped {
+		return ""
+	}
+	return "./" + actionOf("halt").confirm("", "")
 }
 
 // answered makes the view of a page of the answer to one question.
@@ -132,7 +163,7 @@ func (d *botPages) write(w http.ResponseWriter, r *http.Request, e *entry, statu
 		page.View, err = view(docs)
 	}
 	if err == nil {
-		page.Top = TopOf(docs.Status, docs.NowMS)
+		page.Top, page.Stop = TopOf(docs.Status, docs.NowMS), d.stop(callerOf(r), docs)
 		if docs.Zone != nil {
 			page.Zone = docs.Zone.String()
 		}
@@ -169,5 +200,9 @@ func (d *botPages) profit(r *http.Request, _ *Documents) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ProfitOf(report.Value, trades.Value, curve.Value)
+	days, err := operator.AskProfit(&profit.Query{Since: "90d", By: profit.ByDay}).Of(r.Context(), d.Of)
+	if err != nil {
+		return nil, err
+	}
+	return ProfitOf(report.Value, trades.Value, curve.Value, days.Value)
 }

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
@@ -107,7 +109,7 @@ func (s *site) page(w http.ResponseWriter, r *http.Request) {
 	var out bytes.Buffer
 	err = s.pages.Write(&out, name, &Page{Title: title, Bot: "demo", Here: "." + here,
 		Navigation: append(botLinks(), sheetLinks()...),
-		Top:        TopOf(s.docs.Status, s.docs.NowMS), View: view})
+		Top:        TopOf(s.docs.Status, s.docs.NowMS), Stop: "./confirm?do=halt", View: view})
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
@@ -121,7 +123,7 @@ func (s *site) view(here string, r *http.Request) (name, title string, view any,
 	case "/market", "/risk", "/journal", "/system":
 		return s.stateView(here, r)
 	case "/":
-		view, err = OverviewOf(s.docs)
+		view, err = OverviewOf(s.docs, "week")
 		return partsPage, "Overview", view, err
 	case "/orders":
 		return partsPage, "Orders", OrdersOf(madeUpOrders(), s.docs.Zone), nil
@@ -129,7 +131,7 @@ func (s *site) view(here string, r *http.Request) (name, title string, view any,
 		return partsPage, "Order", StoryPage(madeUpStory(), time.UTC), nil
 	case "/profit":
 		report, trades := madeUpProfit()
-		view, err = ProfitOf(report, trades, s.docs.Curve)
+		view, err = ProfitOf(report, trades, s.docs.Curve, report)
 		return partsPage, "Profit", view, err
 	case "/seal":
 		return partsPage, "Seal", SealOf(madeUpSeal(), time.UTC), nil
@@ -244,6 +246,9 @@ func TestTheDashboardInABrowser(t *testing.T) {
 	}
 	filesInABrowser(v)
 	v.do(chromedp.EmulateViewport(1280, 900))
+	suitsAPhone(v, s)
+	switchesItsTheme(v, s)
+	readsTheMarket(v, s)
 	zoomsByLinkAndDrag(v, s)
 	followsTheMarket(v, s)
 	zoomsWithoutScript(v, s)
@@ -254,6 +259,54 @@ func TestTheDashboardInABrowser(t *testing.T) {
 	for _, line := range v.console {
 		require.Contains(t, line, "503") // of the events while the bot was gone
 	}
+}
+
+// suitsAPhone checks that long pages take three screens of a phone at most until more is asked for,
+// that what is to be touched is large enough, and that a field does not zoom the page.
+func suitsAPhone(v *viewer, s *site) {
+	v.do(chromedp.EmulateViewport(390, 844))
+	for _, path := range paths {
+		v.visit(s.URL + path)
+		if slices.Contains([]string{"/risk", "/journal", "/orders"}, path) {
+			require.LessOrEqual(v, of[int](v, `document.documentElement.scrollHeight`), 3*844, path)
+		}
+		require.Empty(v, of[string](v, `[...document.querySelectorAll("a, button, input, select, summary")].filter(e => `+
+			`e.checkVisibility() && e.type !== "hidden" && !e.closest(".skip") && `+
+			`e.getBoundingClientRect().height < 43.5).map(e => e.outerHTML.slice(0, 80)).join()`), path)
+		require.Empty(v, of[string](v, `[...document.querySelectorAll("input, select")].filter(e => `+
+			`e.checkVisibility() && e.type !== "checkbox" && parseFloat(getComputedStyle(e).fontSize) < 16).map(e => e.outerHTML).join()`), path)
+	}
+	v.visit(s.URL + "/journal")
+	all := of[int](v, `document.querySelector("table.stack").tBodies[0].rows.length`)
+	shown := `[...document.querySelectorAll("table.stack tbody tr")].filter(r => r.checkVisibility()).length`
+	require.Equal(v, 6, of[int](v, shown))
+	of[bool](v, `(document.querySelector(".more").click(), true)`)
+	require.Equal(v, all, of[int](v, shown))
+	v.do(chromedp.EmulateViewport(1280, 900))
+}
+
+// switchesItsTheme checks that a choice of light or dark holds on the next page.
+func switchesItsTheme(v *viewer, s *site) {
+	v.visit(s.URL + "/")
+	paper := `getComputedStyle(document.body).backgroundColor`
+	of[bool](v, `(document.querySelector(".theme").click(), document.querySelector(".theme").click(), true)`)
+	require.Equal(v, "rgb(20, 24, 29)", of[string](v, paper))
+	v.visit(s.URL + "/orders")
+	require.Equal(v, "rgb(20, 24, 29)", of[string](v, paper))
+	of[bool](v, `(document.querySelector(".theme").click(), true)`)
+	require.Equal(v, "rgb(251, 250, 247)", of[string](v, paper))
+}
+
+// readsTheMarket checks that the picture of a market tells candle, volume and fill under the
+// pointer.
+func readsTheMarket(v *viewer, s *site) {
+	v.visit(s.URL + "/market")
+	at := of[[]float64](v, `(r => [r.left + r.width / 2, r.top + r.height / 3])(`+
+		`document.querySelector("figure.market .wide svg").getBoundingClientRect())`)
+	v.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at[0], at[1]))
+	require.Regexp(v, `UTCopen9\d.\d{3}\.\d\dhigh9.*low9.*close9.*last price 92.*volume\d`,
+		of[string](v, `document.querySelector(".readout").textContent`))
+	v.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, 2, 2))
 }
 
 // fits checks that a page is no wider than its window with all folds open, that a name is no HTML,

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidemark-trading/tidemark/view"
+	"github.com/tidemark-trading/tidemark/view/page"
 )
 
 // Cell is a text of a table or a card. The script changes the text of cells with an ID.
@@ -80,18 +81,19 @@ type Card struct {
 // row makes a row of texts.
 func row(cells ...Cell) Row { return Row{cells} }
 
-func text(t string) Cell { return Cell{Text: t} }
+// text is for texts and numbers; as in live and signed, a number is grouped. left is for names.
+func text(t string) Cell { return Cell{Text: page.Number(t)} }
 
 func left(t string) Cell { return Cell{Text: t, Class: "left"} }
 
-func live(id, t string) Cell { return Cell{ID: id, Text: t} }
+func live(id, t string) Cell { return Cell{ID: id, Text: page.Number(t)} }
 
 // signed adds the plus that tells a gain from a plain number.
 func signed(id, amount string) Cell {
 	if amount != "" && amount != "–" && !strings.HasPrefix(amount, "-") && strings.Trim(amount, "0.") != "" {
 		amount = "+" + amount
 	}
-	return Cell{ID: id, Text: amount, Signed: true}
+	return Cell{ID: id, Text: page.Number(amount), Signed: true}
 }
 
 // moment is a time as a person reads it; 0: unknown.
@@ -172,6 +174,13 @@ type (
 	Choices struct {
 		Label string
 		Of    []Choice
+	}
+	// Buttons are links to actions, in the colour of an alarm.
+	Buttons []Link
+	// Fold is a title that opens parts.
+	Fold struct {
+		Title string
+		Parts Parts
 	}
 	// Section is a title with parts.
 	Section struct {

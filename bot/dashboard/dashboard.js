@@ -1,12 +1,53 @@
 // The script of the dashboard. Pages are whole without it.
 //  - It moves values: events sends objects {id: text}; the text of those elements changes, no
 //    element is replaced. Texts of class "signed" take the colour of their sign.
+//  - It shortens tables on a phone, and switches between light and dark.
 //  - It draws the picture of a market anew: for links with data-chart and drags over the picture, and
 //    every five seconds where the picture ends now.
 "use strict";
 
 (() => {
 	const root = document.documentElement;
+
+	// The theme: that of the machine, light or dark. The browser keeps it.
+	const themes = ["auto", "light", "dark"];
+	function wear(theme) {
+		if (theme === "auto") delete root.dataset.theme; else root.dataset.theme = theme;
+	}
+	let theme = "auto";
+	try { theme = localStorage.getItem("theme") ?? "auto"; } catch { /* the browser keeps nothing */ }
+	wear(themes.includes(theme) ? theme : "auto");
+	function switchTheme() {
+		const place = document.querySelector("nav[aria-label=Pages]"), button = document.createElement("button");
+		if (!place) return;
+		const show = () => { button.textContent = "Theme: " + (root.dataset.theme ?? "auto"); };
+		button.type = "button";
+		button.className = "theme";
+		button.addEventListener("click", () => {
+			const next = themes[(themes.indexOf(root.dataset.theme ?? "auto") + 1) % themes.length];
+			wear(next);
+			try { localStorage.setItem("theme", next); } catch { /* it holds for this page */ }
+			show();
+		});
+		show();
+		place.append(button);
+	}
+
+	// A long table shows its first rows on a phone, and a button for the others.
+	const shortRows = 6;
+	function shorten(within) {
+		for (const table of within.querySelectorAll("table.stack")) {
+			const rows = table.tBodies[0].rows.length;
+			if (rows <= shortRows || table.dataset.whole) continue;
+			const button = document.createElement("button");
+			table.classList.add("short");
+			button.type = "button";
+			button.className = "more";
+			button.textContent = "All " + rows;
+			button.addEventListener("click", () => { table.classList.remove("short"); button.remove(); });
+			table.after(button);
+		}
+	}
 
 	function move(id, text) {
 		const cell = document.getElementById(id);
@@ -65,6 +106,8 @@
 			query.delete("width");
 			history.replaceState(null, "", "market?" + query);
 			figure.dispatchEvent(new Event("drawn"));
+			window.tidemark.focusable(figure);
+			window.tidemark.again();
 		} catch {
 			legend.textContent = "No answer from the dashboard: the picture stands still.";
 		} finally {
@@ -76,7 +119,12 @@
 	function tables(fresh) {
 		const old = document.getElementById("tables"), chosen = getSelection();
 		if (old.contains(document.activeElement) || !chosen.isCollapsed && old.contains(chosen.anchorNode)) return;
-		if (old.innerHTML !== fresh.innerHTML) old.replaceChildren(...fresh.childNodes);
+		if (old.dataset.shown === fresh.innerHTML) return;
+		old.dataset.shown = fresh.innerHTML;
+		const whole = [...old.querySelectorAll("table.stack")].map(t => !t.classList.contains("short"));
+		shorten(fresh);
+		[...fresh.querySelectorAll("table.short")].forEach((t, i) => { if (whole[i]) t.nextSibling.click(); });
+		old.replaceChildren(...fresh.childNodes);
 	}
 
 	// The time that the picture shows, as a question.
@@ -160,6 +208,8 @@
 		figure.addEventListener("pointerleave", end);
 	}
 
+	switchTheme();
+	shorten(document);
 	if (document.getElementById("lost")) listen(); // pages of files have no bot
 	const figure = document.querySelector("figure.market");
 	if (figure) { zoom(figure); follow(figure); }

@@ -118,7 +118,7 @@ func (b *beats) take(docs *Documents) {
 func textsOf(docs *Documents) map[string]string {
 	top := TopOf(docs.Status, docs.NowMS)
 	texts := top.Live()
-	if view, err := OverviewOf(docs); err == nil {
+	if view, err := OverviewOf(docs, ""); err == nil {
 		maps.Copy(texts, view.Live())
 	}
 	if docs.Risk != nil {

@@ -109,6 +109,7 @@ func (r *filePages) page(one sheet) http.HandlerFunc {
 		answer, err := one.ask(r.files, q)
 		page := &Page{Title: one.title, Here: cmp.Or(one.under, one.path), Navigation: r.s.links(callerOf(req))}
 		if err == nil {
+			r.s.crown(req, page)
 			page.View = one.view(answer, q, r.s.Now().UnixMilli())
 			if q.Get(watchParameter) == "true" {
 				w.Header().Set("Refresh", "5")

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -14,9 +15,9 @@ import (
 // not make the prices old.
 func TestTheFirstPageSaysHowTheBotStands(t *testing.T) {
 	text := func(d *Documents, title string) (value, note string) {
-		view, err := OverviewOf(d)
+		view, err := OverviewOf(d, "week")
 		require.NoError(t, err)
-		for _, c := range view[0].(Cards) {
+		for _, c := range view[1].(Cards) {
 			if c.Title == title {
 				return c.Value.Text, c.Note.Text
 			}
@@ -55,12 +56,73 @@ func TestTheOverviewNamesAGroupThatIsNotGuarded(t *testing.T) {
 	d := madeUp()
 	d.Status.NotGuarded = []operator.NotGuarded{{Group: 4, Strategies: []string{"trend"},
 		Cause: "the exchange refuses its timer", SinceMS: madeUpNow}}
-	view, err := OverviewOf(d)
+	view, err := OverviewOf(d, "week")
 	require.NoError(t, err)
 	var page strings.Builder
 	pages, err := NewPages()
 	require.NoError(t, err)
 	require.NoError(t, pages.Write(&page, partsPage, &Page{View: view}))
-	require.Contains(t, strings.Split(page.String(), "\n"), `<div class="warning"><ul>`+
-		"<li>not guarded: group 4 (trend): its orders outlive this bot: the exchange refuses its timer</li></ul></div>")
+	require.True(t, strings.Contains(page.String(), "<li>not guarded: group 4 (trend): its orders outlive this bot: "+
+		"the exchange refuses its timer</li></ul></div>"))
+}
+
+// A position stands on a line with its entry and its exits; without a stop it says so. What halts a
+// strategy, and how old the figures of a stopped bot are, stands above all.
+func TestTheFirstPageHasWhatMattersOfAPosition(t *testing.T) {
+	d := madeUp()
+	line := func() (texts []string) {
+		for _, c := range positionTable(d).Rows[0].Cells {
+			texts = append(texts, strings.ReplaceAll(c.Text, "\u202f", " "))
+		}
+		return texts
+	}
+	require.Equal(t, []string{"BTC-EUR", "trend", "0.02501", "92 008", "93 402", "90 100", "97 400", "2 335.98",
+		"+34.86"}, line())
+	d.Exits.add("trend", "BTC-EUR", "89900", true)
+	d.Exits.add("trend", "BTC-EUR", "89900", true)
+	require.Equal(t, "90 100, 89 900", line()[5])
+	d.Exits = nil
+	require.Equal(t, []string{"none", "none"}, line()[5:7])
+	require.Contains(t, warnings(d)[0], "maker is halted since ")
+	d.Status.State, d.Status.AsOfMS = operator.Stopped, madeUpNow-180_000
+	require.Equal(t, "The bot does not run. Its figures are those of "+moment(d.Status.AsOfMS, d.Zone)+", 3 min ago.",
+		warnings(d)[0])
+}
+
+// The whole account is on the first page: what the bot has, what its orders hold, and what is
+// beside it.
+func TestTheFirstPageHasTheWholeAccount(t *testing.T) {
+	table := balanceTable(madeUp())
+	require.Equal(t, "EUR", table.Rows[1].Cells[0].Text)
+	require.Equal(t, map[string]string{"balance/EUR/whole": "11\u202f994.34", "balance/EUR/bot": "7\u202f782.44",
+		"balance/EUR/orders": "2\u202f288.41", "balance/EUR/others": "4\u202f211.9"}, Live(table.Rows[1].Cells...))
+}
+
+// Limits that are not set are names in a fold.
+func TestLimitsThatAreNotSetTakeNoRow(t *testing.T) {
+	r := &operator.Risk{Limits: []operator.Limit{{Scope: "account", Name: "max_drawdown", Max: "0.05"},
+		{Scope: "account", Name: "max_exposure"}, {Scope: "account", Name: "max_daily_loss", Reached: true}}}
+	parts := RiskOf(r, nil)
+	require.Len(t, parts[1].(Table).Rows, 2)
+	require.Equal(t, Fold{"1 limits are not set", Parts{List{"max_exposure of the account"}}}, parts[2])
+}
+
+// The first page has the exits that rest and those that the bot watches for, and what stops it for
+// those alone who may act. A time that it does not know is a wrong question.
+func TestTheFirstPageStopsEverythingForThoseWhoMayAct(t *testing.T) {
+	t.Parallel()
+	v, _ := serveBot(t, newMadeUpBot(t, t.TempDir()), nil)
+	v.enter(lookToken)
+	page := v.sees("/")
+	require.Contains(t, page, "90\u202f100, 90\u202f050")
+	require.NotContains(t, page, "Stop everything")
+	require.Contains(t, v.sees("/?show=all"), `href="./?show=all" aria-current="true"`)
+	status, body, _ := v.do(http.MethodGet, "/?show=year", nil, nil)
+	require.Equal(t, http.StatusBadRequest, status)
+	require.Contains(t, body, "want week, month or all")
+	v.enter(actToken)
+	page = v.sees("/orders")
+	require.Contains(t, page, `<a class="stop" href="./confirm?do=halt">Stop everything</a>`)
+	require.Contains(t, v.sees("/"), `<a href="./confirm?do=flatten">Sell everything</a>`)
+	require.Contains(t, v.sees("/confirm?do=flatten"), "Every strategy of ")
 }

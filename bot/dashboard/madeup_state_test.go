@@ -33,7 +33,8 @@ func madeUpSeries(candles int) []market.Candle {
 			(price-92_000)/92_000*0.02)
 		fixed := func(x float64) market.Price { return market.Price(math.Round(x * 100)) }
 		list[i] = market.Candle{Start: start + market.Time(i)*300e9, Market: 1, Interval: interval, Open: fixed(price),
-			High: fixed(max(price, next) * 1.0004), Low: fixed(min(price, next) * 0.9996), Close: fixed(next)}
+			High: fixed(max(price, next) * 1.0004), Low: fixed(min(price, next) * 0.9996), Close: fixed(next),
+			Volume: market.Volume(300 + 200*math.Sin(float64(i)/5))}
 		price = next
 	}
 	return list
@@ -42,7 +43,7 @@ func madeUpSeries(candles int) []market.Candle {
 // madeUpPicture is a market of a series with fills, as the bot would answer for a time; to 0: so
 // much of its end, long 0: all.
 func madeUpPicture(series []market.Candle, fills int, q operator.MarketQuery) *operator.Market {
-	in := &market.Market{ID: 1, Name: "BTC-EUR", PriceDigits: 2}
+	in := &market.Market{ID: 1, Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 2}
 	m := &operator.Market{Answer: profit.Answer{Running: true}, Market: in.Name, Interval: "5m",
 		Series: []operator.MarketSeries{{Market: "BTC-EUR", Intervals: []string{"5m", "1h"}},
 			{Market: hostileOr("ETH-EUR"), Intervals: []string{"5m"}}}}

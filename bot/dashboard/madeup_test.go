@@ -48,6 +48,12 @@ func madeUp() *Documents {
 		By: "gate", Reason: "max_order_value", Detail: "612 EUR, limit 500 EUR", Times: 3,
 		LastMS: madeUpNow - 600_000}}}}}
 	d.Curve = madeUpCurve()
+	d.Days, _ = madeUpProfit()
+	d.Status.Balances = []operator.Balance{{Asset: "BTC", Bot: "0.02501", InOrders: "0.02501", Others: "0.5",
+		Whole: "0.52501"}, {Asset: "EUR", Bot: "7782.44", InOrders: "2288.41", Others: "4211.9", Whole: "11994.34"}}
+	d.Exits = exits{}
+	d.Exits.add("trend", "BTC-EUR", "90100", true)
+	d.Exits.add("trend", "BTC-EUR", "97400", false)
 	return d
 }
 
@@ -92,7 +98,8 @@ func madeUpProfit() (*profit.ProfitReport, *profit.TradeList) {
 			Fall: "133.2"}}
 	t := &profit.TradeList{Zone: "Europe/Berlin"}
 	for i := range 12 {
-		r.Groups = append(r.Groups, profit.Earned{Name: fmt.Sprintf("2026-11-%02d", 6+i), Turnover: "4812.2",
+		r.Groups = append(r.Groups, profit.Earned{Name: fmt.Sprintf("2026-11-%02d", 6+i),
+			FromMS: time.Date(2026, 11, 5+i, 23, 0, 0, 0, time.UTC).UnixMilli(), Turnover: "4812.2",
 			Fees:     "1.05",
 			Realised: fmt.Sprintf("%.2f", 40*math.Sin(float64(i)*1.1)), Unrealised: "2.9", Flows: "0", Trips: 3, Won: 2,
 			Return: &gain, Drawdown: &fall})

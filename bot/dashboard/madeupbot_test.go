@@ -92,6 +92,9 @@ func (b *madeUpBot) serve(w http.ResponseWriter, r *http.Request) {
 			Risk: d.Risk})
 	case operator.PathOrders:
 		operator.WriteAnswer(w, http.StatusOK, madeUpOrders())
+	case operator.PathMarket:
+		operator.WriteAnswer(w, http.StatusOK, &operator.Market{Watched: []operator.Watched{{Strategy: "trend",
+			Kind: "stop", Price: "90050"}}})
 	case operator.PathEquity:
 		operator.WriteAnswer(w, http.StatusOK, d.Curve)
 	case operator.PathProfit:

@@ -16,6 +16,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/tidemark-trading/tidemark/view/chart"
 	"github.com/tidemark-trading/tidemark/view/page"
 )
 
@@ -32,7 +33,7 @@ var ownScript string
 func Style() string { return page.Style() + ownStyle }
 
 // Script is the script of all pages. Pages work without it, but their values stand still.
-func Script() string { return ownScript }
+func Script() string { return chart.Script() + ownScript }
 
 // Page is one page: a frame around the view of a template.
 type Page struct {
@@ -41,7 +42,8 @@ type Page struct {
 	Here  string // its link in Navigation
 	Zone  string // of its times; empty: it has none
 	Top   Top
-	View  any // for the template
+	Stop  string // the link that stops everything; empty: this viewer may not, or nothing runs
+	View  any    // for the template
 
 	Navigation []Link
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/host"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/bot/results"
 )
 
@@ -91,6 +92,23 @@ func (s *Server) newDesk(bot Bot, group string) *botPages {
 	return &botPages{Bot: bot, s: s, group: group, from: source{of: bot.Of, now: s.Now}}
 }
 
+// crown sets the line above a page that belongs to no bot: that of the one bot, or the halts of the
+// fleet.
+func (s *Server) crown(r *http.Request, page *Page) {
+	if s.fleet != nil {
+		list, err := s.fleet.glance(r.Context())
+		if err == nil {
+			page.Top.Alarm = alarmOf(list)
+		}
+		return
+	}
+	docs, err := s.desk.from.latest(r.Context())
+	if err != nil {
+		return // these pages need no bot
+	}
+	page.Bot, page.Top, page.Stop = s.desk.Name, TopOf(docs.Status, docs.NowMS), s.desk.stop(callerOf(r), docs)
+}
+
 // links are the links of a page that belongs to no bot of a fleet.
 func (s *Server) links(c *caller) []Link {
 	if s.fleet == nil {
@@ -163,7 +181,7 @@ func statusOf(err error) int {
 	if status := fileStatus(err); status != 0 {
 		return status
 	}
-	if wrong := (config.UsageError{}); errors.As(err, &wrong) {
+	if errors.As(err, new(config.UsageError)) || errors.As(err, new(profit.WrongError)) {
 		return http.StatusBadRequest
 	}
 	return http.StatusServiceUnavailable

@@ -105,7 +105,7 @@ func (d *botPages) confirmOf(one *confirmation, docs *Documents, open []operator
 				held.Positions = append(held.Positions, p)
 			}
 		}
-		view.Parts = append(view.Parts, positionTable(held))
+		view.Parts = append(view.Parts, positionTable(&Documents{Positions: held, Exits: docs.Exits}))
 	}
 	return view
 }

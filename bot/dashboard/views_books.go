@@ -3,6 +3,7 @@ package dashboard
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,10 +13,12 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/bot/seal"
 	"github.com/tidemark-trading/tidemark/view"
+	"github.com/tidemark-trading/tidemark/view/page"
 )
 
 // ProfitOf makes the page of profit, groups the latest first, and of the latest round trips.
-func ProfitOf(report *profit.ProfitReport, trades *profit.TradeList, curve *profit.Curve) (Parts, error) {
+func ProfitOf(report *profit.ProfitReport, trades *profit.TradeList, curve *profit.Curve,
+	days *profit.ProfitReport) (Parts, error) {
 	by := Choices{Label: "By"}
 	for _, name := range profit.Groups() {
 		by.Of = append(by.Of, Choice{name, "profit?by=" + name, name == report.By})
@@ -31,7 +34,7 @@ func ProfitOf(report *profit.ProfitReport, trades *profit.TradeList, curve *prof
 		{"Fees", text(cents(sum.Fees)), unit},
 		{"Return", signed("", percent(sum.Return)), text("time-weighted")},
 		{"Return on the money", signed("", percent(report.MoneyWeighted)), text("money-weighted")},
-		{"Largest drawdown", text(percent(sum.Drawdown)), text(profit.Brief(sum.Fall) + " " + report.Currency)},
+		{"Largest drawdown", text(percent(sum.Drawdown)), text(page.Number(cents(sum.Fall)) + " " + report.Currency)},
 	}
 	groups := Table{Title: "Profit by " + report.By + ", in " + report.Currency,
 		Empty: "Nothing has been traded in this time.",
@@ -39,13 +42,21 @@ func ProfitOf(report *profit.ProfitReport, trades *profit.TradeList, curve *prof
 			"Drawdown"}}
 	for i := len(report.Groups) - 1; i >= 0; i-- {
 		g := &report.Groups[i]
-		groups.Rows = append(groups.Rows, row(left(g.Name), signed("", profit.Brief(g.Realised)),
-			signed("", profit.Brief(g.Unrealised)), text(profit.Brief(g.Fees)), text(profit.Brief(g.Turnover)),
-			text(fmt.Sprint(g.Trips)), text(fmt.Sprint(g.Won)), text(profit.Brief(g.Flows)),
+		groups.Rows = append(groups.Rows, row(left(g.Name), signed("", cents(g.Realised)),
+			signed("", cents(g.Unrealised)), text(cents(g.Fees)), text(cents(g.Turnover)),
+			text(fmt.Sprint(g.Trips)), text(fmt.Sprint(g.Won)), text(cents(g.Flows)),
 			signed("", percent(g.Return)), text(percent(g.Drawdown))))
 	}
 	drawn, err := equityPicture(curve)
-	return append(append(Parts{by, cards}, drawn...), groups, tradeTable(trades, zone)), err
+	if err != nil {
+		return nil, err
+	}
+	p := Parts{cards}
+	byDay, err := profit.DaysChart(days)
+	if byDay != nil {
+		p = append(p, view.Figure{Chart: *byDay})
+	}
+	return append(append(append(p, by, groups), drawn...), tradeTable(trades, zone)), err
 }
 
 // cents is an amount with two decimals.
@@ -61,7 +72,7 @@ func tradeTable(list *profit.TradeList, zone *time.Location) Table {
 		number := Cell{Text: fmt.Sprint(one.Order), Path: fmt.Sprintf("order?order=%d", one.Order), Class: "left"}
 		t.Rows = append(t.Rows, row(number, left(one.Strategy), text(one.Market), text(moment(one.EnteredMS, zone)),
 			text(age(one.EnteredMS, one.ExitedMS)), text(one.Amount), text(profit.Brief(one.Entry)),
-			text(profit.Brief(one.Exit)), text(profit.Brief(one.Fees)), signed("", profit.Brief(one.Profit)),
+			text(profit.Brief(one.Exit)), text(cents(one.Fees)), signed("", cents(one.Profit)),
 			left(one.Reason)))
 	}
 	return t
@@ -143,7 +154,7 @@ func FleetOf(list []Glance, nowMS int64) Parts {
 				drawdown = part.Shift(2).StringFixed(2) + " %"
 			}
 			cells = []Cell{live(id+"state", s.State), text(cmp.Or(s.Mode, "–")),
-				live(id+"equity", strings.TrimSpace(cmp.Or(s.Equity, "–")+" "+s.Currency)),
+				live(id+"equity", strings.TrimSpace(page.Number(cmp.Or(s.Equity, "–"))+" "+s.Currency)),
 				signed(id+"day", cmp.Or(s.DayResult, "–")), live(id+"drawdown", drawdown),
 				live(id+"halted", haltedText(s)), live(id+"feed", feedAge(s, nowMS))}
 		}
@@ -153,7 +164,41 @@ func FleetOf(list []Glance, nowMS int64) Parts {
 		}
 		t.Rows = append(t.Rows, Row{append([]Cell{name}, cells...)})
 	}
-	return Parts{t}
+	return Parts{fleetCards(list), t}
+}
+
+// fleetCards are the sums over all bots, of each currency.
+func fleetCards(list []Glance) Cards {
+	running, halted := 0, 0
+	var currencies []string
+	equity, today := map[string]decimal.Decimal{}, map[string]decimal.Decimal{}
+	for i := range list {
+		s := list[i].Status
+		if s == nil {
+			continue
+		}
+		if s.State != operator.Stopped {
+			running++
+		}
+		if haltedText(s) != "none" {
+			halted++
+		}
+		if s.Equity == "" {
+			continue
+		}
+		if !slices.Contains(currencies, s.Currency) {
+			currencies = append(currencies, s.Currency)
+		}
+		equity[s.Currency] = equity[s.Currency].Add(number(s.Equity))
+		today[s.Currency] = today[s.Currency].Add(number(s.DayResult))
+	}
+	cards := Cards{{"Running", live("running", fmt.Sprintf("%d of %d", running, len(list))),
+		live("all-halted", fmt.Sprintf("%d with a halt", halted))}}
+	for _, c := range currencies {
+		cards = append(cards, Card{"Equity, " + c, live("equity/"+c, equity[c].StringFixed(2)), text("of all bots")},
+			Card{"Today, " + c, signed("day/"+c, today[c].StringFixed(2)), text("of those that say it")})
+	}
+	return cards
 }
 
 // haltedText lists the halted strategies of a bot.

@@ -3,6 +3,7 @@ package dashboard
 import (
 	"cmp"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +13,8 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/view"
+	"github.com/tidemark-trading/tidemark/view/page"
 )
 
 // Documents are the answers of a bot, with their times. A nil document is not known.
@@ -21,9 +24,14 @@ type Documents struct {
 	Risk      *operator.Risk
 	Refused   *operator.Refused
 	Curve     *profit.Curve
-	NowMS     int64 // of this machine
+	Days      *profit.ProfitReport // by day
+	Exits     exits                // of the positions
+	NowMS     int64                // of this machine
 	Zone      *time.Location
 }
+
+// zone is that of the times; UTC where it is not known.
+func (d *Documents) zone() *time.Location { return cmp.Or(d.Zone, time.UTC) }
 
 // TopOf is the line above the pages.
 func TopOf(s *operator.Status, nowMS int64) Top {
@@ -84,11 +92,47 @@ func aging(f *operator.Feed) bool {
 	return !strings.HasPrefix(f.Feed, market.KindMarketStatus.String())
 }
 
-// OverviewOf makes the first page.
-func OverviewOf(d *Documents) (Parts, error) {
+// OverviewOf makes the first page: what needs attention, the figures, what is held, the curve over
+// a time, the account. shown is the name of that time.
+func OverviewOf(d *Documents, shown string) (Parts, error) {
 	curve, err := equityPicture(d.Curve)
-	p := append(Parts{overviewCards(d), Warnings(warnings(d.Status))}, curve...)
-	return append(append(p, strategyTable(d), positionTable(d.Positions)), feedTables(d.Status, d.NowMS)...), err
+	if err != nil {
+		return nil, err
+	}
+	days, err := profit.DaysChart(d.Days)
+	if err != nil {
+		return nil, err
+	}
+	span := Choices{Label: "Show"}
+	for i := range shownSpans {
+		name := shownSpans[i].name
+		span.Of = append(span.Of, Choice{name, "./?show=" + name, name == shown})
+	}
+	p := append(Parts{Warnings(warnings(d)), overviewCards(d), positionTable(d), strategyTable(d), span}, curve...)
+	if days != nil {
+		p = append(p, view.Figure{Chart: *days})
+	}
+	p = append(p, balanceTable(d))
+	return append(p, feedTables(d.Status, d.NowMS)...), nil
+}
+
+// balanceTable lists the whole account.
+func balanceTable(d *Documents) Table {
+	t := Table{Title: "Account", Empty: "The balances are those of a running bot.",
+		Head: []string{"Asset", "Whole", "The bot's", "Of it in orders", "Beside the bot"}}
+	for i := range d.Status.Balances {
+		b := &d.Status.Balances[i]
+		id := "balance/" + b.Asset + "/"
+		t.Rows = append(t.Rows, row(left(b.Asset), live(id+"whole", b.Whole), live(id+"bot", b.Bot),
+			live(id+"orders", b.InOrders), live(id+"others", b.Others)))
+	}
+	if len(t.Rows) == 0 {
+		for _, x := range d.Status.Unallocated {
+			t.Head, t.Title = []string{"Asset", "Beside the bot"}, "Account, "+age(x.AtMS, d.NowMS)+" ago"
+			t.Rows = append(t.Rows, row(left(x.Asset), text(x.Amount)))
+		}
+	}
+	return t
 }
 
 func overviewCards(d *Documents) Cards {
@@ -129,7 +173,7 @@ func allowed(r *operator.Risk, limit, words string) string {
 	if r != nil {
 		for i := range r.Limits {
 			if l := &r.Limits[i]; l.Scope == "account" && l.Name == limit && l.Max != "" {
-				return fmt.Sprintf(words, l.Words(l.Max))
+				return fmt.Sprintf(words, page.Number(l.Words(l.Max)))
 			}
 		}
 	}
@@ -137,7 +181,21 @@ func allowed(r *operator.Risk, limit, words string) string {
 }
 
 // warnings says what a person should look at first.
-func warnings(s *operator.Status) (list []string) {
+func warnings(d *Documents) (list []string) {
+	s := d.Status
+	if s.State == operator.Stopped {
+		list = append(list, fmt.Sprintf("The bot does not run. Its figures are those of %s, %s ago.",
+			moment(s.AsOfMS, d.zone()), age(s.AsOfMS, d.NowMS)))
+	}
+	for i := range s.Strategies {
+		if one := &s.Strategies[i]; one.State == operator.Halted {
+			list = append(list, fmt.Sprintf("%s is halted since %s: %s", one.Name, moment(one.HaltedMS, d.zone()),
+				cmp.Or(one.Reason, "no reason")))
+		}
+	}
+	if s.Opening != "" {
+		list = append(list, s.Opening)
+	}
 	if s.Blocked != "" {
 		list = append(list, "A strategy does not return: "+s.Blocked)
 	}
@@ -242,9 +300,11 @@ func lastRefusal(d *Documents, strategy, id string) Cell {
 	return Cell{ID: id + "refusal", Class: "left", Text: "none"}
 }
 
-func positionTable(list *operator.Positions) Table {
+// positionTable lists what is held, each position on a line with the prices that matter.
+func positionTable(d *Documents) Table {
 	t := Table{Title: "Positions, money in each market's quote", Empty: "Nothing is held.",
-		Head: []string{"Strategy", "Market", "Amount", "Cost", "Last", "Value", "Unrealised", "Realised", "Fees"}}
+		Head: []string{"Market", "Strategy", "Amount", "Entry", "Last", "Stop", "Target", "Value", "Unrealised"}}
+	list := d.Positions
 	if list == nil {
 		return t
 	}
@@ -254,12 +314,36 @@ func positionTable(list *operator.Positions) Table {
 			continue
 		}
 		id := "position/" + p.Strategy + "/" + p.Market + "/"
-		t.Rows = append(t.Rows, row(left(p.Strategy), text(p.Market), live(id+"amount", p.Amount),
-			live(id+"cost", profit.Brief(p.Cost)), live(id+"last", p.Last), live(id+"value", p.Value),
-			signed(id+"unrealised", unrealised(p).StringFixed(2)), signed(id+"realised", profit.Brief(p.Realised)),
-			live(id+"fees", profit.Brief(p.Fees))))
+		own := d.Exits.exitOf(p)
+		market := Cell{Text: p.Market, Path: "market?market=" + url.QueryEscape(p.Market), Class: "left"}
+		stop := live(id+"stop", cmp.Or(listed(own.stops), "none"))
+		if len(own.stops) == 0 {
+			stop.Class = "bad"
+		}
+		t.Rows = append(t.Rows, row(market, left(p.Strategy), live(id+"amount", p.Amount), live(id+"entry", entryOf(p)),
+			live(id+"last", cmp.Or(p.Last, "–")), stop, live(id+"target", cmp.Or(listed(own.targets), "none")),
+			live(id+"value", cmp.Or(p.Value, "–")), signed(id+"unrealised", unrealised(p).StringFixed(2))))
 	}
 	return t
+}
+
+// listed are prices, grouped, with commas between them.
+func listed(prices []string) string {
+	grouped := make([]string, len(prices))
+	for i, price := range prices {
+		grouped[i] = page.Number(price)
+	}
+	return strings.Join(grouped, ", ")
+}
+
+// entryOf is the mean price that was paid, fees included, with the decimals of the latest price.
+func entryOf(p *operator.Position) string {
+	digits := int32(2)
+	if p.Last != "" {
+		_, decimals, _ := strings.Cut(p.Last, ".")
+		digits = int32(len(decimals))
+	}
+	return number(p.Cost).DivRound(number(p.Amount), digits).StringFixed(digits)
 }
 
 // feedTables are the feeds with their ages, and what is left of the exchange's budgets of requests.

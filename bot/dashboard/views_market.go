@@ -13,6 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/view/chart"
+	"github.com/tidemark-trading/tidemark/view/page"
 )
 
 const (
@@ -28,6 +29,8 @@ const (
 	mostOfMarks  = 6 // texts of marks that have a name in the picture
 	paneHeight   = 110
 	marketHeight = 380
+	volumeHeight = 70
+	levelsNamed  = 8 // levels that have a name in the picture
 )
 
 // MarketView is the page of a market.
@@ -218,8 +221,37 @@ func marketChart(m *operator.Market, width int) (c chart.Chart, err error) {
 	if margin := (p.high - p.low) / 12; p.low < p.high {
 		axis.Low, axis.High = p.low-margin, p.high+margin
 	}
-	c.Panels = append([]chart.Panel{{Height: marketHeight, Y: axis, Layers: layers}}, panes...)
-	return c, nil
+	c.Panels = []chart.Panel{{Height: marketHeight, Y: axis, Layers: layers}}
+	bars, err := volumes(m, width)
+	if len(bars) > 0 {
+		base, _, _ := strings.Cut(m.Market, "-")
+		c.Panels = append(c.Panels, chart.Panel{Height: volumeHeight, Y: chart.Axis{Unit: base},
+			Layers: []chart.Layer{chart.Bars{Name: "volume", Role: chart.Quiet, Bars: bars}}})
+	}
+	c.Panels = append(c.Panels, panes...)
+	return c, err
+}
+
+// volumes are the traded amounts of the candles; none where nothing was traded.
+func volumes(m *operator.Market, width int) (bars []chart.Bar, err error) {
+	sum, each := 0.0, max(1, (len(m.Candles)*pixelsOfCandle+width-1)/width)
+	for part := range slices.Chunk(m.Candles, each) {
+		one := chart.Bar{From: float64(part[0].StartMS) / 1000,
+			To: float64(part[len(part)-1].StartMS+m.SpanMS) / 1000}
+		for i := range part {
+			volume, err := strconv.ParseFloat(part[i].Volume, 64)
+			if err != nil {
+				return nil, fmt.Errorf("candle of %d: %w", part[i].StartMS, err)
+			}
+			one.Value += volume
+		}
+		sum += one.Value
+		bars = append(bars, one)
+	}
+	if sum == 0 {
+		return nil, nil
+	}
+	return bars, nil
 }
 
 // marketPicturePrices are the prices that a picture reaches over.
@@ -283,10 +315,10 @@ func (p *marketPicturePrices) fills(m *operator.Market) (layers []chart.Layer, e
 		}
 	}
 	if len(buys) > 0 {
-		layers = append(layers, chart.Marks{Name: "bought", Shape: chart.Rising, Size: 9, Points: buys})
+		layers = append(layers, chart.Marks{Name: "bought", Shape: chart.Rising, Size: 12, Points: buys})
 	}
 	if len(sells) > 0 {
-		layers = append(layers, chart.Marks{Name: "sold", Role: chart.Third, Shape: chart.Falling, Size: 9,
+		layers = append(layers, chart.Marks{Name: "sold", Role: chart.Third, Shape: chart.Falling, Size: 12,
 			Points: sells})
 	}
 	return layers, nil
@@ -316,8 +348,8 @@ func (p *marketPicturePrices) levels(m *operator.Market) (layers []chart.Layer) 
 		}
 		line := chart.Line{Role: l.role, Width: 1, Dashed: l.dashed, Points: []chart.Point{
 			{X: float64(max(l.since, m.FromMS)) / 1000, Y: at}, {X: float64(m.ToMS) / 1000, Y: at}}}
-		if !named[l.name] {
-			named[l.name], line.Name = true, l.name
+		if name := l.name + " " + page.Number(l.price); !named[name] && len(named) < levelsNamed {
+			named[name], line.Name = true, name
 		}
 		layers = append(layers, line)
 	}

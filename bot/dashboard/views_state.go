@@ -33,19 +33,39 @@ func RiskOf(r *operator.Risk, zone *time.Location) Parts {
 	for _, scope := range scopes {
 		all = append(all, limitTable(r, scope))
 	}
-	return all
+	return append(all, unsetLimits(r)...)
 }
 
 // limitTable lists the limits of the account or of a strategy.
 func limitTable(r *operator.Risk, scope string) Table {
-	t := Table{Title: "Limits of the " + scope + ", money in " + r.Currency,
+	t := Table{Title: "Limits of the " + scope + ", money in " + r.Currency, Empty: "No limit is set.",
 		Head: []string{"Limit", "Market", "Used", "Of", "Left", "Use", "Standing"}}
 	for i := range r.Limits {
-		if l := &r.Limits[i]; l.Scope == scope {
+		if l := &r.Limits[i]; l.Scope == scope && !unset(l) {
 			t.Rows = append(t.Rows, limitRow(l))
 		}
 	}
 	return t
+}
+
+// unset reports whether a limit says nothing.
+func unset(l *operator.Limit) bool { return l.Max == "" && !l.Reached }
+
+// unsetLimits are the names of the limits that are not set, folded.
+func unsetLimits(r *operator.Risk) Parts {
+	var names List
+	for i := range r.Limits {
+		if l := &r.Limits[i]; unset(l) {
+			name := l.Name + " of the " + l.Scope
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return Parts{Fold{fmt.Sprintf("%d limits are not set", len(names)), Parts{names}}}
 }
 
 func limitRow(l *operator.Limit) Row {
@@ -194,7 +214,7 @@ func systemCards(d *Documents, y *operator.System) Cards {
 	return Cards{
 		{"Version", text(s.Version), text("config " + clipped(s.ConfigHash, 12) + reloaded)},
 		{"Runs since", text(moment(s.SinceMS, d.Zone)), text("run " + clipped(s.Run, 8))},
-		{"Process", text(process), text(s.State)},
+		{"Process", left(process), text(s.State)},
 		{"Free disk", text(free), text("of the state folder")},
 		{"Backup", text(backup), text("by the running bot")},
 		{"Clock", live("clock-offset", fmt.Sprintf("%+d ms", s.ClockOffsetMS)),

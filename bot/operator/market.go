@@ -68,6 +68,7 @@ type Candle struct {
 	High    string `json:"high"`
 	Low     string `json:"low"`
 	Close   string `json:"close"`
+	Volume  string `json:"volume"` // of the base
 }
 
 // MarketFill is an own fill.
@@ -281,7 +282,7 @@ func (v *Market) AddCandles(m *market.Market, all []market.Candle, columns int) 
 	}
 	for _, c := range v.merged(all[from:to], columns) {
 		v.Candles = append(v.Candles, Candle{c.Start.Millis(), m.FormatPrice(c.Open), m.FormatPrice(c.High),
-			m.FormatPrice(c.Low), m.FormatPrice(c.Close)})
+			m.FormatPrice(c.Low), m.FormatPrice(c.Close), m.FormatVolume(c.Volume)})
 	}
 }
 
@@ -306,6 +307,7 @@ func (v *Market) merged(part []market.Candle, columns int) []market.Candle {
 		}
 		last := &merged[len(merged)-1]
 		last.High, last.Low, last.Close = max(last.High, c.High), min(last.Low, c.Low), c.Close
+		last.Volume += c.Volume
 	}
 	return merged
 }

@@ -86,7 +86,7 @@ func TestAStoppedBotShowsTheCandlesOfItsRecording(t *testing.T) {
 		for i, have := range answer.Value.Candles {
 			want := &heard[from+i]
 			require.Equal(t, Candle{want.Start.Millis(), m.FormatPrice(want.Open), m.FormatPrice(want.High),
-				m.FormatPrice(want.Low), m.FormatPrice(want.Close)}, have)
+				m.FormatPrice(want.Low), m.FormatPrice(want.Close), m.FormatVolume(want.Volume)}, have)
 		}
 	}
 	few, err := AskMarket(&MarketQuery{Market: "ETH-EUR", Columns: 7}).Of(t.Context(), of)

@@ -62,6 +62,7 @@ type Status struct {
 	// StreamAside says why the account's events are not believed; empty: they are.
 	StreamAside    string         `json:"stream_aside,omitempty"`
 	NotGuarded     []NotGuarded   `json:"not_guarded,omitempty"` // cancel-on-disconnect groups without a timer of their own
+	Balances       []Balance      `json:"balances,omitempty"`    // of a running bot's account, by symbol
 	Unallocated    []Amount       `json:"unallocated,omitempty"` // what the account has beyond the strategies' books
 	Signals        []SignalSource `json:"signals,omitempty"`     // by the names of their sources
 	Markets        []MarketStatus `json:"markets,omitempty"`     // those that do not trade
@@ -198,6 +199,21 @@ type Amount struct {
 	Asset  string `json:"asset"`
 	Amount string `json:"amount"`
 	AtMS   int64  `json:"at_ms,omitempty"` // when the balances were last compared
+}
+
+// Balance is an asset of the account: what the bot has booked, and what it has not.
+type Balance struct {
+	Asset    string `json:"asset"`
+	Bot      string `json:"bot"`       // of the strategies, orders included
+	InOrders string `json:"in_orders"` // of it, held by open orders
+	Others   string `json:"others"`    // on the account beside it, as of the last look at its balances
+	Whole    string `json:"whole"`
+}
+
+// BalanceOf is the balance of an asset with what the account has beside it.
+func BalanceOf(asset *market.Asset, total, held, others market.Money) Balance {
+	text := func(amount market.Money) string { return market.FormatFixed(int64(amount), asset.Digits) }
+	return Balance{asset.Symbol, text(total), text(held), text(others), text(total + others)}
 }
 
 // Unallocated is the balance of an account beyond the books, by symbol, as of the last look at its

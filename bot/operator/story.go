@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
@@ -53,7 +54,7 @@ type Figure struct {
 func StoryOf(store *journal.Store, name string) (*Story, error) {
 	row, err := store.FindOrder(name)
 	if err != nil {
-		return nil, err
+		return nil, config.Usagef("%w", err)
 	}
 	story, err := store.Story(row.ID)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
+	"github.com/tidemark-trading/tidemark/view/chart"
 )
 
 // shelf is a Source in memory.
@@ -461,4 +462,22 @@ func TestBaseThatLeavesAPositionIsNoGain(t *testing.T) {
 		}
 		require.Zero(t, *curve.Drawdown)
 	}
+}
+
+// The days of a report are bars, each with what was sold and how the rest moved, and their sum ends
+// at all of it. A day of a change of the clocks is 25 hours long.
+func TestDaysAreBarsWithTheirSum(t *testing.T) {
+	r := &ProfitReport{Zone: "Europe/Berlin", By: ByDay, Currency: "EUR", Groups: []Earned{
+		{FromMS: 1_792_879_200_000, Realised: "10", Unrealised: "-2.5"}, // 2026-10-25
+		{FromMS: 1_792_969_200_000, Realised: "-3", Unrealised: "0"}}}
+	c, err := DaysChart(r)
+	require.NoError(t, err)
+	require.Equal(t, []chart.Bar{{From: 1_792_879_200, To: 1_792_969_200, Value: 7.5},
+		{From: 1_792_969_200, To: 1_793_055_600, Value: -3}}, c.Panels[0].Layers[0].(chart.Bars).Bars)
+	require.Equal(t, []chart.Point{{X: 1_792_879_200}, {X: 1_792_969_200, Y: 7.5}, {X: 1_793_055_600, Y: 4.5}},
+		c.Panels[1].Layers[0].(chart.Line).Points)
+	r.By = ByStrategy
+	c, err = DaysChart(r)
+	require.NoError(t, err)
+	require.Nil(t, c)
 }

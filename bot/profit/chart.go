@@ -3,6 +3,7 @@ package profit
 import (
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/tidemark-trading/tidemark/view/chart"
 )
@@ -37,4 +38,38 @@ func EquityChart(c *Curve) (*chart.Chart, error) {
 			chart.Area{Name: "Drawdown", Role: chart.Down, Points: fall}}})
 	}
 	return &chart.Chart{Label: "Equity and drawdown over time", Times: true, Zone: zone, Panels: panels}, nil
+}
+
+// DaysChart is the chart of a report by day: what each day earned, and the sum; nil: the report has
+// fewer than two days.
+func DaysChart(r *ProfitReport) (*chart.Chart, error) {
+	if r == nil || r.By != ByDay || len(r.Groups) < 2 {
+		return nil, nil
+	}
+	zone, err := Zone(r.Zone)
+	if err != nil {
+		return nil, err
+	}
+	var bars []chart.Bar
+	sum := 0.0
+	line := []chart.Point{{X: float64(r.Groups[0].FromMS) / 1000}}
+	for i := range r.Groups {
+		g := &r.Groups[i]
+		day := 0.0
+		for _, text := range [...]string{g.Realised, g.Unrealised} {
+			value, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				return nil, fmt.Errorf("profit of %s: %q: %w", g.Name, text, err)
+			}
+			day += value
+		}
+		from := float64(g.FromMS) / 1000
+		to := float64(time.UnixMilli(g.FromMS).In(zone).AddDate(0, 0, 1).Unix())
+		sum += day
+		bars, line = append(bars, chart.Bar{From: from, To: to, Value: day}), append(line, chart.Point{X: to, Y: sum})
+	}
+	return &chart.Chart{Label: "Profit of each day, and their sum", Times: true, Zone: zone, Panels: []chart.Panel{
+		{Height: 120, Y: chart.Axis{Unit: r.Currency + " of the day"}, Layers: []chart.Layer{chart.Bars{Bars: bars}}},
+		{Height: 90, Y: chart.Axis{Unit: r.Currency + " in sum"}, Layers: []chart.Layer{chart.Line{Points: line}}},
+	}}, nil
 }

@@ -179,8 +179,8 @@ func (q *Query) known(l *timeline) error {
 		return nil // it has never run
 	}
 	if q.Strategy != "" && !slices.Contains(l.strategies, q.Strategy) {
-		return fmt.Errorf("strategy %q: the bot has had none of that name; it has %s", q.Strategy,
-			strings.Join(l.strategies, ", "))
+		return WrongError{fmt.Errorf("strategy %q: the bot has had none of that name; it has %s", q.Strategy,
+			strings.Join(l.strategies, ", "))}
 	}
 	if q.Market == "" || l.catalog.MarketNamed(q.Market) != nil {
 		return nil
@@ -189,8 +189,12 @@ func (q *Query) known(l *timeline) error {
 	for _, m := range l.catalog.Markets() {
 		names = append(names, m.Name)
 	}
-	return fmt.Errorf("market %q: the bot has traded none of that name; it has %s", q.Market, strings.Join(names, ", "))
+	return WrongError{fmt.Errorf("market %q: the bot has traded none of that name; it has %s", q.Market,
+		strings.Join(names, ", "))}
 }
+
+// WrongError is a question for something that the books do not have.
+type WrongError struct{ error }
 
 // wants reports whether an event is of the asked strategy and market.
 func (q *Query) wants(l *timeline) func(*event) bool {

@@ -129,6 +129,12 @@ func (c *control) statusOfLoop(s *operator.Status) error {
 			Cause: g.Cause, SinceMS: g.Since.Millis()})
 	}
 	s.Unallocated = operator.Unallocated(r.plan.Catalog, r.journal.agreed.balances)
+	for _, asset := range r.plan.Catalog.Assets() {
+		total, others := r.account.Total(asset.ID), max(r.journal.agreed.balances[asset.Symbol].Surplus, 0)
+		if total.Total != 0 || others != 0 {
+			s.Balances = append(s.Balances, operator.BalanceOf(asset, total.Total, total.Held, others))
+		}
+	}
 	s.Signals = r.listening.status()
 	for _, m := range r.journal.notes.rules {
 		if m.Status != market.Trading {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/profit"
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -124,7 +125,8 @@ func answer(serve func(context.Context, *operator.Request) (any, error)) http.Ha
 func statusOf(err error) int {
 	var key *config.KeyError
 	switch {
-	case errors.As(err, new(config.UsageError)), errors.As(err, new(config.Error)), errors.As(err, &key):
+	case errors.As(err, new(config.UsageError)), errors.As(err, new(config.Error)), errors.As(err, &key),
+		errors.As(err, new(profit.WrongError)):
 		return http.StatusBadRequest
 	case errors.Is(err, live.ErrStopping), errors.Is(err, errNotTrading), errors.As(err, new(blockedError)):
 		return http.StatusServiceUnavailable

@@ -56,11 +56,16 @@ const (
 	maxArea       = 1 << 24 // square pixels
 )
 
-// Element returns the picture as an SVG element for an HTML page. The page carries Style once; the
-// element itself holds no style, no script and no id. The error names the place of the bad input,
-// as in "Panels[0].Layers[1].Points[7].X is NaN".
+// Element returns the picture as an SVG element for an HTML page, with the values of its layers for
+// Script. The page carries Style and Script once; the element itself holds no style, no script and
+// no id. The error names the place of the bad input, as in "Panels[0].Layers[1].Points[7].X is
+// NaN".
 func (c *Chart) Element() ([]byte, error) {
-	return c.drawSVG("")
+	l, err := c.layout()
+	if err != nil {
+		return nil, err
+	}
+	return l.svg("", l.readings(c)), nil
 }
 
 // Plot returns the left and the right edge of the data, in CSS pixels from the left edge of the
@@ -77,7 +82,11 @@ func (c *Chart) Plot() (left, right float64, err error) {
 // SVG returns the picture as an SVG file with its own style, which follows the reader's light or
 // dark setting.
 func (c *Chart) SVG() ([]byte, error) {
-	return c.drawSVG(standalone())
+	l, err := c.layout()
+	if err != nil {
+		return nil, err
+	}
+	return l.svg(standalone(), nil), nil
 }
 
 // PNG returns the picture with two pixels per CSS pixel, on the background of the theme.
@@ -94,12 +103,9 @@ func (c *Chart) PNG(theme Theme) ([]byte, error) {
 	return p.bytes()
 }
 
-func (c *Chart) drawSVG(style string) ([]byte, error) {
-	l, err := c.layout()
-	if err != nil {
-		return nil, err
-	}
-	s := newSVG(c.Label, style, l.width, l.height)
+// svg draws the picture. readings is an attribute of the element; nil: none.
+func (l *layout) svg(style string, readings []byte) []byte {
+	s := newSVG(l.chart.Label, style, l.width, l.height, readings)
 	l.draw(s)
-	return s.bytes(), nil
+	return s.bytes()
 }

@@ -84,7 +84,10 @@ func solid(r Role) paint { return paint{r, 1} }
 // Style returns the CSS of Element, for a page to carry once: a variable for each role, light and
 // dark, and the rules of class chart. A page that sets the variables on an element of its own
 // changes the colours of the pictures inside it.
-func Style() string {
+func Style() string { return pictureStyle() + readStyle() }
+
+// pictureStyle is the style without that of Script.
+func pictureStyle() string {
 	var b strings.Builder
 	b.WriteString(":root{" + variables(Light) + "}\n")
 	b.WriteString("@media (prefers-color-scheme:dark){:root{" + variables(Dark) + "}}\n")
@@ -100,7 +103,7 @@ func Style() string {
 // standalone is the style of a file of its own, which needs a background.
 func standalone() string {
 	return fmt.Sprintf("%ssvg.chart{background:%s}\n@media (prefers-color-scheme:dark){svg.chart{background:%s}}\n",
-		Style(), hex(palettes[Light][0]), hex(palettes[Dark][0]))
+		pictureStyle(), hex(palettes[Light][0]), hex(palettes[Dark][0]))
 }
 
 // variables declares the colours of a theme.

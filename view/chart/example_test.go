@@ -35,7 +35,7 @@ func ExampleChart() {
 		return
 	}
 	for line := range strings.Lines(string(element)) {
-		if strings.Contains(line, "line") && !strings.Contains(line, "grid") {
+		if strings.HasPrefix(line, "<path") && strings.Contains(line, "line") && !strings.Contains(line, "grid") {
 			class, path, _ := strings.Cut(strings.TrimSpace(line), " stroke-width=")
 			fmt.Printf("%s …%s\n", class, path[strings.Index(path, " d="):])
 		}

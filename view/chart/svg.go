@@ -20,7 +20,7 @@ type svg struct {
 	height float64
 }
 
-func newSVG(label, style string, width, height float64) *svg {
+func newSVG(label, style string, width, height float64, readings []byte) *svg {
 	s := &svg{out: make([]byte, 0, 16<<10), height: height}
 	s.put(`<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 `)
 	s.number(width)
@@ -28,7 +28,9 @@ func newSVG(label, style string, width, height float64) *svg {
 	s.number(height)
 	s.put(`" role="img" aria-label="`)
 	s.escape(label)
-	s.put("\">\n")
+	s.put("\"")
+	s.out = append(s.out, readings...)
+	s.put(">\n")
 	if style != "" {
 		s.put("<style>\n")
 		s.escape(style)

@@ -27,7 +27,7 @@ var (
 	//go:embed page.css
 	style string
 	//go:embed page.js
-	script string
+	ownScript string
 )
 
 // A Document is one page.
@@ -51,8 +51,11 @@ func Style() string { return chart.Style() + style }
 // policy allows the style and the script of the page, and pictures inside the page; no address.
 func policy() string {
 	return fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; img-src data:; base-uri 'none'; "+
-		"form-action 'none'", hash(Style()), hash(script))
+		"form-action 'none'", hash(Style()), hash(script()))
 }
+
+// script is the script of a page: that of its pictures, then its own.
+func script() string { return chart.Script() + ownScript }
 
 // hash is the hash of an element's text, as a policy names it.
 func hash(text string) string {
@@ -90,7 +93,7 @@ func (d *Document) Write(w io.Writer) error {
 			return fmt.Errorf("page: %w", err)
 		}
 	}
-	if _, err := io.WriteString(w, "<script>"+script+"</script>\n</body>\n</html>\n"); err != nil {
+	if _, err := io.WriteString(w, "<script>"+script()+"</script>\n</body>\n</html>\n"); err != nil {
 		return fmt.Errorf("page: %w", err)
 	}
 	return nil

@@ -24,13 +24,9 @@
   const pair = (a, unit, b, small) => a + " " + unit + (b ? " " + b + " " + small : "");
   const span = s => s >= 172800 ? pair(Math.floor(s / 86400), "d", Math.floor(s % 86400 / 3600), "h") :
     s >= 3600 ? pair(Math.floor(s / 3600), "h", Math.floor(s % 3600 / 60), "min") : s >= 60 ? Math.floor(s / 60) + " min" : s + " s";
-  const formats = new Map();
-  const decimal = (x, digits) => {
-    if (!formats.has(digits)) formats.set(digits, new Intl.NumberFormat("en", {minimumFractionDigits: digits, maximumFractionDigits: digits}));
-    return formats.get(digits).format(x);
-  };
+  const {decimal} = window.tidemark; // of the script of pictures
   const short = x => Math.abs(x) >= 1e5 ? new Intl.NumberFormat("en", {notation: "compact", maximumFractionDigits: 2}).format(x) :
-    new Intl.NumberFormat("en", {maximumSignificantDigits: 5}).format(x);
+    String(+x.toPrecision(5)).replace(/\B(?=(\d{3})+(?!\d))(?<!\.\d*)/g, "\u202f");
 
   // Packed numbers.
 
@@ -115,7 +111,7 @@
     const select = make("select", undefined, make("label", box.dataset.label + " ", bar));
     options.forEach((o, i) => { make("option", o.dataset.name, select).value = i; });
     select.onchange = () => options.forEach((o, i) => { o.hidden = i !== +select.value; });
-    for (const o of options) o.querySelector("h3").hidden = true; // the list has the name
+    for (const o of options) for (const title of o.querySelectorAll("h3")) title.hidden = true; // the list has the name
     box.prepend(bar);
     select.onchange();
   }
@@ -323,7 +319,7 @@
       return {list: out, many: many * l.each};
     }
 
-    let colours, context, place;
+    let colours, context, place, shown;
     function draw() {
       const css = getComputedStyle(box), width = canvas.clientWidth, height = canvas.clientHeight, ratio = window.devicePixelRatio || 1;
       colours = name => css.getPropertyValue("--" + name).trim();
@@ -426,6 +422,7 @@
         context.restore();
       }
       times(right, height, x);
+      shown = {list, right, drawn, curve, x};
       const interval = span(all[now].head.interval), finer = all[now].levels[0].each < level.each && (to - from) / all[now].head.interval < right / 2;
       note.textContent = name + ", " + moment(from) + " to " + moment(to) + " UTC: " + (many === 1 ? "candles of " + interval : "a bar is " + many + " candles of " + interval) +
         (trips ? ", " + seen + " round trips in view" + (oneIn > 1 ? ", one in " + oneIn + " drawn" : "") : "") + "." + (finer ? " Single candles are not in the page here; they are in the candle store." : "");
@@ -525,6 +522,31 @@
       }
     }
 
+    // The cross with the values of a place.
+    const cross = make("div", undefined, box);
+    cross.className = "cross";
+    cross.hidden = true;
+    const leave = () => { cross.hidden = true; window.tidemark.hide(); };
+    function read(e) {
+      const at = place(e.clientX - canvas.getBoundingClientRect().left), b = shown.list.findLast(b => b[0] <= at);
+      if (!b || at > to || at >= b[1] || pointers.size > 1) { leave(); return; }
+      const {digits} = all[now].head, rows = ["open", "high", "low", "close"].map((name, i) => [name, decimal(b[2 + i], Math.max(0, digits)), i ? "" : "ink"]);
+      for (const d of shown.drawn) {
+        const p = d.points.findLast(p => p && p[0] < b[1]);
+        if (p) rows.push([d.l.name, decimal(p[1], d.l.pane ? 2 : Math.max(0, digits)), d.l.role]);
+      }
+      if (curve) {
+        const row = lower(curve.columns[0], b[1] + 0.5) - 1;
+        if (row >= 0) rows.push([curve.head.columns[1].title, curve.text(1, row), "main"]);
+      }
+      cross.hidden = false;
+      cross.style.left = canvas.offsetLeft + shown.x((b[0] + b[1]) / 2) + "px";
+      cross.style.top = canvas.offsetTop + "px";
+      cross.style.height = canvas.clientHeight - 18 + "px";
+      window.tidemark.show(moment(b[0]) + " UTC", rows, e.clientX, e.clientY);
+    }
+    canvas.addEventListener("pointerleave", leave);
+
     // Wheel, drag, two fingers, keys.
     const pointers = new Map();
     const share = e => (e.clientX - canvas.getBoundingClientRect().left) / (canvas.clientWidth - 62);
@@ -534,6 +556,7 @@
     }, {passive: false});
     canvas.addEventListener("pointerdown", e => { canvas.setPointerCapture(e.pointerId); pointers.set(e.pointerId, share(e)); });
     canvas.addEventListener("pointermove", e => {
+      read(e);
       if (!pointers.has(e.pointerId)) return;
       const before = pointers.get(e.pointerId), here = share(e);
       const others = [...pointers.keys()].filter(id => id !== e.pointerId);

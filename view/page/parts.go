@@ -81,23 +81,25 @@ func (g *Grid) Drop(head string) bool {
 }
 
 // parts are the templates that bodies of pages share: "picture" of a Picture, "cards" of a list of
-// Card, "cells" of a list of Cell, "grid" of a Grid.
+// Card, "cells" of a list of Cell, "grid" of a Grid, "contents" of a list of Pair: the line of
+// links that stays above the sections, each with the id and the title of one. thin is Thin.
 const parts = `{{- define "picture"}}<figure><div class="wide">{{.Wide}}</div><div class="narrow">{{.Narrow}}</div>` +
 	`</figure>{{end -}}
 {{- define "cells"}}{{range .}}<td{{with .Title}} data-l="{{.}}"{{end}}{{with .Class}} class="{{.}}"{{end}}>` +
-	`{{.Text}}</td>{{end}}{{end -}}
+	`{{thin .Text}}</td>{{end}}{{end -}}
 {{- define "grid"}}<table class="stack"><thead><tr>{{range .Head}}<th>{{.}}</th>{{end}}</tr></thead>
 <tbody>{{range .Cells}}<tr>{{template "cells" .}}</tr>
 {{end}}</tbody></table>{{end -}}
 {{- define "cards"}}<div class="cards">{{range .}}<div><span>{{.Title}}</span>` +
-	`<b{{with .Class}} class="{{.}}"{{end}}>{{.Value}}</b><small>{{.Note}}</small></div>
+	`<b{{with .Class}} class="{{.}}"{{end}}>{{thin .Value}}</b><small>{{thin .Note}}</small></div>
 {{end}}</div>{{end -}}
+{{- define "contents"}}<nav class="contents" aria-label="Contents"><p>{{range .}}<a href="#{{.Name}}">{{.Text}}</a>
+{{end}}</p></nav>{{end -}}
 `
 
-// Template reads the template of a body, which may use the shared parts "picture", "cards", "cells"
-// and "grid".
+// Template reads the template of a body, which may use the shared parts.
 func Template(body string, functions template.FuncMap) (*template.Template, error) {
-	t, err := template.New("parts").Parse(parts)
+	t, err := template.New("parts").Funcs(template.FuncMap{"thin": Thin}).Parse(parts)
 	if err == nil {
 		t, err = t.New("body").Funcs(functions).Parse(body)
 	}
