@@ -117,6 +117,7 @@ var whole = map[string]string{
 	"bot candles import":              "bot candles import --market BTC-EUR --interval 1h FILE.csv",
 	"bot candles fetch --markets":     "bot candles fetch --markets -c live.toml",
 	"bot candles fetch":               "bot candles fetch -c live.toml --market ETH-EUR --interval 1h --from YESTERDAY",
+	"bot cancel-all --direct":         "bot cancel-all --direct -c live.toml",
 	"bot cancel-all --direct FLATTEN": "bot cancel-all --direct --flatten -c live.toml",
 }
 
@@ -159,7 +160,6 @@ var unplayed = map[string]string{
 	"bot mcp":                                    "goes on until its client leaves: mcp_test.go plays it",
 	"bot watch -c watch.toml --act":              "the same",
 	"bot watch -c configs/watch.toml":            "the same",
-	"bot watch -c configs/watch.toml --act":      "the same",
 	"bot record -c configs/record.toml":          "goes on until Ctrl-C: record_test.go plays it",
 	"bot record":                                 "the same",
 	"bot recording list --folder recordings/btc": "needs a recording: the same",
