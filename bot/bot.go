@@ -217,7 +217,7 @@ func groups() []group {
 		{"Look", []branch{{"status", statusCommand}, {"orders", ordersCommand}, {"positions", positionsCommand},
 			{"trades", tradesCommand}, {"profit", profitCommand}, {"equity", equityCommand}, {"risk", riskCommand},
 			{"explain", explainCommand}, {"journal", journalCommand}, {"dashboard", dashboardCommand},
-			{"watch", watchCommand}, {"watch", watchCommand}, {"mcp", mcpCommand}, {"chat", chatCommand}, {"gap", gapCommand},
+			{"watch", watchCommand}, {"mcp", mcpCommand}, {"chat", chatCommand}, {"gap", gapCommand},
 			{"replay", replayCommand}}},
 		{"Act", []branch{{"halt", haltCommand}, {"resume", resumeCommand}, {"flatten", flattenCommand},
 			{"cancel", cancelCommand}, {"cancel-all", cancelAllCommand}, {"resolve", resolveCommand},
