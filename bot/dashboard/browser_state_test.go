@@ -194,7 +194,7 @@ func (v *viewer) press(element, key string) {
 // thing to be used has one stop, in the order of the page, and the focus is seen.
 func keysReachEverything(v *viewer, s *site) {
 	v.visit(s.URL + "/journal")
-	all := `[...document.querySelectorAll("a, input, select, button, [tabindex='0']")]`
+	all := `[...document.querySelectorAll("a, input, select, button, [tabindex='0']")].filter(e => e.checkVisibility())`
 	count := of[int](v, all+".length")
 	for i := range count {
 		v.do(chromedp.KeyEvent(kb.Tab))
