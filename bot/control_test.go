@@ -363,7 +363,7 @@ func TestTheStoryOfAnOrderIsToldByAnyNameAndAfterTheEnd(t *testing.T) {
 	require.Regexp(t, `"risk available EUR": "[0-9.]+ to `, asJSON)
 	require.NotContains(t, asJSON, `limit "`, "a figure without a limit")
 	code, _, failed := call(t.Context(), "explain", "999999", "--state", b.folder)
-	require.Equal(t, 1, code)
+	require.Equal(t, 64, code)
 	require.Contains(t, failed, "order 999999: not found in ")
 
 	noted := func() int64 {
@@ -586,7 +586,7 @@ func TestTheSocketRefusesWhatItDoesNotUnderstand(t *testing.T) {
 		{"POST", "/halt", "{}", 400}, // no wait
 		{"POST", "/halt", `{"wait_ms":100000000}`, 400},
 		{"POST", "/halt", `{"wait_ms":1000,"strategy":"nobody"}`, 400},
-		{"POST", "/explain", `{"order":"no order"}`, 500},
+		{"POST", "/explain", `{"order":"no order"}`, 400},
 		{"POST", "/backup", `{"file":"relative.db"}`, 400},
 		{"POST", "/backup", `{"file":"` + filepath.Join(b.folder, "bot.db") + `"}`, 400},
 	} {

@@ -31,7 +31,7 @@ func command(t *testing.T, dir string, args ...string) (string, error) {
 
 func TestAFullDiskLeavesTheOldResultsAndNothingElse(t *testing.T) {
 	bottest.Unraced(t)
-	disk := smallDisk(t, "740k")
+	disk := smallDisk(t, "1300k")
 	text, err := command(t, disk, "backtest", "--out", "out")
 	require.NoError(t, err, text)
 	before := contents(t, filepath.Join(disk, "out"))

@@ -102,15 +102,17 @@ func killAfterLines(t *testing.T, dir string, lines int, args ...string) {
 	_ = cmd.Wait()
 }
 
-// killWhen runs a command and kills it when something holds.
+// killWhen runs a command and kills it when something holds, if it has not ended before.
 func killWhen(t *testing.T, dir string, holds func() bool, args ...string) {
 	cmd := bottest.Child(bottest.Program(t), args...)
 	cmd.Dir = dir
 	require.NoError(t, cmd.Start())
 	defer bottest.Overdue(cmd)()
-	bottest.Await(t, holds)
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	bottest.Await(t, func() bool { return holds() || len(ended) > 0 })
 	_ = cmd.Process.Kill() // it may have ended
-	_ = cmd.Wait()
+	<-ended
 }
 
 // TestEachRowOfTheTableIsASingleBacktest runs the sets of an exported table one by one.

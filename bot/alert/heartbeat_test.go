@@ -38,9 +38,11 @@ func TestAHeartbeatFollowsTheTurnsOfTheLoop(t *testing.T) {
 			a.Beat(time.Now())
 			time.Sleep(time.Second)
 		}
+		synctest.Wait()
 		require.Equal(t, []string{"https://hc.example.com/SECRET?create=1 ", "https://hc.example.com/SECRET?create=1 ",
 			"https://hc.example.com/SECRET?create=1 "}, got, "one at once, then one a minute")
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		require.Len(t, got, 3, "a loop that does not turn gives no sign of life")
 		got, down = nil, true
 		a.Fail("the disk is full")
