@@ -115,45 +115,6 @@ func (v *viewer) holds(width int) {
 	require.Empty(v, v.console)
 }
 
-// unreadable lists the texts whose contrast is below AA of WCAG 2: 4.5, and 3 where they are large.
-const unreadable = `(() => {
-	const numbers = css => {
-		const [r, g, b, a = 1] = css.match(/[\d.e-]+/g).map(Number);
-		return css.startsWith("color(srgb") ? [255 * r, 255 * g, 255 * b, a] : [r, g, b, a];
-	};
-	const over = (top, below) => [0, 1, 2].map(i => top[i] * top[3] + below[i] * (1 - top[3])).concat(1);
-	const known = new Map();
-	const behind = e => {
-		if (!e) return [255, 255, 255, 1];
-		if (!known.has(e)) known.set(e, over(numbers(getComputedStyle(e).backgroundColor), behind(e.parentElement)));
-		return known.get(e);
-	};
-	const opacity = e => e ? getComputedStyle(e).opacity * opacity(e.parentElement) : 1;
-	const light = c => [0.2126, 0.7152, 0.0722].reduce((sum, part, i) => {
-		const x = c[i] / 255;
-		return sum + part * (x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
-	}, 0);
-	const found = new Set();
-	const check = (e, style, text) => {
-		const back = behind(e), colour = numbers(e.closest("svg") ? style.fill : style.color);
-		colour[3] *= opacity(e);
-		const [a, b] = [light(back), light(over(colour, back))].sort((x, y) => y - x);
-		const size = parseFloat(style.fontSize), large = size >= 24 || size >= 18.66 && style.fontWeight >= 700;
-		const ratio = (a + 0.05) / (b + 0.05);
-		if (ratio < (large ? 3 : 4.5)) found.add(ratio.toFixed(2) + " " + e.tagName + "." + e.className + " " + text.slice(0, 30));
-	};
-	const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-	while (texts.nextNode()) {
-		const e = texts.currentNode.parentElement, text = texts.currentNode.data.trim();
-		if (text && !e.closest("script, style") && e.getClientRects().length) check(e, getComputedStyle(e), text);
-	}
-	for (const e of document.querySelectorAll("td[data-l]")) {
-		const style = getComputedStyle(e, "::before");
-		if (style.content !== "none" && e.getClientRects().length) check(e, style, e.dataset.l);
-	}
-	return [...found].slice(0, 20).join("\n");
-})()`
-
 // style sets whether the page is shown light or dark.
 func (v *viewer) style(name string) {
 	v.Helper()
@@ -176,7 +137,7 @@ func (v *viewer) fits() {
 		v.holds(int(size[0]))
 		for _, style := range []string{"dark", "light"} {
 			v.style(style)
-			require.Empty(v, of[string](v, unreadable), "%s, %d wide", style, size[0])
+			require.Empty(v, of[string](v, bottest.FaintTexts), "%s, %d wide", style, size[0])
 		}
 	}
 }

@@ -155,8 +155,8 @@ func (a *app) watchAndServe(ctx context.Context, w *watch.Watcher, door *watchDo
 	return nil
 }
 
-// flattenWatched is the kill switch for a watched bot. It asks nobody: what is held stands in the
-// holdings.
+// flattenWatched is the kill switch for a watched bot. It asks no question at a terminal: the
+// holdings tell what is held.
 func (a *app) flattenWatched(ctx context.Context, b watch.Bot, say io.Writer) error {
 	quiet := *a
 	quiet.Stdin, quiet.Stdout, quiet.Stderr = strings.NewReader(""), say, say

@@ -162,10 +162,10 @@ func TestTheWaitThatAReceiverAsksForIsKept(t *testing.T) {
 		header, body string
 		want         time.Duration
 	}{
-		"telegram":               {"", `{"ok":false,"error_code":429,"parameters":{"retry_after":700}}`, 700 * time.Second},
-		"discord":                {"", `{"message":"slow down","retry_after":0.5,"global":false}`, 500 * time.Millisecond},
-		"a header":               {"35", "", 35 * time.Second},
-		"nobody waits for years": {"1e9", "", time.Hour},
+		"telegram":          {"", `{"ok":false,"error_code":429,"parameters":{"retry_after":700}}`, 700 * time.Second},
+		"discord":           {"", `{"message":"slow down","retry_after":0.5,"global":false}`, 500 * time.Millisecond},
+		"a header":          {"35", "", 35 * time.Second},
+		"years are an hour": {"1e9", "", time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

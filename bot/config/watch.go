@@ -39,7 +39,9 @@ func (s *WatchSection) Door() *DashboardSection {
 
 // WatchedBot is a bot that is watched through its dashboard.
 type WatchedBot struct {
-	URL       string `toml:"url"`        // of its dashboard; of a site of several bots with /bots/NAME; https, or http to this machine
+	// URL is the address of its dashboard: https, or http to this machine. On a site of several
+	// bots it ends with /bots/NAME.
+	URL       string `toml:"url"`
 	TokenFile string `toml:"token_file"` // a file that only its owner may read: a copy of dashboard.token
 	TokenEnv  string `toml:"token_env"`  // a variable of the environment
 	Config    string `toml:"config"`     // for --act: the bot's config, whose keys are on this machine

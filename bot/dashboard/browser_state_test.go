@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/internal/bottest"
 )
 
 // stateView is the view of a page that shows how a made-up bot stands.
@@ -56,60 +57,14 @@ func (v *viewer) scheme(name string, still bool) {
 	}))
 }
 
-// faint lists the texts of a page that have less contrast than AA of WCAG 2 wants: 4.5, and 3 for
-// large ones. A colour becomes numbers by a canvas, whatever form it has.
-const faint = `(() => {
-	const pen = Object.assign(document.createElement("canvas"), {width: 1, height: 1}).getContext("2d",
-		{willReadFrequently: true});
-	const seen = new Map();
-	const numbers = colour => {
-		if (!seen.has(colour)) {
-			pen.clearRect(0, 0, 1, 1);
-			pen.fillStyle = colour;
-			pen.fillRect(0, 0, 1, 1);
-			const [r, g, b, a] = pen.getImageData(0, 0, 1, 1).data;
-			seen.set(colour, [r, g, b, a / 255]);
-		}
-		return seen.get(colour);
-	};
-	const over = (top, below) => [0, 1, 2].map(i => top[i] * top[3] + below[i] * (1 - top[3])).concat(1);
-	const behind = e => {
-		if (!e) return [255, 255, 255, 1];
-		const own = e.closest("svg") && e.nodeName !== "svg" ? [0, 0, 0, 0] : numbers(getComputedStyle(e).backgroundColor);
-		return own[3] === 1 ? own : over(own, behind(e.parentElement));
-	};
-	const light = c => c.slice(0, 3).map(x => (x /= 255) <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4)
-		.reduce((sum, x, i) => sum + x * [0.2126, 0.7152, 0.0722][i], 0);
-	document.querySelectorAll("[hidden]").forEach(e => { e.hidden = false; });
-	document.querySelectorAll("details").forEach(d => { d.open = true; });
-	const bad = [];
-	const judge = (e, colour, style, text) => {
-		const ground = behind(e), a = light(over(numbers(colour), ground)), b = light(ground);
-		const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), size = parseFloat(style.fontSize);
-		const large = size >= 24 || size >= 18.66 && style.fontWeight >= 700;
-		if (ratio < (large ? 3 : 4.5)) bad.push(ratio.toFixed(2) + " " + colour + " " + text.slice(0, 40));
-	};
-	const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-	for (let n = walk.nextNode(); n; n = walk.nextNode()) {
-		const e = n.parentElement, style = getComputedStyle(e);
-		if (!n.data.trim() || !e.getClientRects().length || ["SCRIPT", "STYLE", "title"].includes(e.nodeName)) continue;
-		judge(e, e.closest("svg") ? style.fill : style.color, style, n.data.trim());
-	}
-	for (const e of document.querySelectorAll("input, select, button")) {
-		const style = getComputedStyle(e);
-		judge(e, style.color, style, e.name || e.textContent);
-		if (e.placeholder) judge(e, getComputedStyle(e, "::placeholder").color, style, e.placeholder);
-	}
-	return bad.join("\n");
-})()`
-
 // contrasts checks the contrast of all texts of the page, in both schemes, and that nothing of it
 // moves for those who want it still.
 func (v *viewer) contrasts(path string) {
 	v.Helper()
+	of[int](v, `[...document.querySelectorAll("[hidden]")].map(e => { e.hidden = false; }).length`)
 	for _, name := range []string{"dark", "light"} {
 		v.scheme(name, true)
-		require.Empty(v, of[string](v, faint), "%s, %s", path, name)
+		require.Empty(v, of[string](v, bottest.FaintTexts), "%s, %s", path, name)
 	}
 	require.Equal(v, "none", of[string](v, `(e => (e.classList.add("moved"), getComputedStyle(e).animationName))`+
 		`(document.querySelector("main h1"))`))

@@ -274,7 +274,8 @@ func suitsAPhone(v *viewer, s *site) {
 			`e.checkVisibility() && e.type !== "hidden" && !e.closest(".skip") && `+
 			`e.getBoundingClientRect().height < 43.5).map(e => e.outerHTML.slice(0, 80)).join()`), path)
 		require.Empty(v, of[string](v, `[...document.querySelectorAll("input, select")].filter(e => `+
-			`e.checkVisibility() && e.type !== "checkbox" && parseFloat(getComputedStyle(e).fontSize) < 16).map(e => e.outerHTML).join()`), path)
+			`e.checkVisibility() && e.type !== "checkbox" && parseFloat(getComputedStyle(e).fontSize) < 16).`+
+			`map(e => e.outerHTML).join()`), path)
 	}
 	v.visit(s.URL + "/journal")
 	all := of[int](v, `document.querySelector("table.stack").tBodies[0].rows.length`)

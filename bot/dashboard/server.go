@@ -30,7 +30,7 @@ type Config struct {
 	Out    string              // folder of results, which need not exist; empty: no pages of files
 	Ledger string              // file of the tries of all searches; empty: none
 	Look   *host.Fresh[string] // token of those who may look: Token makes it
-	Act    *host.Fresh[string] // token of those who may act, too; nil: nobody may
+	Act    *host.Fresh[string] // token that allows to act, too; nil: no token does
 	// Certificate is nil where the connections are plain: on the loopback, or behind a proxy.
 	Certificate *host.Certificate
 	Proxied     bool             // a proxy that does TLS says in headers who asks

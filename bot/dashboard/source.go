@@ -132,7 +132,7 @@ func (s *source) askExits(ctx context.Context, d *Documents) (exits, error) {
 	}
 	for _, market := range held {
 		if d.Status.State == operator.Stopped {
-			break // nobody watches
+			break // a stopped bot watches no exit
 		}
 		query := operator.MarketQuery{Market: market, LongMS: leastRange, Columns: 1}
 		one, err := operator.AskMarket(&query).Of(ctx, s.of)

@@ -24,8 +24,8 @@ const tokenBytes = 32
 const removeIt = "remove it, and the next start makes a new one"
 
 // Token reads the token in a file, or makes both at the first start. Only the owner of the file may
-// read it. made is a new token; empty: the file was there. Whoever writes another token into the
-// file ends the sessions of the one before.
+// read it. made is a new token; empty: the file was there. Another token in the file ends the
+// sessions of the one before.
 func Token(path string) (token *host.Fresh[string], made string, err error) {
 	if made, err = newToken(path); err == nil {
 		token, err = host.NewFresh(func() (string, error) { return readToken(path) }, path)

@@ -41,7 +41,7 @@ func (w *watch) look() {
 		return
 	}
 	if s, is := w.alerts.(*switchboard); is && s.sender.Load() == nil {
-		return // nobody is told
+		return // no alert will be sent
 	}
 	r := w.r
 	equity, err := r.account.Equity(r.plan.Currency.ID)
